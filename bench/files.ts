@@ -1,77 +1,134 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { get, type IncomingMessage } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Engine, type Filled, openDatabases } from './databases.ts'
+import type { Databases, Engine, Filled } from './databases.ts'
+import { latencies, quantile, type Request } from './load.ts'
+import { head, line, whole } from './record.ts'
+import { create, get, oneOf, someId } from './requests.ts'
+import { words } from './seed.ts'
 import { type Server, startRapport } from './servers.ts'
 
-const contacts = 200_000
+type Extent = { rows: number; rounds: number }
+type Round = Record<'rows_per_s' | 'grown_mib' | 'before_ms' | 'during_ms', number>
 
-const memory = (pid: number) => {
+const wanted_rows = { sqlite: 20_000, postgres: 8000 }
+
+/** Measures imports and exports of contacts, with a small load of other requests beside each. */
+export async function measureFiles(
+  databases: Databases,
+  engine: Engine,
+  { rows, rounds }: Extent,
+): Promise<string[]> {
+  const filled = await databases.fill('files', rows)
+  const server = await startRapport(filled)
+  const imports: Round[] = []
+  const exports: Round[] = []
+  for (let round = 0; round < rounds; round++) {
+    exports.push(await measured(server, filled, rows * (round + 1), () => exportAll(server, filled)))
+    imports.push(await measured(server, filled, rows, () => importRows(server, filled, round, rows)))
+  }
+  await server.stop()
+  return [
+    ...head('measurement', 'median'),
+    ...linesOf('import', imports, wanted_rows[engine], 150),
+    ...linesOf('export', exports, 50_000, 32),
+  ]
+}
+
+function linesOf(name: string, rounds: readonly Round[], rows_per_s: number, grown_mib: number): string[] {
+  const ms = (n: number) => n.toFixed(1)
+  const of = (key: keyof Round) => rounds.map((round) => round[key])
+  const ratios = rounds.map(({ before_ms, during_ms }) => during_ms / before_ms)
+  return [
+    line([`${name}, rows per second`], of('rows_per_s'), { least: rows_per_s }, whole),
+    line([`${name}, growth of memory in MiB`], of('grown_mib'), { most: grown_mib }, whole),
+    line([`${name}, p95 of others before, in ms`], of('before_ms'), null, ms),
+    line([`${name}, p95 of others meanwhile, in ms`], of('during_ms'), null, ms),
+    line([`${name}, ratio of both`], ratios, { most: 2 }, ms),
+  ]
+}
+
+/** Runs work on files beside other requests. The memory is compared with that after the other requests alone. */
+async function measured(
+  server: Server,
+  filled: Filled,
+  rows: number,
+  work: () => Promise<void>,
+): Promise<Round> {
+  const p95 = (list: readonly number[]) => quantile(list, 0.95)
+  const before = await otherRequests(server, filled, 3)
+  const memory_before = memory(server)
+  let grown_mib = 0
+  let ended_ms = 0
+  const from_ms = performance.now()
+  const working = work().finally(() => {
+    ended_ms = performance.now()
+  })
+  const during: number[] = []
+  while (!ended_ms) {
+    during.push(...(await otherRequests(server, filled, 0.5)))
+    grown_mib = Math.max(grown_mib, memory(server) - memory_before)
+  }
+  await working
+  const rows_per_s = (rows * 1000) / (ended_ms - from_ms)
+  return { rows_per_s, grown_mib, before_ms: p95(before), during_ms: p95(during) }
+}
+
+const clients = 4
+/** Requests per second of all clients, of which a quarter are creates. */
+const rate = 80
+
+/** The latencies of some reads, searches and creates. */
+function otherRequests({ port }: Server, { key }: Filled, seconds: number): Promise<number[]> {
+  const read = get(key)
+  const kinds = [
+    () => read(`/${someId(1000)}`),
+    () => read(''),
+    () => read(`?search=${oneOf(words)}`),
+    () => create(key),
+  ]
+  let n = 0
+  return latencies(port, { clients, rate, seconds }, () => (kinds[n++ % kinds.length] as () => Request)())
+}
+
+function memory({ pid }: Server): number {
   const [, kib = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kib) / 1024
 }
 
-/** Reads the export of all contacts; returns its rows a second, and by how many MiB the server grew. */
-async function measureExport({ port, pid }: Server, { key }: Filled, format: string) {
-  const from_ms = performance.now()
-  const before = memory(pid)
-  const request = get({
-    port,
-    path: `/api/v1/contacts/export?format=${format}`,
-    headers: { authorization: `Bearer ${key}` },
-  })
-  const [response] = (await once(request, 'response')) as [IncomingMessage]
-  let bytes = 0
-  let grown = 0
-  for await (const part of response) {
-    bytes += part.length
-    grown = Math.max(grown, memory(pid) - before)
-  }
-  const seconds = (performance.now() - from_ms) / 1000
-  return {
-    rows_per_s: Math.round(contacts / seconds),
-    mb: Math.round(bytes / 1e6),
-    grown_mib: Math.round(grown),
+async function exportAll({ port }: Server, { key }: Filled): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` }
+  const asked = request({ port, path: '/api/v1/contacts/export?format=csv', headers }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+}
+
+/** A file of contacts in no order of their names, with companies by name. */
+function* fileOf(round: number, rows: number): Generator<string> {
+  yield 'first_name,last_name,email,phone,company,stage\n'
+  for (let from = 0; from < rows; from += 1000) {
+    let part = ''
+    for (let n = from; n < Math.min(rows, from + 1000); n++) {
+      const last_name = `${words[(n * 7919) % words.length]}${(n * 104_729) % 9973}`
+      const email = `${last_name}.${round}.${n}@example.com`
+      part += `Given${n},${last_name},${email},+34 9${(n * 48_271) % 99_999_989},Firm ${n % 500},lead\n`
+    }
+    yield part
   }
 }
 
-const imported = 60_000
-
-/** Imports new contacts with companies; returns rows a second, and by how many MiB the server grew. */
-async function measureImport({ port, pid }: Server, { key }: Filled) {
-  const rows = Array.from(
-    { length: imported },
-    (_, n) => `Given${n},Family${n % 977},import.${n}@example.com,+34 910 55 ${n},Firm ${n % 500},lead`,
-  )
+async function importRows({ port }: Server, { key }: Filled, round: number, rows: number): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'text/csv' }
   const url = `http://127.0.0.1:${port}/api/v1/imports`
-  const body = `first_name,last_name,email,phone,company,stage\n${rows.join('\n')}\n`
-  const before = memory(pid)
-  const from_ms = performance.now()
-  const begun = await fetch(`${url}?resource=contacts`, { method: 'POST', headers, body })
+  const body = ReadableStream.from(fileOf(round, rows)).pipeThrough(new TextEncoderStream())
+  const options = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+  const begun = await fetch(`${url}?resource=contacts&on_match=create`, options)
   let { data } = (await begun.json()) as { data: { id: string; status: string; created: number } }
-  let grown = 0
   while (data.status === 'queued' || data.status === 'running') {
-    await pause(50)
-    grown = Math.max(grown, memory(pid) - before)
+    await pause(100)
     ;({ data } = (await (await fetch(`${url}/${data.id}`, { headers })).json()) as { data: typeof data })
   }
-  const seconds = (performance.now() - from_ms) / 1000
-  return { created: data.created, rows_per_s: Math.round(imported / seconds), grown_mib: Math.round(grown) }
-}
-
-/** Prints how many contacts a second an engine exports and imports. */
-export async function benchFiles(engine: Engine): Promise<void> {
-  const databases = await openDatabases(engine)
-  try {
-    const filled = await databases.fill('files', contacts)
-    const server = await startRapport(filled)
-    for (const format of ['csv', 'ndjson'])
-      console.log(engine, 'export', format, await measureExport(server, filled, format))
-    console.log(engine, 'import', await measureImport(server, filled))
-    await server.stop()
-  } finally {
-    await databases.remove()
-  }
+  if (data.created !== rows) throw new Error(`The import created ${data.created} of ${rows} contacts.`)
 }

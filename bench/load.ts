@@ -15,13 +15,13 @@ type Load = {
 /** Sends requests, and returns answers per second. */
 export async function load(port: number, extent: Load, next: () => Request): Promise<number> {
   const before = performance.now()
-  const { length } = await measure(port, extent, next)
+  const { length } = await latencies(port, extent, next)
   return (length / (performance.now() - before)) * 1000
 }
 
 /** Sends requests, and returns the median latency in ms. */
 export const latency = async (port: number, extent: Load, next: () => Request): Promise<number> =>
-  median(await measure(port, extent, next))
+  median(await latencies(port, extent, next))
 
 export const quantile = (list: readonly number[], part: number) =>
   list.toSorted((a, b) => a - b)[Math.floor(list.length * part)] as number
@@ -47,7 +47,7 @@ export async function inTurn<Side extends string>(
  * Sends requests, and returns the latency of each in ms. It parses only the length of an answer, so that the server is the
  * bottleneck. Throws at the first error answer.
  */
-async function measure(
+export async function latencies(
   port: number,
   { clients, seconds = Infinity, requests = Infinity, rate }: Load,
   next: () => Request,

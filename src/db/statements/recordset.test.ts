@@ -61,6 +61,18 @@ test('given rows arrive byte for byte, however many they are, in a transaction a
   assert.deepEqual(await read(db, [], {}), [])
 })
 
+test('many given rows arrive once each, in however many statements', async () => {
+  const { db } = outbox
+  const value = (place: number) => ({ place, name: `many${place}`, value: `value ${place}`, number: null })
+  const many = Array.from({ length: 127 }, (_, place) => value(place))
+  await transaction(db, (tx) => insert(tx, many, { more: 1 }))
+  const found = await read(db, many, {})
+  assert.deepEqual(
+    found.map((row) => ({ ...row })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    many.map(({ name, value }) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  )
+})
+
 test('rows as one parameter arrive byte for byte too', async () => {
   const { db } = outbox
   const given = recordset(db, rowsOf(columns, rows), columns)
