@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
+import { Explain } from '../settings/explain.tsx'
 import { type Texts, useLanguage, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { Card } from './card.tsx'
@@ -26,7 +27,7 @@ export function LatestEvents() {
           <li key={event.id} className="home-row">
             <Sentence event={event} />
             <span className="home-row-side">
-              <Ago at={event.timestamp} />
+              <Explain event_id={event.id} event={event.event} /> <Ago at={event.timestamp} />
             </span>
           </li>
         ))}

@@ -12,6 +12,7 @@ import { showMessage } from '../ui/undo.tsx'
 import { AttemptDetail } from './attempt.tsx'
 import { AttemptLine } from './attempt-line.tsx'
 import { pageOfEvent } from './event-page.ts'
+import { Explain } from './explain.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 import './deliveries.css'
@@ -104,7 +105,7 @@ function Facts({ delivery, body }: { delivery: Delivery; body: string }) {
   const t = useTexts()
   const formats = useFormats()
   const { data: webhooks } = useWebhooks()
-  const { id, event, webhook_id, created_at } = delivery
+  const { id, event, event_id, webhook_id, created_at } = delivery
   const webhook = webhooks?.find((one) => one.id === webhook_id)
   const record = pageOfEvent(event, body)
   return (
@@ -120,7 +121,8 @@ function Facts({ delivery, body }: { delivery: Delivery; body: string }) {
       <div>
         <dt>{t.settings.webhook}</dt>
         <dd>
-          {webhook ? <Link to={`/settings/webhooks/${webhook_id}`}>{webhookName(webhook)}</Link> : webhook_id}
+          {webhook ? <Link to={`/settings/webhooks/${webhook_id}`}>{webhookName(webhook)}</Link> : webhook_id}{' '}
+          <Explain event_id={event_id} event={event} />
         </dd>
       </div>
       {record && (

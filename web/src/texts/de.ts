@@ -14,6 +14,7 @@ import { people } from './de/people.ts'
 import { fields, record } from './de/record.ts'
 import { settings } from './de/settings.ts'
 import { trash } from './de/trash.ts'
+import { webhooks } from './de/webhooks.ts'
 import type { Texts } from './texts.ts'
 
 /** The same texts in German. */
@@ -32,6 +33,7 @@ export const de: Texts = {
   definitions,
   filters,
   settings,
+  webhooks,
   people,
   fields,
   record,

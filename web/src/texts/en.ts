@@ -14,6 +14,7 @@ import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
 import { settings } from './en/settings.ts'
 import { trash } from './en/trash.ts'
+import { webhooks } from './en/webhooks.ts'
 
 /** The texts of each room; the German ones have the same shape. */
 export const en = {
@@ -31,6 +32,7 @@ export const en = {
   definitions,
   filters,
   settings,
+  webhooks,
   people,
   fields,
   record,

@@ -1,0 +1,111 @@
+import { Button, Modal, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
+import { writeNumber } from '../ui/number.ts'
+import { conditionText, shortField, valueText } from './condition-text.ts'
+import { Status } from './statuses.tsx'
+import { useWebhooks, webhookName } from './webhooks.ts'
+import './explain.css'
+
+type Explained = Schemas['ExplainedDelivery']
+
+const looks: Partial<Record<Explained['verdict'], string>> = { delivered: 'succeeded' }
+const not_sent = ['not_subscribed', 'condition_false', 'created_later']
+
+/** A button that opens the reasons why each webhook got an event or not. */
+export function Explain({ event_id, event }: { event_id: string; event: string }) {
+  const t = useTexts()
+  const may = useMay()('webhooks:read')
+  const [opened, setOpened] = useState(false)
+  if (!may || event === 'ping') return null
+  return (
+    <>
+      <Button
+        variant="subtle"
+        size="compact-xs"
+        aria-label={t.webhooks.explain_event(event)}
+        onClick={() => setOpened(true)}
+      >
+        {t.webhooks.explain}
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={t.webhooks.explain_title}
+        size="lg"
+        closeButtonProps={{ 'aria-label': t.app.close }}
+      >
+        <Reasons event_id={event_id} event={event} />
+      </Modal>
+    </>
+  )
+}
+
+function Reasons({ event_id, event }: { event_id: string; event: string }) {
+  const t = useTexts()
+  const { data: webhooks } = useWebhooks()
+  const { locale } = useFormats()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['events', 'explain', event_id],
+    queryFn: () => dataOf(api.GET('/api/v1/events/{event_id}/explain', { params: { path: { event_id } } })),
+    retry: false,
+    staleTime: 0,
+  })
+  if (error instanceof Problem && error.status === 404) return <Text size="sm">{t.webhooks.not_kept}</Text>
+  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data)
+    return (
+      <Stack gap="sm">
+        <Skeleton h={40} />
+        <Skeleton h={40} />
+      </Stack>
+    )
+  if (!data.length) return <Text size="sm">{t.webhooks.no_webhooks}</Text>
+  return (
+    <>
+      <p className="settings-hint hint">
+        <code>{event}</code> · {t.webhooks.explain_text}
+      </p>
+      <ul className="explained">
+        {data.map((one) => {
+          const webhook = webhooks?.find(({ id }) => id === one.webhook_id)
+          return (
+            <li key={one.webhook_id}>
+              <Link to={`/settings/webhooks/${one.webhook_id}`}>
+                {webhook ? webhookName(webhook) : one.webhook_id}
+              </Link>
+              <Status
+                status={not_sent.includes(one.verdict) ? 'cancelled' : (looks[one.verdict] ?? one.verdict)}
+                label={t.webhooks.verdict_names[one.verdict]}
+              />
+              <p>{reason(one, event, t, (value) => writeNumber(value, locale))}</p>
+            </li>
+          )
+        })}
+      </ul>
+    </>
+  )
+}
+
+function reason(
+  { verdict, condition, seen }: Explained,
+  event: string,
+  t: Texts,
+  number: (value: number) => string,
+): string {
+  const { verdicts } = t.webhooks
+  if (verdict === 'not_subscribed') return verdicts.not_subscribed(event)
+  if (verdict !== 'condition_false') return verdicts[verdict]
+  if (!condition) return t.webhooks.verdict_names.condition_false
+  return verdicts.condition_false(
+    conditionText(condition, t, number),
+    shortField(condition.field),
+    valueText(seen, t, number),
+  )
+}
