@@ -1,0 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, dataOf } from '../api/client.ts'
+
+/** The events with the schemas and examples of their payloads. They change only with the version. */
+export function useEventTypes(enabled = true) {
+  return useQuery({
+    queryKey: ['event-types'],
+    queryFn: () => dataOf(api.GET('/api/v1/event-types')),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled,
+  })
+}
