@@ -11,6 +11,7 @@ import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
+import { WebhookBackfill } from './backfill.tsx'
 import { EventChoice } from './event-choice.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { ResendFailed } from './resend-failed.tsx'
@@ -117,6 +118,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
       )}
       <Edit webhook={webhook} writes={writes} onSaved={keep} />
       {writes && <TestWebhook webhook_id={id} />}
+      <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} />
       <Section
         title={t.settings.latest_deliveries}
         beside={
