@@ -107,7 +107,15 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         </Alert>
       )}
       {status === 'paused' && (
-        <Alert color="yellow" variant="light" title={t.settings.paused_title} mb="md" fz="sm">
+        <Alert
+          color="yellow"
+          variant="light"
+          title={t.settings.paused_title}
+          // The yellow is too pale for a text.
+          styles={{ title: { color: 'var(--text)' } }}
+          mb="md"
+          fz="sm"
+        >
           {t.settings.paused_text}
         </Alert>
       )}
