@@ -12,7 +12,7 @@ import { awaitDefinitions } from '../../db/locks.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { conflict } from '../../errors.ts'
 import { customValue, type Definition, reasonAgainst } from '../../resources/definition-rules.ts'
-import { updateDefinition } from './queries.ts'
+import { undoUnchecked, updateDefinition } from './queries.ts'
 
 // The values that records have when a field is defined are checked and stored in batches, so that no request waits for
 // more than one. Concurrent writes obey the definition already.
@@ -24,6 +24,29 @@ export const lease_ms = 60_000
 /** A definition whose existing values are to be checked. */
 export type Unchecked = Definition & { workspace_id: number; kind: string }
 
+type Hold = (tx: Db) => Promise<void>
+
+/**
+ * Checks the existing values of a definition, and undoes its first transaction on an error. Throws 409 for values that break
+ * it. `hold` runs in the transaction of each batch.
+ */
+export async function checkBegun(
+  db: Db,
+  clock: Clock,
+  { id, unchecked }: { id: number; unchecked: Unchecked | null },
+  { is_forced, hold }: { is_forced: boolean; hold?: Hold },
+): Promise<void> {
+  if (!unchecked) return
+  try {
+    const broken = await checkExisting(db, clock, unchecked, hold)
+    if (!is_forced) refuseBroken(broken)
+  } catch (error) {
+    // upkeep.ts does it if this fails.
+    await transaction(db, (tx) => undoUnchecked(tx, unchecked.workspace_id, id)).catch(() => {})
+    throw error
+  }
+}
+
 /** How many existing values the definition does not allow, and how many are the value of another record, too. */
 export type Broken = { invalid: number; taken: number }
 
@@ -31,17 +54,36 @@ export type Broken = { invalid: number; taken: number }
  * Stores the existing values of a definition in its order, and counts those that break it. The definition must be
  * committed. Throws 409 if somebody removes it meanwhile.
  */
-export async function checkExisting(db: Db, clock: Clock, definition: Unchecked): Promise<Broken> {
+export async function checkExisting(
+  db: Db,
+  clock: Clock,
+  definition: Unchecked,
+  hold?: Hold,
+): Promise<Broken> {
   await transaction(db, (tx) => awaitDefinitions(tx, definition.workspace_id))
   const broken = { invalid: 0, taken: 0 }
   for (let after: Place | undefined = { value: '', record_id: 0 }; after; ) {
     const place: Place = after
-    const found = await transaction(db, (tx) => checkBatch(tx, clock, definition, place))
+    const found = await transaction(db, async (tx) => {
+      await hold?.(tx)
+      return checkBatch(tx, clock, definition, place)
+    })
     broken.invalid += found.invalid
     broken.taken += found.taken
     after = found.next
   }
   return broken
+}
+
+/** Throws 409 for a definition that existing values break. */
+function refuseBroken({ invalid, taken }: Broken): void {
+  const count = invalid + taken
+  if (!count) return
+  const values = count === 1 ? '1 existing value breaks' : `${count} existing values break`
+  const parts = [invalid && `${invalid} not of its type`, taken && `${taken} not unique`].filter(Boolean)
+  throw conflict(
+    `${values} this definition (${parts.join(', ')}). Change them, or send force=true to keep them until they change.`,
+  )
 }
 
 type Place = { value: string; record_id: number }

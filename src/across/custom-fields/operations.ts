@@ -5,7 +5,7 @@ import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { changesOf } from '../../http/patch.ts'
-import { type Broken, lease_ms, type Unchecked } from './check.ts'
+import { lease_ms, type Unchecked } from './check.ts'
 import {
   type Changeable,
   definedKeys,
@@ -148,17 +148,6 @@ const fixedProblems = (body: CustomFieldChange, before: CustomField): FieldProbl
           },
         ],
   )
-
-/** Throws 409 for a definition that existing values break. */
-export function refuseBroken({ invalid, taken }: Broken): void {
-  const count = invalid + taken
-  if (!count) return
-  const values = count === 1 ? '1 existing value breaks' : `${count} existing values break`
-  const parts = [invalid && `${invalid} not of its type`, taken && `${taken} not unique`].filter(Boolean)
-  throw conflict(
-    `${values} this definition (${parts.join(', ')}). Change them, or send force=true to keep them until they change.`,
-  )
-}
 
 /** Completes a definition, with the audit entry; returns it. */
 export async function completeDefinition(

@@ -1,4 +1,3 @@
-import { transaction } from '../../db/db.ts'
 import { type Access, refuseBeyond } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single } from '../../http/envelope.ts'
@@ -8,16 +7,15 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { hasDefinitions } from '../../resources/definitions.ts'
-import { checkExisting } from './check.ts'
+import { checkBegun } from './check.ts'
 import {
   type Begun,
   beginChange,
   beginDefinition,
   completeDefinition,
   deleteDefinition,
-  refuseBroken,
 } from './operations.ts'
-import { findDefinition, listDefinitions, undoUnchecked } from './queries.ts'
+import { findDefinition, listDefinitions } from './queries.ts'
 import { definitionSchemas, ForceQuery, max_definitions } from './schema.ts'
 
 const about_existing =
@@ -45,19 +43,6 @@ export function customFieldRoutes(app: App, service: Service): void {
   }
   const { path, params, writes: scope, extension } = kind
   const definitions = endpoints(app, service, kind)
-
-  /** Checks the existing values between the two transactions of a write. Undoes the first one on an error. */
-  const check = async ({ id, unchecked }: Begun, is_forced: boolean): Promise<void> => {
-    if (!unchecked) return
-    try {
-      const broken = await checkExisting(db, clock, unchecked)
-      if (!is_forced) refuseBroken(broken)
-    } catch (error) {
-      // upkeep.ts does it if this fails.
-      await transaction(db, (tx) => undoUnchecked(tx, unchecked.workspace_id, id)).catch(() => {})
-      throw error
-    }
-  }
 
   /** The kinds of which the caller may read the definitions. Throws 403 if `wanted` is not one of them. */
   const kindsFor = (access: Access, wanted?: string): string[] => {
@@ -106,7 +91,7 @@ export function customFieldRoutes(app: App, service: Service): void {
     (request, reply) =>
       write.inSteps<Begun>(request, reply, {
         before: (tx, context, problems) => beginDefinition(tx, context, request.body, problems),
-        meanwhile: (begun) => check(begun, request.query.force === 'true'),
+        meanwhile: (begun) => checkBegun(db, clock, begun, { is_forced: request.query.force === 'true' }),
         after: async (tx, context, begun) => ({
           record: await completeDefinition(tx, context, begun),
           location: `${path}/${begun.id}`,
@@ -136,7 +121,7 @@ export function customFieldRoutes(app: App, service: Service): void {
             problems,
             expect: (record) => checkMatch(request, record),
           }),
-        meanwhile: (begun) => check(begun, request.query.force === 'true'),
+        meanwhile: (begun) => checkBegun(db, clock, begun, { is_forced: request.query.force === 'true' }),
         after: async (tx, context, begun) => ({ record: await completeDefinition(tx, context, begun) }),
       }),
   )

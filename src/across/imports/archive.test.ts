@@ -148,6 +148,51 @@ test('an archive of a workspace gives another one equal records, linked by their
   assert.equal(listed.status, 'undone')
 })
 
+test('definitions of custom fields come before the records, an equal one is kept, and a conflicting one is reported', async () => {
+  const [source, target] = [await newWorkspace(), await newWorkspace()]
+  const seats = { resource: 'contacts', key: 'seats', type: 'number', unique: true, label: '=Seats' }
+  const size = { resource: 'companies', key: 'size', type: 'select', options: ['s', 'l'] }
+  const other = { resource: 'deals', key: 'other', type: 'text' }
+  for (const field of [seats, size, other]) await data(source, 'POST', 'custom-fields', field)
+  await data(source, 'POST', 'contacts', {
+    first_name: 'Ana',
+    last_name: 'Ruiz',
+    custom_fields: { seats: 4 },
+  })
+  await data(target, 'POST', 'custom-fields', { ...size, label: 'Kept' })
+  await data(target, 'POST', 'custom-fields', { ...other, type: 'number' })
+  const file = await exported(source)
+  const tried = await imported(target, file, '&dry_run=true')
+  assert.deepEqual([tried.created, tried.skipped, tried.failed], [2, 1, 1])
+  const done = await imported(target, file)
+  const errors = (await target.call('GET', `/api/v1/imports/${done.id}/errors`)).text
+  assert.deepEqual([done.status, done.created, done.skipped, done.failed], ['succeeded', 2, 1, 1], errors)
+  assert.match(errors, /custom_fields-0001\.ndjson, line \d: The deals have another definition of other/)
+  const shown = async () =>
+    (await data(target, 'GET', 'custom-fields')).map(({ key, label, type, unique }: typeof seats) =>
+      [key, label, type, unique].join(),
+    )
+  const own = ['size,Kept,select,false', 'other,other,number,false']
+  assert.deepEqual(await shown(), [own[0], 'seats,=Seats,number,true', own[1]])
+  const twin = { first_name: 'Zoë', last_name: 'Day', custom_fields: { seats: 4 } }
+  refused(await target.call('POST', '/api/v1/contacts', twin), 422, 'validation_failed')
+  assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), { restored: 2, left: [] })
+  assert.deepEqual(await shown(), own)
+})
+
+test('a definition that values of the workspace break is reported, and leaves no trace', async () => {
+  const [source, target] = [await newWorkspace(), await newWorkspace()]
+  await data(source, 'POST', 'custom-fields', { resource: 'contacts', key: 'seats', type: 'number' })
+  const contact = { first_name: 'Ana', last_name: 'Ruiz', custom_fields: { seats: 'many' } }
+  await data(target, 'POST', 'contacts', contact)
+  const done = await imported(target, await exported(source))
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 0, 1])
+  const { text } = await target.call('GET', `/api/v1/imports/${done.id}/errors`)
+  assert.match(text, /1 existing value breaks this definition/)
+  assert.deepEqual(await data(target, 'GET', 'custom-fields'), [])
+  assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), { restored: 0, left: [] })
+})
+
 test('a dry run of an archive counts, and writes nothing', async () => {
   const [source, target] = [await newWorkspace(), await newWorkspace()]
   await fill(source)
@@ -199,4 +244,7 @@ test('an archive needs its own content type, every write scope, and no options o
   refused(await upload(from, '?resource=workspace&on_match=skip', file, gzip), 422, 'validation_failed')
   const { token: key } = await makeKey(from, { scopes: ['imports:write', 'contacts:write'] })
   refused(await upload({ url: from.url, key }, '?resource=workspace', file, gzip), 403, 'forbidden')
+  const kinds = ['contacts', 'companies', 'deals', 'activities'].map((kind) => `${kind}:write`)
+  const { token } = await makeKey(from, { scopes: ['imports:write', ...kinds] })
+  refused(await upload({ url: from.url, key: token }, '?resource=workspace', file, gzip), 403, 'forbidden')
 })

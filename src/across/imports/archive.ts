@@ -3,14 +3,15 @@ import { createGunzip } from 'node:zlib'
 import type { Db } from '../../db/db.ts'
 import { cutOff, noArchive, readArchive } from '../../files/archive.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
-import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
+import { definitions_kind, importDefinitions } from './definitions.ts'
 import type { RowError } from './errors.ts'
 import { createMapping, type MappedRow } from './mapping.ts'
-import { type ImportRoom, type Relink, type Running, roomsWithImport } from './rows.ts'
+import { type ImportRoom, importRows, type Relink, type Running, roomsWithImport } from './rows.ts'
 import { type ImportRow, readFile } from './store.ts'
 
-// An archive of a workspace is read once for each kind: a record comes after those that it refers to. The rows are numbered
+// An archive of a workspace is read once for each kind: definitions of custom fields come first, and a record comes after
+// those that it refers to. The rows are numbered
 // through all files in this order, so the position of the last committed row is one number.
 
 const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
@@ -43,10 +44,11 @@ export async function* archivedRows(
   rooms: readonly Room[],
 ): AsyncGenerator<FileRow[]> {
   let number = 0
-  for (const { resource } of byReference(rooms))
-    for await (const { file, rows } of linesOf(db, row, rooms, resource.table))
+  const kinds = [definitions_kind, ...byReference(rooms).map(({ resource }) => resource.table)]
+  for (const kind of kinds)
+    for await (const { file, rows } of linesOf(db, row, rooms, kind))
       yield rows.map((one) => {
-        const archived = { file, line: one.number, kind: resource.table, id: idOf(one) }
+        const archived = { file, line: one.number, kind, id: idOf(one) }
         return { ...one, number: ++number, archived }
       })
 }
@@ -82,7 +84,7 @@ async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 // An export of a workspace has these besides records.
-const others = ['workspace', 'members', 'saved_views', 'custom_fields']
+const others = ['workspace', 'members', 'saved_views', definitions_kind]
 const knownKinds = (rooms: readonly Room[]) =>
   new Set([...others, ...rooms.flatMap(({ resource }) => [resource.table, ...Object.keys(resource.owns)])])
 
@@ -98,22 +100,24 @@ function idOf({ names, values }: FileRow): number | null {
   return Number.isSafeInteger(id) ? (id as number) : null
 }
 
-/** Chooses the room and the mapping of rows, by the kind of an archive's rows. */
-export async function openArchive(running: Running): Promise<(rows: readonly FileRow[]) => Running> {
+/** What imports the rows of a batch. An archive has rows of several kinds, and a batch has one kind. */
+export async function openRows(running: Running): Promise<(rows: readonly FileRow[]) => Promise<void>> {
   const { db, row, rooms } = running
-  const { workspace_id } = row
-  if (row.resource !== 'workspace') return () => running
+  if (row.resource !== 'workspace') return (rows) => importRows(running, rows)
   const relink = relinkBy(await ownersOf(db, row, rooms))
   const kinds = new Map<string, Running>()
   for (const room of byReference(rooms)) {
     // The records that a line shows inside are linked by their ids, not by their names.
     const columns = Object.fromEntries(room.import.by_name.map((field) => [field.replace(/_id$/, ''), null]))
-    const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
-    const mapping = createMapping(room, { columns, rest: 'ignore' }, definitions)
+    // Without definitions: values in JSON have their types.
+    const mapping = createMapping(room, { columns, rest: 'ignore' })
     // All of them count in one row.
     kinds.set(room.resource.table, { ...running, room, mapping, relink })
   }
-  return (rows) => kinds.get(rows[0]?.archived?.kind ?? '') as Running
+  return (rows) => {
+    const of_kind = kinds.get(rows[0]?.archived?.kind ?? '')
+    return of_kind ? importRows(of_kind, rows) : importDefinitions(running, rows)
+  }
 }
 
 /** The members of this workspace by the ids that they had in the archive, found by their e-mail addresses. */

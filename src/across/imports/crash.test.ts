@@ -1,11 +1,13 @@
 // runs: long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { engine } from '../../../test/engine.ts'
 import { client } from '../../../test/harness.ts'
 import { ended, upload } from '../../../test/imports.ts'
 import { runRapport, scratchFolder, serveProcess } from '../../../test/process.ts'
 import { until } from '../../../test/webhooks.ts'
+import { tar_end, tarFile } from '../../files/tar.ts'
 
 // PostgreSQL imports more slowly while other tests run.
 const rows = engine === 'sqlite' ? 15_000 : 6000
@@ -77,6 +79,62 @@ test('an import whose process is killed goes on behind its last commit, and ever
   assert.deepEqual(
     addresses.sort((a, b) => a - b),
     Array.from({ length: rows }, (_, n) => n),
+  )
+  await server.stop()
+})
+
+test('an import of an archive whose process is killed makes every record and its link once', async (t) => {
+  const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
+  const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)
+  const count = rows / 6
+  const lines = (row: (n: number) => object) =>
+    Array.from({ length: count }, (_, n) => `${JSON.stringify(row(n))}\n`).join('')
+  const fields = { resource: 'contacts', key: 'n', type: 'number', unique: true }
+  const file = gzipSync(
+    Buffer.concat([
+      ...Object.entries({
+        custom_fields: `${JSON.stringify(fields)}\n`,
+        companies: lines((n) => ({ id: n + 1, name: `Firm ${n}` })),
+        contacts: lines((n) => ({
+          first_name: 'Row',
+          last_name: `${n}`,
+          company_id: count - n,
+          custom_fields: { n },
+        })),
+      }).map(([kind, text]) => tarFile(`${kind}-0001.ndjson`, Buffer.from(text), 0)),
+      tar_end,
+    ]),
+  )
+  let server = await serveProcess(t, env)
+  const gzip = { 'content-type': 'application/gzip' }
+  const { body } = await upload({ url: server.url, key }, '?resource=workspace', file, gzip)
+  const { id } = body.data
+  // At the definition, among the companies, and among the contacts.
+  for (const at of [0, count / 2, count * 1.5]) {
+    const call = client(server.url, key)
+    await until(
+      () => call('GET', `/api/v1/imports/${id}`),
+      (reply) => reply.body.data.rows_read >= at,
+    )
+    server.signal('SIGKILL')
+    await server.exited
+    server = await serveProcess(t, env)
+  }
+  const call = client(server.url, key)
+  const done = await until(
+    () => ended({ call }, id),
+    ({ status }) => status !== 'running',
+  )
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 2 * count + 1, 0])
+  const { text } = await call('GET', '/api/v1/contacts/export?format=ndjson')
+  const linked = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .map(({ last_name, company }) => `${last_name}: ${company.name}`)
+  assert.deepEqual(
+    linked.sort(),
+    Array.from({ length: count }, (_, n) => `${n}: Firm ${count - n - 1}`).sort(),
   )
   await server.stop()
 })

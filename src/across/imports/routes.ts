@@ -13,6 +13,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
+import { definitions_kind } from './definitions.ts'
 import { readErrors } from './errors.ts'
 import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
@@ -168,9 +169,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
           const row = await lockImport(tx, workspace_id, request.params.import_id)
           if (!row) throw notFound('This import')
           for (const table of await kindsOf(row))
-            refuseBeyond(request.access, {
-              scope: `${rooms.find(({ resource }) => resource.table === table)?.resource.scope}:write`,
-            })
+            refuseBeyond(request.access, { scope: `${scopeOf(table)}:write` })
           if (row.status === 'queued' || row.status === 'running')
             throw conflict('The import has not ended. Cancel it first.')
           if (optionsOf(row).dry_run) throw conflict('The import was a dry run: there is nothing to undo.')
@@ -190,6 +189,11 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
         },
       }),
   )
+
+  const scopeOf = (table: string) =>
+    table === definitions_kind
+      ? 'workspace'
+      : rooms.find(({ resource }) => resource.table === table)?.resource.scope
 
   async function kindsOf({ workspace_id, id, resource }: ImportRow): Promise<string[]> {
     const rows = await db

@@ -172,7 +172,8 @@ function errorsOf(
   })
 }
 
-const problemsOf = ({ fields, message }: ApiError) =>
+/** The problems that an error has, each with its field. */
+export const problemsOf = ({ fields, message }: ApiError) =>
   fields?.map(({ field, message }) => ({ field, message })) ?? [{ field: '', message }]
 
 /** The ids that new records had in an archive. */
@@ -193,13 +194,14 @@ function countsOf(outcomes: readonly Outcome[]) {
   return counts
 }
 
-type Progress = Pick<
+/** The counters and the position of an import. */
+export type Progress = Pick<
   ImportRow,
   'rows_read' | 'created' | 'updated' | 'skipped' | 'failed' | 'errors' | 'last_row' | 'claims'
 >
 
 /** Stores the counters and the position; returns them. */
-async function saveProgress(
+export async function saveProgress(
   tx: Db,
   row: ImportRow,
   rows: readonly FileRow[],

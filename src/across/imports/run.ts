@@ -8,9 +8,9 @@ import { contextOf } from '../../events/context.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
-import { archivedRows, openArchive } from './archive.ts'
+import { archivedRows, openRows } from './archive.ts'
 import { createMapping } from './mapping.ts'
-import { type ImportRoom, importRows, type Running, writtenRooms } from './rows.ts'
+import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
 import {
   claimImport,
   formOf,
@@ -51,10 +51,10 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
         'failed',
         'The import failed several times at one row. The log has the error.',
       )
-    const runningOf = await openArchive(running)
+    const importBatch = await openRows(running)
     for await (const rows of batchesOf(running)) {
       if (deps.stopping.aborted) return await releaseImport(deps.db, row, deps.clock.elapsed())
-      await importRows(runningOf(rows), rows)
+      await importBatch(rows)
       await turn()
     }
     await finish(running, 'succeeded', null)

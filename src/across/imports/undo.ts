@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
+import { ApiError, conflict } from '../../errors.ts'
 import { actorOf, storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { type Context, contextOf } from '../../events/context.ts'
@@ -9,7 +10,9 @@ import { runBatch } from '../../resources/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../../resources/batch-items.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import type { Room } from '../../resources/room.ts'
+import { deleteDefinition } from '../custom-fields/operations.ts'
 import { byReference } from './archive.ts'
+import { definitions_kind } from './definitions.ts'
 import type { Left } from './schema.ts'
 import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
@@ -90,7 +93,56 @@ async function undoSome(
     await tx.updateTable('imports').set({ undone_by: null }).where('id', '=', id).execute()
     return row
   }
-  const room = rooms.find(({ resource }) => resource.table === first.kind) as Room
+  const context = contextOf(clock, { workspace_id, ...who, traceparent: null, source: 'import' })
+  const { restored, left } =
+    first.kind === definitions_kind
+      ? await undoDefinitions(tx, context, changes)
+      : await undoRecords(tx, context, rooms, row, changes, items)
+  const all_left: Left = [
+    ...JSON.parse(row.not_restored ?? '[]'),
+    ...[...left].map(([id, reason]) => ({ kind: first.kind, id, reason })),
+  ].slice(0, max_left)
+  await tx
+    .updateTable('imports')
+    .set({
+      restored: row.restored + restored,
+      not_restored: JSON.stringify(all_left),
+      lease_ends_ms: clock.elapsed() + lease_ms,
+    })
+    .where('id', '=', id)
+    .execute()
+  await forget(tx, row, changes)
+  return null
+}
+
+/** How many changes an undo put back, and the others by their ids with the reasons. */
+type Undone = { restored: number; left: Iterable<[number, string]> }
+
+/** Deletes the definitions of custom fields that an import made, unless somebody changed them. */
+async function undoDefinitions(tx: Db, context: Context, changes: readonly Change[]): Promise<Undone> {
+  const left = new Map<number, string>()
+  for (const { record_id, changed_at } of changes)
+    try {
+      await deleteDefinition(tx, context, record_id, (record) => {
+        if ((record as { updated_at: string }).updated_at !== changed_at) throw conflict('Changed.')
+      })
+    } catch (error) {
+      // Nothing is written before the checks.
+      if (!(error instanceof ApiError)) throw error
+      left.set(record_id, error.code === 'not_found' ? 'deleted' : 'changed')
+    }
+  return { restored: changes.length - left.size, left }
+}
+
+async function undoRecords(
+  tx: Db,
+  context: Context,
+  rooms: readonly Room[],
+  row: ImportRow,
+  changes: readonly Change[],
+  items: Item[],
+): Promise<Undone> {
+  const room = rooms.find(({ resource }) => resource.table === changes[0]?.kind) as Room
   const kept = await reasonsToKeep(tx, rooms, row, room, changes)
   const undone = changes.filter(({ record_id }) => !kept.has(record_id))
   const wanted = undone.map(
@@ -100,30 +152,13 @@ async function undoSome(
         : { op: 'update', id: record_id, data: JSON.parse(before) },
   )
   items.splice(0, items.length, ...wanted)
-  const context = contextOf(clock, { workspace_id, ...who, traceparent: null, source: 'import' })
   const outcomes = items.length
     ? await runBatch(tx, context, writesOf(room) as Writes, items, { atomic: false })
     : []
   const failed = outcomes.flatMap(({ error, id }): [number, string][] =>
     error && id !== null ? [[id, reasonOf({ error })]] : [],
   )
-  const left = [...kept, ...failed].map(([record_id, reason]) => ({
-    kind: first.kind,
-    id: record_id,
-    reason,
-  }))
-  const all_left: Left = [...JSON.parse(row.not_restored ?? '[]'), ...left].slice(0, max_left)
-  await tx
-    .updateTable('imports')
-    .set({
-      restored: row.restored + outcomes.filter(({ error }) => !error).length,
-      not_restored: JSON.stringify(all_left),
-      lease_ends_ms: clock.elapsed() + lease_ms,
-    })
-    .where('id', '=', id)
-    .execute()
-  await forget(tx, row, changes)
-  return null
+  return { restored: outcomes.filter(({ error }) => !error).length, left: [...kept, ...failed] }
 }
 
 const reasonOf = ({ error }: Pick<Outcome, 'error'>): string =>
