@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { company, register, until } from '../webhooks.ts'
 
 let web: Web
@@ -69,9 +69,9 @@ test('a backfill shows its progress, also after a reload, and is stopped', async
   await checkScreen(page)
   await page.getByRole('button', { name: 'Start backfill' }).click()
   const bar = page.getByRole('progressbar', { name: 'Progress of the backfill' })
-  await bar.waitFor()
+  await bar.waitFor({ state: 'attached' })
   await page.reload()
-  await bar.waitFor()
+  await bar.waitFor({ state: 'attached' })
   await page.getByText('It waits until the webhook is resumed.').waitFor()
   await checkScreen(page)
   await page.getByRole('button', { name: 'Stop backfill' }).click()
@@ -86,4 +86,67 @@ test('a backfill shows its progress, also after a reload, and is stopped', async
     async () => receiver.received.filter(({ body }) => body.includes('"backfill"')).length,
     (n) => n === 5,
   )
+})
+
+test('the form takes conditions, own headers and limits, shows problems at their field, and keeps stored values', async (t) => {
+  const page = await web.open(t, '/settings/webhooks', { allow: /status of 422/ })
+  await page.getByRole('button', { name: 'Create webhook' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create webhook' })
+  await dialog.getByLabel('URL').fill(receiver.url)
+  await dialog.getByLabel('Name').fill('Shop')
+  await dialog.getByLabel('All events').uncheck()
+  await dialog.getByLabel('All about deals').check()
+  await dialog.getByRole('button', { name: 'Add condition' }).click()
+  const first = dialog.getByRole('group', { name: 'Condition 1' })
+  await first.getByRole('combobox', { name: 'Field' }).fill('data.valu')
+  await first.getByRole('combobox', { name: 'Operator' }).click()
+  await page.getByRole('option', { name: 'is at least' }).click()
+  await first.getByLabel('Value').fill('10000')
+  await dialog.getByText('Headers, retries, limits, format').click()
+  await dialog.getByRole('button', { name: 'Add header' }).click()
+  await dialog.getByLabel('Name of header 1').fill('Host')
+  await dialog.getByLabel('Value of header 1').fill('Bearer t0ken')
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  await dialog.getByText('The events of this webhook have no such field.').waitFor()
+  await dialog.getByText('This header is set by the service.').waitFor()
+  await checkScreen(page)
+
+  await first.getByRole('combobox', { name: 'Field' }).fill('data.value')
+  await first.getByLabel('Value').fill('10000')
+  await dialog.getByLabel('Name of header 1').fill('Authorization')
+  await dialog.getByRole('combobox', { name: 'Retries' }).click()
+  await page.getByRole('option', { name: 'Own delays' }).click()
+  await dialog.getByLabel('Delays in minutes').fill('0.5, 5')
+  await dialog.getByLabel('Timeout in seconds').fill('20')
+  await dialog.getByLabel('In order per record').check()
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor()
+  const id = page.url().split('/').at(-1)
+  const stored = async () => (await web.rapport.call('GET', `/api/v1/webhooks/${id}`)).body.data
+  const { events, conditions, headers, retry_delays, timeout_ms, ordered } = await stored()
+  assert.deepEqual(
+    { events, conditions, headers, retry_delays, timeout_ms, ordered },
+    {
+      events: ['deal.*'],
+      conditions: [{ field: 'data.value', op: 'gte', value: 10_000 }],
+      headers: { Authorization: '***' },
+      retry_delays: [30, 300],
+      timeout_ms: 20_000,
+      ordered: true,
+    },
+  )
+
+  await page.getByRole('button', { name: 'Add header' }).click()
+  await page.getByLabel('Name of header 2').fill('X-Tenant')
+  await page.getByLabel('Value of header 2').fill('acme')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await until(stored, (webhook) => webhook.headers['X-Tenant'] === '***')
+  await page.setViewportSize(phone.viewport)
+  await checkScreen(page)
+  await page.setViewportSize(desk.viewport)
+  await page.getByRole('button', { name: 'Send ping' }).click()
+  await page.getByText('HTTP 200').waitFor()
+  const sent = receiver.received.at(-1)?.headers ?? {}
+  assert.deepEqual([sent.authorization, sent['x-tenant']], ['Bearer t0ken', 'acme'])
 })

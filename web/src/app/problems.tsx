@@ -5,11 +5,13 @@ import { CopyButton } from '../ui/copy.tsx'
 import { showToast } from '../ui/toast.ts'
 
 /** The message for an invalid field. A code without a text here shows the service's English message. */
-export function fieldMessage({ code, message }: FieldProblem, { app }: Texts): string {
+export function fieldMessage({ field, code, message }: FieldProblem, { app, webhooks }: Texts): string {
   const limited = app.field_limits[code as keyof typeof app.field_limits]
   // Only the message of the service has the limits: `probability must be from 0 to 100.`
   const { least, most, only_most } = limits.exec(message)?.groups ?? {}
   if (limited && (least || only_most)) return limited(least ?? '', most ?? only_most ?? '')
+  const of_webhook = /^(conditions|headers)\./.test(field) && webhooks.field_problems
+  if (of_webhook && code in of_webhook) return of_webhook[code as keyof typeof of_webhook]
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
 }
 const limits =

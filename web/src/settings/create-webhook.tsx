@@ -2,12 +2,12 @@ import { Anchor, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, dataOf, type EventName, type Schemas } from '../api/client.ts'
-import { all_events } from '../kinds.ts'
+import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
-import { EventChoice } from './event-choice.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
+import { WebhookFields } from './webhook-fields.tsx'
+import { bodyOf, nested_fields, new_webhook } from './webhook-values.ts'
 
 /** Creates a webhook, shows its secret once, then its page. */
 export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -23,12 +23,11 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
         onClose={onClose}
         action={t.settings.create_webhook}
         size="lg"
-        start={{
-          ...{ name: '', url: '', own_secret: false, secret: '' },
-          events: [...all_events] as EventName[],
-        }}
-        send={({ own_secret, secret, ...rest }) => {
-          const body = own_secret && secret ? { ...rest, secret } : rest
+        start={{ ...new_webhook, own_secret: false, secret: '' }}
+        nested={nested_fields}
+        send={({ own_secret, secret, ...values }) => {
+          const fields = { ...bodyOf(values), url: values.url, events: values.events }
+          const body = own_secret && secret ? { ...fields, secret } : fields
           return dataOf(api.POST('/api/v1/webhooks', { body }))
         }}
         // Show the secret even if the dialog was closed: there is no other chance.
@@ -37,7 +36,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
           setCreated(webhook)
         }}
       >
-        {({ values, setFieldValue, getInputProps }) => (
+        {({ values, errors, setFieldValue, getInputProps }) => (
           <>
             <TextInput
               label={t.settings.url}
@@ -52,7 +51,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
               description={t.settings.webhook_name_text}
               {...getInputProps('name')}
             />
-            <EventChoice {...getInputProps('events')} value={values.events} />
+            <WebhookFields values={values} errors={errors} put={setFieldValue as never} />
             {values.own_secret ? (
               <TextInput
                 label={t.settings.secret}

@@ -1,54 +1,46 @@
 import { Checkbox, Input, Text } from '@mantine/core'
-import type { EventName } from '../api/client.ts'
-import { all_events, all_kinds } from '../kinds.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
+import { addEvent, eventsOf, groups, includesEvent, removeEvent, type Subscribed } from './event-groups.ts'
 
-const of_kinds = all_kinds.filter(({ events }) => events.length)
+type Props = { value: Subscribed[]; onChange: (events: Subscribed[]) => void; error?: React.ReactNode }
 
-type Props = { value: EventName[]; onChange: (events: EventName[]) => void; error?: React.ReactNode }
-
-/** The events of a webhook in groups, with checkboxes for each group and for all. */
+/** The events of a webhook: all, whole groups as wildcards, or single ones. */
 export function EventChoice({ value, onChange, error }: Props) {
   const t = useTexts()
   const language = useLanguage()
-  const put = (names: readonly EventName[], on: boolean) =>
-    onChange(all_events.filter((name) => (names.includes(name) ? on : value.includes(name))))
-  const all = (label: string, names: readonly EventName[]) => {
-    const chosen = names.filter((name) => value.includes(name)).length
+  const chosen = eventsOf(value)
+  const box = (name: Subscribed, label: React.ReactNode, whole = false) => {
+    const checked = whole ? value.includes('*') || value.includes(name) : includesEvent(value, name)
+    const partly = whole && !checked && chosen.some((one) => includesEvent([name], one))
     return (
       <Checkbox
+        key={name}
         size="xs"
-        fw={600}
+        {...(whole && { fw: 600 })}
         label={label}
-        checked={chosen === names.length}
-        indeterminate={chosen > 0 && chosen < names.length}
-        onChange={(event) => put(names, event.currentTarget.checked)}
+        checked={checked}
+        indeterminate={partly}
+        onChange={({ currentTarget }) =>
+          onChange(currentTarget.checked ? addEvent(value, name) : removeEvent(value, name))
+        }
       />
     )
   }
   return (
     <fieldset className="events-choice-set">
       <legend>{t.fields.events}</legend>
-      {all(t.settings.all_events, all_events)}
+      {box('*', t.settings.all_events, true)}
       <div className="events-choice">
-        {of_kinds.map(({ kind, names, events }) => (
+        {groups.map(({ kind, names, events, wildcard }) => (
           <div key={kind} className="events-group">
-            {all(t.settings.all_of(names[language].many), events)}
-            {events.map((name) => (
-              <Checkbox
-                key={name}
-                size="xs"
-                label={<code>{name}</code>}
-                checked={value.includes(name)}
-                onChange={(event) => put([name], event.currentTarget.checked)}
-              />
-            ))}
+            {box(wildcard, t.settings.all_of(names[language].many), true)}
+            {events.map((name) => box(name, <code>{name}</code>))}
           </div>
         ))}
       </div>
       {error && <Input.Error role="alert">{error}</Input.Error>}
       <Text size="xs" c="dimmed" className="numbers">
-        {t.app.selected(value.length)}
+        {t.app.selected(chosen.length)}. {t.webhooks.later_too}
       </Text>
     </fieldset>
   )

@@ -5,6 +5,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useRecordForm } from '../ui/form.tsx'
 import { showMessage } from '../ui/undo.tsx'
+import { unreadIn } from '../ui/unread.ts'
 import { written } from '../ui/written.ts'
 
 type Props<Values extends Record<string, unknown>> = {
@@ -12,6 +13,8 @@ type Props<Values extends Record<string, unknown>> = {
   send: (changes: Partial<Values>) => Promise<unknown>
   /** Whether the person may change the record. */
   writes?: boolean
+  /** The fields whose parts show own errors. */
+  nested?: readonly string[]
   className?: string
   children: (form: UseFormReturnType<Values>) => React.ReactNode
 }
@@ -21,9 +24,9 @@ type Props<Values extends Record<string, unknown>> = {
  * so that nobody's change is undone.
  */
 export function SavedForm<Values extends Record<string, unknown>>(props: Props<Values>) {
-  const { saved, send, writes = true, className, children } = props
+  const { saved, send, writes = true, nested, className, children } = props
   const t = useTexts()
-  const { form, submit, sending, problem } = useRecordForm(saved)
+  const { form, submit, sending, problem } = useRecordForm(saved, nested)
   const changes = () => written(form.getValues(), form.getInitialValues())
   const changed = Object.keys(changes()).length > 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is written stays, whatever it is when others save
@@ -45,6 +48,8 @@ export function SavedForm<Values extends Record<string, unknown>>(props: Props<V
       className={className}
       onSubmit={(event) => {
         event.preventDefault()
+        const unread = unreadIn(event.currentTarget)
+        if (unread) return unread.focus()
         save()
       }}
     >

@@ -3,7 +3,7 @@ import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answerOf, api, dataOf, type EventName, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
@@ -12,7 +12,6 @@ import { useTexts } from '../texts/texts.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
 import { WebhookBackfill } from './backfill.tsx'
-import { EventChoice } from './event-choice.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { ResendFailed } from './resend-failed.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
@@ -21,6 +20,8 @@ import { Section } from './section.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { WebhookStatus } from './statuses.tsx'
 import { TestWebhook } from './test-webhook.tsx'
+import { WebhookFields } from './webhook-fields.tsx'
+import { bodyOf, nested_fields, valuesOf } from './webhook-values.ts'
 import { webhookName } from './webhooks.ts'
 
 type Webhook = Schemas['Webhook']
@@ -160,22 +161,23 @@ type EditProps = { webhook: Webhook; writes: boolean; onSaved: (webhook: Webhook
 
 function Edit({ webhook, writes, onSaved }: EditProps) {
   const t = useTexts()
-  const { id, name, url, events } = webhook
-  const path = { webhook_id: id }
+  const path = { webhook_id: webhook.id }
   return (
     <SavedForm
       className="settings-section"
-      saved={{ name: name ?? '', url, events: events as EventName[] }}
+      saved={valuesOf(webhook)}
+      nested={nested_fields}
       writes={writes}
-      send={async (body) =>
+      send={async (changes) => {
+        const body = bodyOf(changes)
         onSaved(await dataOf(api.PUT('/api/v1/webhooks/{webhook_id}', { params: { path }, body })))
-      }
+      }}
     >
-      {({ values, getInputProps }) => (
+      {({ values, errors, setFieldValue, getInputProps }) => (
         <Stack gap="md">
           <TextInput maw={560} label={t.settings.url} type="url" {...getInputProps('url')} />
           <TextInput maw={560} label={t.fields.name} {...getInputProps('name')} />
-          <EventChoice {...getInputProps('events')} value={values.events} />
+          <WebhookFields values={values} errors={errors} put={setFieldValue as never} />
         </Stack>
       )}
     </SavedForm>

@@ -7,6 +7,7 @@ import { useCreating } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { CreateWebhook } from './create-webhook.tsx'
+import { eventsOf } from './event-groups.ts'
 import { SettingsList } from './settings-list.tsx'
 import { WebhookStatus } from './statuses.tsx'
 import { webhookName } from './webhooks.ts'
@@ -33,7 +34,7 @@ export function WebhooksPage() {
     { id: 'url', label: t.settings.url, cell: ({ url }) => url },
     {
       ...{ id: 'events', label: t.fields.events, number: true },
-      cell: ({ events }) => formats.number(events.length),
+      cell: ({ events }) => formats.number(eventsOf(events).length),
     },
     {
       id: 'created_at',

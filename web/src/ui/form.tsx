@@ -13,9 +13,9 @@ type FormValues = Record<string, unknown>
 
 /**
  * The state of a form. Errors of the service are shown at the field with the same name as in the API. Other
- * errors are in `problem`.
+ * errors are in `problem`. `nested`: the fields whose parts, such as `headers.X-Tenant`, show own errors.
  */
-export function useRecordForm<Values extends FormValues>(initial: Values) {
+export function useRecordForm<Values extends FormValues>(initial: Values, nested: readonly string[] = []) {
   const t = useTexts()
   const form = useForm<Values>({ initialValues: initial, mode: 'controlled' })
   const [problem, setProblem] = useState<unknown>(null)
@@ -29,7 +29,10 @@ export function useRecordForm<Values extends FormValues>(initial: Values) {
       return true
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
-      const mine = fields.filter(({ field }) => field in initial || isCustom(field, initial))
+      const isNested = (field: string) => nested.some((name) => field.startsWith(`${name}.`))
+      const mine = fields.filter(
+        ({ field }) => field in initial || isCustom(field, initial) || isNested(field),
+      )
       form.setErrors(Object.fromEntries(mine.map((one) => [one.field, fieldMessage(one, t)])))
       if (mine.length < fields.length || mine.length === 0) setProblem(error)
       return false
@@ -53,6 +56,8 @@ type FormProps<Values extends FormValues, Made> = {
   color?: string
   /** The values at every opening. */
   start: Values
+  /** The fields whose parts show own errors. */
+  nested?: readonly string[]
   /** Validates before anything is sent. */
   check?: (values: Values) => FormErrors
   /** Sends the values. The dialog shows an error, or closes. */
@@ -92,9 +97,9 @@ export function FormDialog<Values extends FormValues, Made>(props: DialogProps<V
 }
 
 function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Made>) {
-  const { onClose, action, color, start, check, send, onSent, children } = props
+  const { onClose, action, color, start, nested, check, send, onSent, children } = props
   const t = useTexts()
-  const { form, submit, sending, problem } = useRecordForm(start)
+  const { form, submit, sending, problem } = useRecordForm(start, nested)
   const opening = useOpening()
   async function onSubmit(event: React.FormEvent<HTMLFormElement>) {
     event.preventDefault()

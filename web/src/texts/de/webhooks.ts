@@ -52,7 +52,10 @@ export const webhooks: typeof english = {
   delays_text: 'Bis zu 20, jeweils nach dem Ende des vorigen Versuchs. Beispiel: 1, 5, 30.',
   no_delays: 'Schreiben Sie Minuten mit Komma und Leerzeichen dazwischen, etwa 1, 5, 30.',
   timeout: 'Zeitlimit in Sekunden',
-  timeout_text: '1 bis 30, für einen ganzen Versuch. Leer: wie die Installation.',
+  timeout_text: '1 bis 30. Leer: wie die Installation.',
+  ordered: 'Je Eintrag der Reihe nach',
+  ordered_text:
+    'Je Eintrag ist höchstens eine Zustellung unterwegs. Eine fehlgeschlagene hält nur ihren Eintrag auf.',
   rate: 'Versuche pro Sekunde',
   rate_text: 'Höchstens 1 bis 1.000. Leer: keine Grenze.',
   as_installation: 'Wie die Installation',

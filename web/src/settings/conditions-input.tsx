@@ -1,0 +1,196 @@
+import { ActionIcon, Autocomplete, Button, Select, TagsInput, Text, TextInput } from '@mantine/core'
+import { PlusIcon, XIcon } from '@primer/octicons-react'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { focusBeside } from '../ui/focus.ts'
+import { DayInput, NumberInput } from '../ui/inputs.tsx'
+import { readNumber, writeNumber } from '../ui/number.ts'
+import { conditionFields, type FieldType } from './condition-fields.ts'
+import { type Condition, type Operator, operatorOf } from './condition-text.ts'
+import { useEventTypes } from './event-types.ts'
+import './webhook-form.css'
+
+type Errors = Record<string, React.ReactNode>
+type Props = {
+  events: readonly string[]
+  value: Condition[]
+  onChange: (conditions: Condition[]) => void
+  errors: Errors
+}
+const text_field: FieldType = { kind: 'text', choices: [] }
+const max_conditions = 20
+
+/** The conditions of a webhook, in rows that read as sentences. */
+export function ConditionsInput({ events, value, onChange, errors }: Props) {
+  const t = useTexts()
+  const { data: types } = useEventTypes()
+  const fields = conditionFields(types, events)
+  const put = (at: number, changed: Condition) =>
+    onChange(value.map((one, index) => (index === at ? changed : one)))
+  return (
+    <fieldset className="webhook-rows">
+      <legend className="settings-legend">{t.webhooks.conditions}</legend>
+      <p className="hint">{t.webhooks.conditions_text}</p>
+      {value.map((condition, index) => (
+        <fieldset
+          // biome-ignore lint/suspicious/noArrayIndexKey: conditions have nothing but their position
+          key={index}
+          ref={focusBeside}
+          className="condition-row"
+          aria-label={t.webhooks.nth_condition(index + 1)}
+        >
+          <ConditionRow
+            condition={condition}
+            fields={fields}
+            onChange={(changed) => put(index, changed)}
+            error={(part) => errors[`conditions.${index}.${part}`]}
+          />
+          <ActionIcon
+            variant="subtle"
+            aria-label={t.webhooks.remove_condition(index + 1)}
+            onClick={() => onChange(value.filter((_, other) => other !== index))}
+          >
+            <XIcon />
+          </ActionIcon>
+        </fieldset>
+      ))}
+      {errors.conditions && (
+        <Text c="var(--mantine-color-error)" size="xs" role="alert">
+          {errors.conditions}
+        </Text>
+      )}
+      <Button
+        variant="default"
+        size="compact-sm"
+        w="fit-content"
+        leftSection={<PlusIcon size={14} />}
+        disabled={value.length >= max_conditions}
+        onClick={() => onChange([...value, { field: '', op: 'eq', value: '' }])}
+      >
+        {t.webhooks.add_condition}
+      </Button>
+    </fieldset>
+  )
+}
+
+type RowProps = {
+  condition: Condition
+  fields: Map<string, FieldType>
+  onChange: (condition: Condition) => void
+  error: (part: string) => React.ReactNode
+}
+
+function ConditionRow({ condition, fields, onChange, error }: RowProps) {
+  const t = useTexts()
+  const { field, op } = condition
+  const type = fields.get(field) ?? text_field
+  const operators = Object.entries(t.webhooks.operators)
+  return (
+    <>
+      <Autocomplete
+        aria-label={t.webhooks.field}
+        placeholder={t.webhooks.field}
+        data={[...fields.keys()]}
+        limit={100}
+        value={field}
+        error={error('field')}
+        onChange={(chosen) => {
+          // A value of another type would not fit the new field.
+          const same = (fields.get(chosen) ?? text_field).kind === type.kind
+          onChange({ ...condition, field: chosen, value: same ? condition.value : emptyFor(op) })
+        }}
+      />
+      <Select
+        aria-label={t.webhooks.operator}
+        data={operators.map(([value, label]) => ({ value, label }))}
+        value={operatorOf(condition)}
+        allowDeselect={false}
+        error={error('op')}
+        onChange={(chosen) => chosen && onChange(withOperator(condition, chosen as Operator))}
+      />
+      {op === 'exists' ? (
+        <span />
+      ) : (
+        <ValueInput condition={condition} type={type} error={error('value')} onChange={onChange} />
+      )}
+    </>
+  )
+}
+
+const takesList = (op: Condition['op']) => op === 'in' || op === 'not_in'
+const emptyFor = (op: Condition['op']) => (op === 'exists' ? true : takesList(op) ? [] : '')
+
+function withOperator(condition: Condition, chosen: Operator): Condition {
+  if (chosen === 'exists' || chosen === 'not_exists')
+    return { ...condition, op: 'exists', value: chosen === 'exists' }
+  const { op: before, value } = condition
+  if (before === 'exists') return { ...condition, op: chosen, value: emptyFor(chosen) }
+  if (takesList(before) === takesList(chosen)) return { ...condition, op: chosen }
+  const next = takesList(chosen) ? [value].filter((one) => one !== '' && one !== null) : [value].flat()[0]
+  return { ...condition, op: chosen, value: next ?? '' }
+}
+
+type ValueProps = {
+  condition: Condition
+  type: FieldType
+  error: React.ReactNode
+  onChange: (condition: Condition) => void
+}
+
+function ValueInput({ condition, type: { kind, choices }, error, onChange }: ValueProps) {
+  const t = useTexts()
+  const { locale } = useFormats()
+  const { op, value } = condition
+  const put = (value: unknown) => onChange({ ...condition, value })
+  const common = { 'aria-label': t.webhooks.value, placeholder: t.webhooks.value, error }
+  if (takesList(op)) {
+    const read = (text: string) => (kind === 'number' ? (readNumber(text, locale) ?? text) : text)
+    const write = (one: unknown) => (typeof one === 'number' ? writeNumber(one, locale) : String(one))
+    return (
+      <TagsInput
+        aria-label={t.webhooks.values}
+        placeholder={t.webhooks.values_text}
+        error={error}
+        data={choices}
+        // A number may have a decimal comma.
+        splitChars={[]}
+        acceptValueOnBlur
+        value={[value].flat().map(write)}
+        onChange={(texts) => put(texts.map(read))}
+      />
+    )
+  }
+  if (op === 'contains')
+    return (
+      <TextInput
+        {...common}
+        value={String(value ?? '')}
+        onChange={(event) => put(event.currentTarget.value)}
+      />
+    )
+  if (kind === 'number')
+    return (
+      <NumberInput
+        {...common}
+        value={typeof value === 'number' ? value : null}
+        onChange={(next) => put(next ?? '')}
+      />
+    )
+  if (kind === 'boolean')
+    return (
+      <Select
+        {...common}
+        data={[
+          { value: 'true', label: t.app.yes },
+          { value: 'false', label: t.app.no },
+        ]}
+        value={typeof value === 'boolean' ? String(value) : null}
+        onChange={(next) => put(next === null ? '' : next === 'true')}
+      />
+    )
+  if (kind === 'day')
+    return <DayInput {...common} value={value ? String(value) : null} onChange={(next) => put(next ?? '')} />
+  return (
+    <Autocomplete {...common} data={choices} value={String(value ?? '')} onChange={(next) => put(next)} />
+  )
+}
