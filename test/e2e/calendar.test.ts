@@ -27,6 +27,8 @@ const entry = (page: Page, title: string) => page.locator('.calendar-event').fil
 
 /** Drags an element with the mouse, in small steps. */
 async function drag(page: Page, what: Locator, by: { x?: number; y?: number }, grip = 0.3) {
+  // The hours may be scrolled.
+  await what.scrollIntoViewIfNeeded()
   const box = await what.boundingBox()
   assert.ok(box)
   const from = { x: box.x + box.width / 2, y: box.y + box.height * grip }

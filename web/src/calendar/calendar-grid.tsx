@@ -73,11 +73,13 @@ function focusHours(view: HTMLElement): void {
 /** The content of an appointment: time, title and host. The rows of a month have no room for the host. */
 function contentOf({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
   if (view.type === views.month) return true
+  // Times that are being chosen have no appointment yet.
+  const appointment = event.extendedProps.appointment as Appointment | undefined
   return (
     <>
       {timeText && <div className={timeClass}>{timeText}</div>}
       <div className={titleClass}>{event.title}</div>
-      <OwnerAvatar kind="appointments" id={(event.extendedProps.appointment as Appointment).owner_id} />
+      {appointment && <OwnerAvatar kind="appointments" id={appointment.owner_id} />}
     </>
   )
 }
