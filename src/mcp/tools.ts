@@ -189,6 +189,9 @@ const plain = (schema: object): Record<string, unknown> =>
     JSON.stringify(schema, (key, value) => (key.startsWith('x-') || key === 'verbatim' ? undefined : value)),
   )
 
+// A URL parser removes `.` and `..`, and the request would reach another operation. No id begins with `~`.
+const segment = (value: string) => encodeURIComponent(value).replace(/^\.{1,2}$/, '~$&')
+
 /** The request that a call of a tool makes. */
 export function requestOf(tool: Tool, given: Readonly<Record<string, unknown>>) {
   let { path } = tool.operation
@@ -197,7 +200,7 @@ export function requestOf(tool: Tool, given: Readonly<Record<string, unknown>>) 
   const known = new Map(fieldsOf(tool).map(({ name, part }) => [name, part]))
   for (const [name, value] of Object.entries(given)) {
     const part = known.get(name)
-    if (part === 'params') path = path.replace(`:${name}`, encodeURIComponent(String(value)))
+    if (part === 'params') path = path.replace(`:${name}`, segment(String(value)))
     else if (part === 'query') query.set(name, String(value))
     // The API refuses what it does not know.
     else if (tool.writes && tool.operation.body) body[name] = value
