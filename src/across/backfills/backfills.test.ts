@@ -98,6 +98,31 @@ describe('a backfill', () => {
     assert.equal(await total(call, 'status=succeeded'), 235)
   })
 
+  test('that is stopped releases the later events of its records, also while they wait for a retry', async () => {
+    await fresh()
+    await makeMany('contacts', 1)
+    const [contact_id] = [...(await allOf('contacts')).keys()]
+    receiver.answering = ({ body }) => ({ status: JSON.parse(body).source === 'backfill' ? 500 : 200 })
+    const { id } = await register(call, {
+      ...{ url: receiver.url, ordered: true, retry_delays: [604_800] },
+      events: ['contact.created', 'contact.updated'],
+    })
+    await begin(id, { kinds: ['contacts'] })
+    await receiver.waitFor(1)
+    await until(
+      async () => (await call('GET', `/api/v1/deliveries?webhook_id=${id}`)).body.data[0],
+      ({ attempt_count }) => attempt_count === 1,
+    )
+    await call('PUT', `/api/v1/contacts/${contact_id}`, { phone: '+49 30 1' })
+    // Its delivery comes after a search that met the blocked one.
+    await call('POST', '/api/v1/contacts', { first_name: 'Other', last_name: 'Record' })
+    await receiver.waitFor(2)
+    assert.equal((await call('DELETE', `/api/v1/webhooks/${id}/backfill`)).status, 200)
+    await receiver.waitFor(3)
+    assert.equal(payloads(id).at(-1)?.event, 'contact.updated')
+    await idle()
+  })
+
   test('beside writes: a receiver that keeps the newest sequence of each record ends equal to the API', async () => {
     await fresh()
     await makeMany('contacts', 300)

@@ -114,9 +114,9 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         const expect = (webhook: object) => checkMatch(request, webhook)
         const sent = { request, params: request.params, problems, expect }
         const { id: webhook_id } = await webhookToChange(tx, rights, sent)
-        const { workspace_id, now } = context
+        const { workspace_id, now, elapsed } = context
         const found = await lockBackfill(tx, workspace_id, webhook_id)
-        const count = await cancelBackfill(tx, { workspace_id, webhook_id, removed_at: now })
+        const count = await cancelBackfill(tx, { workspace_id, webhook_id, removed_at: now }, elapsed())
         if (found?.status !== 'running') return { body: single(shown(found)) }
         const ended = { status: 'cancelled', finished_at: now } as const
         await updateBackfill(tx, found, ended)

@@ -5,6 +5,7 @@ import { disableTimeouts } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
+import { releaseNext } from '../delivery/in-order.ts'
 import { countQueued } from '../delivery/queue.ts'
 import { endRegistration, keepOldRegistration } from './history.ts'
 import { subscribe } from './queries.ts'
@@ -103,11 +104,16 @@ async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Remo
 export async function cancelBackfill(
   tx: Db,
   { workspace_id, webhook_id, removed_at }: Removal,
+  elapsed_ms: number,
 ): Promise<number> {
-  const { rows } = await sql<{ workspace_id: number; delivery_id: string }>`
+  type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
+  const { rows } = await sql<Row>`
     DELETE FROM webhook_queue WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND kind = 'backfill'
-    RETURNING workspace_id, delivery_id`.execute(tx)
+    RETURNING workspace_id, delivery_id, webhook_id, record_key`.execute(tx)
   await cancel(tx, rows, { removed_at })
+  // Later events of these records were postponed to the retry of a delivery that no longer exists.
+  releaseNext(tx, rows, elapsed_ms)
+  announce(tx, 'deliveries')
   const by = rows.length
   await addCounts(tx, [
     { workspace_id, name: 'deliveries.status=pending', by: -by },
