@@ -108,6 +108,8 @@ describe('an assistant', () => {
       (await use('create_contact', { first_name: 'A', last_name: 'B', nonsense: 1 })).isError,
       true,
     )
+    for (const id of ['..', '.', '../deals', '%2e%2e'])
+      assert.equal((await use('get_contact', { id })).error.code, 'not_found', id)
     assert.equal((await use('drop_everything')).error.code, 'not_found')
     await close()
   })
@@ -182,6 +184,21 @@ describe('the changes of a session', () => {
     const again = await call('POST', `/api/v1/audit-log/groups/${reply.body.data.group_id}/revert`)
     assert.equal(again.body.data.restored, 4)
     assert.equal((await call('GET', `/api/v1/contacts/${id}`)).body.data.phone, '+3')
+    await close()
+  })
+
+  test('that restored a record are taken back: the record is in the trash again', async () => {
+    const { use, close } = await assistant()
+    const { id } = (await call('POST', '/api/v1/companies', { name: 'Trashed' })).body.data
+    await call('DELETE', `/api/v1/companies/${id}`)
+    const { change_group } = await use('restore_company', { id, change_group: `grp_${'b'.repeat(32)}` })
+    await use('update_company', { id, name: 'Renamed', change_group })
+    const { body } = await call('POST', `/api/v1/audit-log/groups/${change_group}/revert`)
+    assert.deepEqual([body.data.restored, body.data.left], [1, []])
+    assert.equal((await call('GET', `/api/v1/companies/${id}`)).status, 404)
+    // The revert of the revert.
+    await call('POST', `/api/v1/audit-log/groups/${body.data.group_id}/revert`)
+    assert.equal((await call('GET', `/api/v1/companies/${id}`)).body.data.name, 'Renamed')
     await close()
   })
 

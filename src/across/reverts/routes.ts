@@ -112,10 +112,13 @@ async function revertRecord(
   }
   if (actions[0] === 'created') return call('DELETE', one)
   const fields = Object.entries(before).filter(([name]) => writable.includes(name))
-  const is_gone = actions.at(-1) === 'deleted'
-  const failed = is_gone ? await call('POST', `${one}/restore`) : null
-  if (failed || !fields.length) return failed
-  return call('PUT', one, Object.fromEntries(fields))
+  const moves = actions.filter((action) => action === 'deleted' || action === 'restored')
+  const [was_deleted, is_deleted] = [moves[0] === 'restored', moves.at(-1) === 'deleted']
+  if (was_deleted && is_deleted && !fields.length) return null
+  const not_restored = is_deleted ? await call('POST', `${one}/restore`) : null
+  if (not_restored) return not_restored
+  const not_changed = fields.length ? await call('PUT', one, Object.fromEntries(fields)) : null
+  return not_changed ?? (was_deleted ? call('DELETE', one) : null)
 }
 
 const reasonOf = (body: { error?: { code?: string; fields?: { code: string }[] } }): string =>
