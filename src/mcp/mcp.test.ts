@@ -222,6 +222,21 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('of kinds that the caller may not read stay, and the answer does not name them', async () => {
+    const { use, close } = await assistant()
+    const change_group = `grp_${'c'.repeat(32)}`
+    const deal = await use('create_deal', { name: 'Not for everybody', change_group })
+    const company = await use('create_company', { name: 'For everybody', change_group })
+    const gone = await use('create_company', { name: 'Gone already', change_group })
+    await use('delete_company', { id: gone.data.id, change_group })
+    const limited = client(rapport.url, await keyWith(['companies:read', 'companies:write']))
+    const { body } = await limited('POST', `/api/v1/audit-log/groups/${change_group}/revert`)
+    assert.deepEqual([body.data.restored, body.data.left], [2, []])
+    assert.equal((await call('GET', `/api/v1/companies/${company.data.id}`)).status, 404)
+    assert.equal((await call('GET', `/api/v1/deals/${deal.data.id}`)).status, 200)
+    await close()
+  })
+
   test('may be named, so that two assistants with one key have two groups', async () => {
     const [one, two] = [await assistant(), await assistant()]
     const change_group = `grp_${'a'.repeat(32)}`

@@ -56,9 +56,10 @@ export function revertRoute(
     (request, reply) =>
       write.inSteps(request, reply, {
         async before(tx, { workspace_id, scopes = null }) {
-          const { records, count } = await changesOfGroup(tx, workspace_id, request.params.group_id)
-          if (!records.some(({ kind }) => rights.mayRead(scopes, kind)))
-            throw notFound('This group of changes')
+          const { records: all, count } = await changesOfGroup(tx, workspace_id, request.params.group_id)
+          // As in the audit log, the caller learns nothing of other kinds.
+          const records = all.filter(({ kind }) => rights.mayRead(scopes, kind))
+          if (!records.length) throw notFound('This group of changes')
           const limit = `A group has at most ${max_changes} changes`
           refuseMore(count - 1, max_changes, limit, 'Revert the records one by one.')
           return { records, change_group: newId('grp'), left: [] as Left[], restored: 0 }
@@ -110,10 +111,10 @@ async function revertRecord(
     const answer = await callAs(app, request, { method, path: url, ...(body && { body }) }, { change_group })
     return answer.status < 300 ? null : reasonOf(answer.body)
   }
-  if (actions[0] === 'created') return call('DELETE', one)
   const fields = Object.entries(before).filter(([name]) => writable.includes(name))
   const moves = actions.filter((action) => action === 'deleted' || action === 'restored')
   const [was_deleted, is_deleted] = [moves[0] === 'restored', moves.at(-1) === 'deleted']
+  if (actions[0] === 'created') return is_deleted ? null : call('DELETE', one)
   if (was_deleted && is_deleted && !fields.length) return null
   const not_restored = is_deleted ? await call('POST', `${one}/restore`) : null
   if (not_restored) return not_restored
