@@ -65,6 +65,20 @@ describe('an assistant', () => {
     await close()
   })
 
+  test('reads a list of tools that stays short beside custom fields with many options', async () => {
+    const size = async () => {
+      const { tools, close } = await assistant()
+      const text = JSON.stringify(await tools())
+      await close()
+      return text.length
+    }
+    const before = await size()
+    const options = Array.from({ length: 200 }, (_, n) => `${'o'.repeat(70)}${n}`)
+    const definition = { resource: 'deals', key: 'site', label: 'Site', type: 'select', options }
+    assert.equal((await call('POST', '/api/v1/custom-fields', definition)).status, 201)
+    assert.ok((await size()) - before < 5000)
+  })
+
   test('searches, creates, changes, reads and reports, and the answers are those of the API', async () => {
     const { use, close } = await assistant()
     const made = await use('create_contact', {

@@ -100,7 +100,7 @@ export function mcpRoutes(
       [...by_kind].map(([kind, definitions]) => {
         const described = definitions.map(
           ({ key, label, type, options }) =>
-            `${key} (${label}, ${type}${options?.length ? `: ${options.join(' | ')}` : ''})`,
+            `${key} (${label}, ${type}${options?.length ? `: ${some(options)}` : ''})`,
         )
         return [kind, `Values by key. Defined: ${described.join('; ')}. Other keys are allowed.`]
       }),
@@ -158,6 +158,11 @@ export function mcpRoutes(
     },
   })
 }
+
+// list_custom_fields has all of them. With 200 options of each field, the list of tools would have megabytes.
+const max_options = 20
+const some = (options: readonly string[]): string =>
+  [...options.slice(0, max_options), ...(options.length > max_options ? ['…'] : [])].join(' | ')
 
 const isInitialize = (body: unknown): boolean => (body as { method?: string } | null)?.method === 'initialize'
 
