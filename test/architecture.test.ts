@@ -144,7 +144,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // Operations run in the transaction of the caller, and do not import http.
   {
-    files: `${resource}/(operations|list|(history-)?queries)`,
+    files: `${resource}/(operations|list|progress|(history-)?queries)`,
     may: `resources/[a-z-]+|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|typebox',
   },

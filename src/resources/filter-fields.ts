@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type TOptional, type TSchema, type TString, Type } from 'typebox'
 import { type FieldProblem, refuse } from '../errors.ts'
 import {
   end_of,
@@ -93,8 +93,10 @@ export function valuesFilter(parameter: Parameter, about?: string) {
   )
 }
 
+type RangeEnd = TOptional<TString>
+
 /** The schema of an end of a range. */
-function endOfRange(parameter: Parameter, limit: string): TSchema {
+function endOfRange(parameter: Parameter, limit: string): RangeEnd {
   const { kind, end } = parameter
   const schema = { maxLength: 64, description: limit, [end_of]: parameter }
   if (kind !== 'time') return Type.Optional(Type.String(schema))
@@ -108,17 +110,27 @@ export const filterParameters = (resource: Resource): Record<string, TSchema> =>
     ...filterFieldsOf(resource).flatMap((field): [string, TSchema][] => [
       [field.name, valuesFilter(field)],
       ...(field.ranged
-        ? [field.name, ...shortNamesOf(resource, field.name)].flatMap((parameter) => endsOf(parameter, field))
+        ? [field.name, ...shortNamesOf(resource, field.name)].flatMap((parameter) =>
+            Object.entries(rangeFilter(field, parameter)),
+          )
         : []),
     ]),
   ])
 
-function endsOf(parameter: string, field: FilterField): [string, TSchema][] {
-  const end = (side: 'from' | 'to', limit: string): [string, TSchema] => {
-    const name = `${parameter}_${side}`
-    return [name, endOfRange({ ...field, name, end: side }, `\`${field.name}\` of ${limit} this value.`)]
-  }
-  return [end('from', 'at least'), end('to', 'at most')]
+/** The parameters of both ends of a range, with their schemas. */
+export function rangeFilter<Name extends string>(
+  field: Parameter & { name: Name },
+  parameter: Name = field.name,
+) {
+  const end = (side: 'from' | 'to', limit: string) =>
+    endOfRange(
+      { ...field, name: `${parameter}_${side}`, end: side },
+      `\`${field.name}\` of ${limit} this value.`,
+    )
+  return {
+    [`${parameter}_from`]: end('from', 'at least'),
+    [`${parameter}_to`]: end('to', 'at most'),
+  } as Record<`${Name}_from` | `${Name}_to`, RangeEnd>
 }
 
 /** What a parameter filters by: values of a field, or an end of its range. */

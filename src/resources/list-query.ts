@@ -94,7 +94,10 @@ export const oldest_first: Sorting = { name: 'id', keys: [], descending: false }
 /** Query of an export of a list: the list's filters and orders, without paging. */
 export function exportQueryOf<F extends Filters>(resource: Resource, filters: F): TSchema {
   const { properties, ...schema } = listQueryOf(resource, filters)
-  const { page, per_page, cursor, details, sort, ...filtering } = properties as Record<string, TSchema>
+  const { page, per_page, cursor, details, progress, sort, ...filtering } = properties as Record<
+    string,
+    TSchema
+  >
   const format = Type.Unsafe<'csv' | 'ndjson'>({
     type: 'string',
     enum: ['csv', 'ndjson'],

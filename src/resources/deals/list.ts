@@ -1,22 +1,38 @@
 import type { Db } from '../../db/db.ts'
 import type { Listed } from '../../db/lists/lists.ts'
 import type { Condition } from '../filter-fields.ts'
-import { emptyPage, type ListRequest, listRecords } from '../list.ts'
+import { emptyPage, type ListRequest, listRecords, type ReadByIds } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { dealRecords } from './operations.ts'
+import { progressFilters, withProgress } from './progress.ts'
 import { deals } from './resource.ts'
 import type { Deal, deal_filters, ListedDeal } from './schema.ts'
 import { type Stage, statusOf } from './stages.ts'
 
-/** One page of the live deals that meet the query. With details=true, deals have the detail view. */
+/** How the deals of a query are read. */
+function readerOf({ details, progress }: FilterValues<typeof deal_filters>): ReadByIds<ListedDeal | Deal> {
+  if (progress === 'true') return readProgress
+  return details === 'true' ? dealRecords.detailsByIds : dealRecords.byIds
+}
+
+const readProgress: ReadByIds<Deal> = async (db, workspace_id, ids) =>
+  withProgress(db, workspace_id, await dealRecords.detailsByIds(db, workspace_id, ids))
+
+/** One page of the live deals that meet the query. `details` and `progress` choose what they show. */
 export async function listDeals(
   db: Db,
   request: ListRequest<FilterValues<typeof deal_filters>>,
 ): Promise<Listed<ListedDeal | Deal>> {
   const conditions = withoutStatus(request.conditions)
   if (!conditions) return emptyPage(request.listing)
-  const read = request.query.details === 'true' ? dealRecords.detailsByIds : dealRecords.byIds
-  return listRecords<ListedDeal | Deal>(db, deals, { ...request, conditions }, read)
+  const { query } = request
+  return listRecords<ListedDeal | Deal>(
+    db,
+    deals,
+    { ...request, conditions },
+    readerOf(query),
+    progressFilters(query),
+  )
 }
 
 const oneValue = (conditions: readonly Condition[], name: string): string | undefined => {

@@ -12,7 +12,9 @@ import {
   OptionalTimestamp,
   Text,
 } from '../../http/fields.ts'
+import { Activity } from '../activities/schema.ts'
 import { highest_value } from '../decimal.ts'
+import { rangeFilter } from '../filter-fields.ts'
 import { dates, defineColumns, detailView, listView, readOnlyFields, type Values } from '../resource.ts'
 import { custom_fields, owner, tags, unlisted_authors } from '../shared-columns.ts'
 import { type Stage, type Status, stages } from './stages.ts'
@@ -114,13 +116,37 @@ export type ListedDeal = Static<typeof ListedDeal>
 export const Deal = detailView('Deal', columns, 12)
 export type Deal = Static<typeof Deal>
 
+/** How far a deal has come. */
+export const DealProgress = Type.Object({
+  stage_since: OptionalTimestamp({
+    description: 'The time when the deal entered its stage. Null if version 0.1 moved it there.',
+  }),
+  next_activity: nullableObject(
+    Type.Object(
+      {
+        id: Id(),
+        type: Activity.properties.type,
+        subject: Activity.properties.subject,
+        due_at: Activity.properties.due_at,
+      },
+      { title: 'NextActivity', description: 'The open activity of the deal that is due first.' },
+    ),
+  ),
+})
+export type DealProgress = Static<typeof DealProgress>
+
 /** A deal in a list: the list view, or the detail view if the query asks for details. */
 export const DealOfList = Type.Object(
   {
     ...ListedDeal.properties,
     ...Type.Partial(Type.Omit(Deal, Object.keys(ListedDeal.properties))).properties,
+    ...Type.Partial(DealProgress).properties,
   },
-  { title: 'DealOfList', description: 'With `details=true`, it has the fields of the detail view.' },
+  {
+    title: 'DealOfList',
+    description:
+      'With `details=true`, it has the fields of the detail view; with `progress=true`, also `stage_since` and `next_activity`.',
+  },
 )
 
 export type PlainFields = Values<typeof columns>
@@ -178,7 +204,22 @@ export const StageChange = Body(
   ['stage'],
 )
 
-/** The filters of the list. */
+/** The time since which a deal is in its stage, as a parameter of the list. */
+export const stage_since = { name: 'stage_since', kind: 'time', nullable: false } as const
+
+/** The parameters of the list, beside the filters by columns. */
 export const deal_filters = {
   details: flag('true: each deal has its detail view, with its contact and its company.'),
+  progress: flag(
+    'true: each deal has its detail view, the time since which it is in its stage, and its next activity.',
+  ),
+  next_activity: Type.Optional(
+    Type.Unsafe<'null' | '!null'>({
+      type: 'string',
+      enum: ['null', '!null'],
+      description: '`null`: deals without an open activity; `!null`: deals with one.',
+      'x-filter': true,
+    }),
+  ),
+  ...rangeFilter(stage_since),
 }
