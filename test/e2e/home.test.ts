@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
 import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
+import { daysInStage, isStale, lastStaleDay } from '../../web/src/deals/staleness.ts'
 import { ticksTo } from '../../web/src/home/ticks.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -257,5 +258,86 @@ test('the axis of a chart has round numbers, and reaches over the highest column
   for (const highest of [0.07, 1, 9.99, 10, 999, 123_456, 99_999_999_999.9999]) {
     const ticks = ticksTo(highest)
     assert.ok((ticks.at(-1) ?? 0) >= highest && ticks.length <= 6, `${highest}: ${ticks}`)
+  }
+})
+
+test('home is a plan: what is due with the people, deals without a next step and deals that stand still', async (t) => {
+  const call = web.rapport.call
+  const create = async (path: string, body: object) => (await call('POST', `/api/v1${path}`, body)).body.data
+  const company = await create('/companies', { name: 'Donaudampfschifffahrtsgesellschaft Wien GmbH' })
+  const contact = await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz', company_id: company.id })
+  const deal = await create('/deals', {
+    ...{ name: 'Replace the booking tool of all branches', value: 753_505.2402, company_id: company.id },
+  })
+  await create('/activities', {
+    ...{ subject: 'Ask Ana about the offer', type: 'call', contact_id: contact.id, company_id: company.id },
+    due_at: new Date(Date.now() - 48 * 3600_000).toISOString(),
+  })
+  const page = await web.open(t)
+  const tasks = page.getByRole('region', { name: 'Overdue and today' })
+  const row = tasks.getByRole('listitem').filter({ hasText: 'Ask Ana about the offer' })
+  await row.getByRole('link', { name: 'Ana Ruiz' }).waitFor()
+  await row.getByRole('link', { name: company.name }).waitFor()
+
+  // Planned in place, it leaves the list.
+  const unplanned = page.getByRole('region', { name: 'Deals without a next step' })
+  await unplanned.getByRole('button', { name: `Plan the next step of ${deal.name}` }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Subject').fill('Send the offer')
+  await dialog.getByRole('button', { name: 'Create activity' }).click()
+  await unplanned.getByText(deal.name).waitFor({ state: 'detached' })
+  const { body } = await call('GET', `/api/v1/deals?progress=true&search=booking+tool`)
+  assert.equal(body.data[0].next_activity.subject, 'Send the offer')
+
+  // The link shows the same deals as a table, with the filter as a sentence.
+  await unplanned.getByRole('link', { name: 'All' }).click()
+  await page.getByRole('table', { name: 'Deals' }).waitFor()
+  await page
+    .getByText(/Next activity/)
+    .first()
+    .waitFor()
+  await page.getByText(deal.name).waitFor({ state: 'detached' })
+})
+
+test('what came of an activity is said in its place, with the keys alone', async (t) => {
+  const due_at = new Date(Date.now() - 96 * 3600_000).toISOString()
+  const made = await web.rapport.call('POST', '/api/v1/activities', {
+    subject: 'Talk about the price',
+    due_at,
+  })
+  const { id } = made.body.data
+  const page = await web.open(t)
+  await page.getByRole('button', { name: 'Complete Talk about the price' }).focus()
+  await page.keyboard.press('Enter')
+  const outcome = page.getByRole('textbox', { name: 'What came of Talk about the price?' })
+  await outcome.waitFor()
+  await page.keyboard.type('Agrees to 5 %, signs on Friday')
+  await page.keyboard.press('Enter')
+  await outcome.waitFor({ state: 'detached' })
+  const done = await until(
+    async () => (await web.rapport.call('GET', `/api/v1/activities/${id}`)).body.data,
+    (one) => one.outcome !== null,
+  )
+  assert.equal(done.outcome, 'Agrees to 5 %, signs on Friday')
+  assert.ok(done.completed_at)
+  // The focus is on the next one.
+  await until(
+    () => page.evaluate('document.activeElement.getAttribute("aria-label")') as Promise<string>,
+    (label) => /^Complete /.test(label),
+  )
+})
+
+test('a deal is stale on the days that the filter for stale deals finds, at every hour, and only while it is open', () => {
+  for (const now of ['2026-11-23T00:00:00.000Z', '2026-11-23T12:30:00.000Z', '2026-11-23T23:59:59.999Z']) {
+    const now_ms = Date.parse(now)
+    const end = `${lastStaleDay(now_ms)}T23:59:59.999Z`
+    const later = new Date(Date.parse(end) + 1).toISOString()
+    assert.equal(daysInStage(end, now_ms), 14)
+    assert.ok(isStale({ status: 'open', stage_since: end }, now_ms))
+    assert.ok(!isStale({ status: 'open', stage_since: later }, now_ms))
+    assert.ok(!isStale({ status: 'won', stage_since: end }, now_ms))
+    assert.ok(!isStale({ status: 'open', stage_since: null }, now_ms))
+    // A clock that is behind the server's.
+    assert.equal(daysInStage('2026-11-24T00:00:00.000Z', now_ms), 0)
   }
 })

@@ -32,7 +32,7 @@ export const activities = {
     },
   },
   events: ['activity.created', 'activity.completed'],
-  stale: ['reports'],
+  stale: ['deals', 'reports'],
   nameOf: ({ subject }) => subject,
   lines: (activity) => [
     <TypeLabel key="type" type={activity.type} />,

@@ -22,13 +22,18 @@ const icons: Record<ActivityType, Icon> = {
   other: NoteIcon,
 }
 
+/** The type of an activity as an icon. */
+export function ActivityIcon({ type, size = 14 }: { type: ActivityType; size?: number }) {
+  const TypeIcon = icons[type]
+  return <TypeIcon size={size} />
+}
+
 /** The type of an activity, as an icon and a word. */
 export function TypeLabel({ type }: { type: ActivityType }) {
   const t = useTexts()
-  const TypeIcon = icons[type]
   return (
     <span className="activity-type">
-      <TypeIcon size={14} />
+      <ActivityIcon type={type} />
       {t.activities.types[type]}
     </span>
   )

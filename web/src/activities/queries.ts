@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import { showProblem } from '../app/problems.tsx'
 import { useBulk } from '../record/bulk.tsx'
 import { useNames } from '../record/kinds.ts'
+import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { activities, activitiesApi } from './kind.tsx'
 
@@ -28,6 +30,7 @@ export function useActivityActions() {
   const client = useQueryClient()
   const bulk = useBulk()
   const names = useNames('activities')
+  const refresh = useRefreshAfter('activities')
   /** Updates completed_at in every cached list. */
   async function show(those: readonly ListedActivity[], at: (one: ListedActivity) => string | null) {
     // Running reads may have the old state.
@@ -58,6 +61,15 @@ export function useActivityActions() {
         message: (n) =>
           only && !more ? t.activities.completed_one(only.subject) : t.activities.completed_many(n),
       })
+    },
+    /** Says what came of a completed activity. */
+    async saveOutcome({ id }: Pick<ListedActivity, 'id'>, outcome: string | null): Promise<void> {
+      try {
+        await activitiesApi.change(id, { outcome })
+        await refresh()
+      } catch (error) {
+        showProblem(error, t)
+      }
     },
     reopen: (activity: ListedActivity) =>
       bulk({

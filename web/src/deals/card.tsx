@@ -9,6 +9,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
 import type { Deal } from './deals.ts'
+import { DaysInStage, NextStep } from './progress.tsx'
 import { StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 
@@ -69,6 +70,12 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
               <Money value={deal.value} />
               <CloseDate deal={deal} brief />
             </span>
+            {deal.status === 'open' && (
+              <span className="card-foot card-next">
+                <NextStep deal={deal} brief />
+                <DaysInStage deal={deal} />
+              </span>
+            )}
           </Link>
           {writes && <CardMenu deal={deal} opened={menu_open} actions={actions} />}
         </div>

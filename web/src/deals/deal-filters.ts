@@ -30,6 +30,9 @@ export function useDealFilters(): Filter[] {
       amountFilter('value', labelOf('value'), 'money', true),
       amountFilter('probability', labelOf('probability'), 'percent'),
       close_date,
+      // Only with or without: the activity itself is no value.
+      { name: 'next_activity', label: labelOf('next_activity'), kind: 'time', nullable: true },
+      timeFilter('stage_since', labelOf('stage_since'), 'stage_since'),
       timeFilter('closed_at', labelOf('closed_at'), 'closed_at', true),
       ...by_reference,
       by_owner,

@@ -19,6 +19,7 @@ import { useDealFilters } from './deal-filters.ts'
 import { DealRecord } from './deal-record.tsx'
 import { type Deal, dealsQuery, moveDeal } from './deals.ts'
 import { LostReasonDialog } from './lost-reason.tsx'
+import { DaysInStage, NextStep } from './progress.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 import './deals-table.css'
@@ -77,6 +78,12 @@ function useDealColumns() {
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
       },
+      {
+        id: 'next_activity',
+        label: labelOf('next_activity'),
+        cell: (deal) => <NextStep deal={deal} />,
+      },
+      { id: 'stage_since', label: labelOf('stage_since'), cell: (deal) => <DaysInStage deal={deal} /> },
       ownerColumn(labelOf),
       dateColumn(t, 'created_at'),
       dateColumn(t, 'updated_at'),

@@ -3,7 +3,8 @@ import type { QueryOf, RecordKind } from '../api/record-api.ts'
 import { dealsApi } from './kind.tsx'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
-export type Deal = Schemas['Deal']
+/** A deal; from a list, with its next step and the time since which it is in its stage. */
+export type Deal = Schemas['Deal'] & Pick<Schemas['DealOfList'], 'next_activity' | 'stage_since'>
 
 /** The filters of both board and table. */
 export const references: [string, RecordKind][] = [
@@ -11,9 +12,9 @@ export const references: [string, RecordKind][] = [
   ['contact_id', 'contacts'],
 ]
 
-/** A page of deals, each with all its fields. */
+/** A page of deals, each with all its fields and its progress. */
 export async function listDeals(query: QueryOf<'deals'>, signal?: AbortSignal) {
-  const { data, meta } = await dealsApi.list({ ...query, details: 'true' }, signal)
+  const { data, meta } = await dealsApi.list({ ...query, progress: 'true' }, signal)
   return { data: data as Deal[], meta }
 }
 

@@ -30,7 +30,8 @@ export function dealIn(deal: Deal, stage: Stage): Deal {
   // A deal keeps its own probability between open stages.
   const own = isOpen(deal.stage) && deal.probability !== default_probabilities[deal.stage]
   const probability = own && isOpen(stage) ? deal.probability : default_probabilities[stage]
-  return { ...deal, stage, status: isOpen(stage) ? 'open' : (stage as 'won' | 'lost'), probability }
+  const status = isOpen(stage) ? 'open' : (stage as 'won' | 'lost')
+  return { ...deal, stage, status, probability, stage_since: new Date().toISOString() }
 }
 
 /** Shows where a deal was moved to, with Undo. */

@@ -4,8 +4,9 @@ import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
+import { mine } from './mine.ts'
 
-/** The next appointments. */
+/** The next appointments of the person. */
 export function NextAppointments() {
   const { home } = useTexts()
   const formats = useFormats()
@@ -17,7 +18,13 @@ export function NextAppointments() {
     queryKey: ['appointments', 'next'],
     queryFn: () => {
       const start_from = new Date().toISOString()
-      const query = { status: 'scheduled', start_from, sort: 'start_at', per_page: 7 } as const
+      const query = {
+        status: 'scheduled',
+        start_from,
+        owner_id: mine,
+        sort: 'start_at',
+        per_page: 7,
+      } as const
       return dataOf(api.GET('/api/v1/appointments', { params: { query } }))
     },
   })

@@ -9,7 +9,7 @@ type Props = {
   /** Beside the title, such as counts. */
   beside?: React.ReactNode
   /** The link to the full list. */
-  more?: { to: string; label: string }
+  more?: { to: string; search?: object; label: string }
   /** The grid area. */
   area: string
   waiting: boolean
@@ -29,7 +29,7 @@ export function Card({ title, beside, more, area, waiting, error, onRetry, child
         </Title>
         <span className="home-beside hint">{beside}</span>
         {more && (
-          <Link to={more.to} className="hint">
+          <Link to={more.to} search={more.search as never} className="hint">
             {more.label}
           </Link>
         )}

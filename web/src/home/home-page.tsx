@@ -2,6 +2,7 @@ import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Page } from '../ui/page.tsx'
 import { NextAppointments } from './appointments.tsx'
+import { DealsToMove } from './deals.tsx'
 import { LatestEvents } from './events.tsx'
 import { Figures } from './figures.tsx'
 import { FirstSteps, useBeginnings } from './first-steps.tsx'
@@ -11,7 +12,7 @@ import { useOutcomes, usePipelineReport } from './reports.ts'
 import { Tasks } from './tasks.tsx'
 import './home.css'
 
-/** Figures, charts, tasks and events; in an empty workspace, the first steps. */
+/** The plan of the day, then figures, charts and events; in an empty workspace, the first steps. */
 export function HomePage() {
   const t = useTexts()
   const may = useMay()
@@ -32,6 +33,9 @@ export function HomePage() {
     <Page title={t.app.home}>
       <div className="home">
         {begins && <FirstSteps {...beginnings} />}
+        {may('activities:read') && <Tasks />}
+        {may('appointments:read') && <NextAppointments />}
+        {may('deals:read') && <DealsToMove />}
         {may('reports:read') && !empty && (
           <>
             <Figures pipeline={pipeline} outcomes={outcomes} />
@@ -39,8 +43,6 @@ export function HomePage() {
             <OutcomesChart />
           </>
         )}
-        {may('activities:read') && <Tasks />}
-        {may('appointments:read') && <NextAppointments />}
         {may('events:read') && <LatestEvents />}
       </div>
     </Page>

@@ -1,24 +1,33 @@
-import { CircleIcon } from '@primer/octicons-react'
+import { TextInput } from '@mantine/core'
+import { CheckCircleFillIcon, CircleIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
-import { useActivityActions } from '../activities/queries.ts'
+import { useEffect, useRef, useState } from 'react'
+import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { endOfDay } from '../app/zones.ts'
+import { RecordLink } from '../record/linked.tsx'
+import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { fullName } from '../ui/full-name.ts'
 import { Card } from './card.tsx'
+import { mine } from './mine.ts'
 
 const at_once = 7
 
-/** Activities that are overdue or due today. A click on the circle completes one. */
+/** The place in the list of the activity that was completed last, until the person has said what came of it. */
+type Done = { activity: ListedActivity; at: number }
+
+/** Activities of the person that are overdue or due today. Enter on the circle completes one and asks for its outcome. */
 export function Tasks() {
   const t = useTexts()
   const formats = useFormats()
   const { complete } = useActivityActions()
   const may_complete = useMay()('activities:write')
   const list = useRef<HTMLUListElement>(null)
+  const [done, setDone] = useState<Done | null>(null)
   const left_at = useRef<number | null>(null)
   const { zone } = formats
   const today = formats.today()
@@ -26,11 +35,9 @@ export function Tasks() {
     queryKey: ['activities', 'home', today, zone],
     queryFn: () => {
       const query = {
-        status: 'open',
-        due_to: endOfDay(today, zone),
-        sort: 'due_at',
-        per_page: at_once,
-      } as const
+        ...({ status: 'open', due_to: endOfDay(today, zone), owner_id: mine } as const),
+        ...({ details: 'true', sort: 'due_at', per_page: at_once } as const),
+      }
       return answerOf(api.GET('/api/v1/activities', { params: { query } }))
     },
     placeholderData: keepPreviousData,
@@ -43,14 +50,54 @@ export function Tasks() {
 
   // A completed task goes at once. Undo or an error brings it back.
   const tasks = data?.data.filter(({ completed_at }) => !completed_at)
-  // The used button is gone. Focus the one in its place.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: run when the list has changed
+  const asked = done && !tasks?.some(({ id }) => id === done.activity.id) ? done : null
+  // Focus the task in the place of the one that was completed.
   useEffect(() => {
-    if (left_at.current === null) return
-    const buttons = [...(list.current?.querySelectorAll('button') ?? [])]
+    if (done || left_at.current === null) return
+    const buttons = [...(list.current?.querySelectorAll<HTMLElement>('.home-complete') ?? [])]
     buttons[Math.min(left_at.current, buttons.length - 1)]?.focus()
     left_at.current = null
-  }, [data])
+  }, [done])
+
+  const rows = (tasks ?? []).map((activity, index) => (
+    <li key={activity.id} className="home-row">
+      {may_complete && (
+        <button
+          type="button"
+          className="home-complete icon-button"
+          aria-label={t.activities.complete_one(activity.subject)}
+          title={t.activities.complete_one(activity.subject)}
+          onClick={() => {
+            setDone({ activity, at: index })
+            complete([activity])
+          }}
+        >
+          <CircleIcon />
+        </button>
+      )}
+      <span className="home-row-two">
+        <Link to={`/activities/${activity.id}`} className="home-row-name">
+          {activity.subject}
+        </Link>
+        <With activity={activity} />
+      </span>
+      <OwnerAvatar kind="activities" id={activity.owner_id} />
+      <Due at={activity.due_at} />
+    </li>
+  ))
+  if (asked)
+    rows.splice(
+      asked.at,
+      0,
+      <Outcome
+        key={asked.activity.id}
+        activity={asked.activity}
+        onDone={(by_key) => {
+          left_at.current = by_key ? asked.at : null
+          setDone(null)
+        }}
+      />,
+    )
 
   return (
     <Card
@@ -70,32 +117,59 @@ export function Tasks() {
           .join(', ')
       }
     >
-      {tasks?.length === 0 && <p className="hint">{t.home.nothing_due}</p>}
-      <ul ref={list}>
-        {tasks?.map((activity, index) => (
-          <li key={activity.id} className="home-row">
-            {may_complete && (
-              <button
-                type="button"
-                className="home-complete icon-button"
-                aria-label={t.activities.complete_one(activity.subject)}
-                title={t.activities.complete_one(activity.subject)}
-                onClick={() => {
-                  left_at.current = index
-                  complete([activity])
-                }}
-              >
-                <CircleIcon />
-              </button>
-            )}
-            <Link to={`/activities/${activity.id}`} className="home-row-name">
-              {activity.subject}
-            </Link>
-            <Due at={activity.due_at} />
-          </li>
-        ))}
-      </ul>
+      {!rows.length && <p className="hint">{t.home.nothing_due}</p>}
+      <ul ref={list}>{rows}</ul>
     </Card>
+  )
+}
+
+/** Whom an activity is about. */
+function With({ activity: { contact, company, deal } }: { activity: ListedActivity }) {
+  if (!contact && !company && !deal) return null
+  return (
+    <span className="hint home-row-below">
+      {contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}
+      {company && <RecordLink kind="companies" {...company} />}
+      {deal && <RecordLink kind="deals" {...deal} />}
+    </span>
+  )
+}
+
+type OutcomeProps = { activity: ListedActivity; onDone: (by_key: boolean) => void }
+
+/** Asks what came of an activity that was just completed. Enter saves the text, Escape leaves it empty. */
+function Outcome({ activity, onDone }: OutcomeProps) {
+  const { home } = useTexts()
+  const { saveOutcome } = useActivityActions()
+  const [text, setText] = useState(activity.outcome ?? '')
+  const ended = useRef(false)
+  function end(saves: boolean, by_key: boolean) {
+    if (ended.current) return
+    ended.current = true
+    if (saves && text.trim() !== (activity.outcome ?? '')) saveOutcome(activity, text.trim() || null)
+    onDone(by_key)
+  }
+  return (
+    <li className="home-row">
+      <CheckCircleFillIcon className="home-won-sign" />
+      <TextInput
+        className="home-outcome"
+        size="xs"
+        aria-label={home.outcome(activity.subject)}
+        placeholder={home.outcome_hint}
+        maxLength={255}
+        autoFocus
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => end(true, false)}
+        onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
+          event.preventDefault()
+          event.stopPropagation()
+          end(event.key === 'Enter', true)
+        }}
+      />
+    </li>
   )
 }
 

@@ -71,4 +71,10 @@ export const deals: typeof english = {
   command_line: 'der Kommandozeile',
   service: 'dem Dienst',
   somebody: 'jemandem',
+  no_next_step: 'Kein nächster Schritt',
+  plan_next_step: (name) => `Nächsten Schritt von ${name} planen`,
+  days_in_stage: (n, shown) =>
+    n === 1 ? 'Seit 1 Tag in dieser Phase' : `Seit ${shown} Tagen in dieser Phase`,
+  days_short: (n) => `${n} T`,
+  stale: 'Steht still',
 }

@@ -25,6 +25,8 @@ export const fields: typeof english_fields = {
   expected_close_date: 'Erwarteter Abschluss',
   status: 'Status',
   priority: 'Priorität',
+  next_activity: 'Nächste Aktivität',
+  stage_since: 'In Phase seit',
   lost_reason: 'Verlustgrund',
   closed_at: 'Geschlossen',
   created_at: 'Angelegt',

@@ -69,4 +69,10 @@ export const deals = {
   command_line: 'the command line',
   service: 'the service',
   somebody: 'somebody',
+  no_next_step: 'No next step',
+  plan_next_step: (name: string) => `Plan the next step of ${name}`,
+  days_in_stage: (n: number, shown: string) =>
+    n === 1 ? '1 day in this stage' : `${shown} days in this stage`,
+  days_short: (n: string) => `${n} d`,
+  stale: 'Stands still',
 }

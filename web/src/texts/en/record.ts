@@ -24,6 +24,8 @@ export const fields = {
   expected_close_date: 'Expected close',
   status: 'Status',
   priority: 'Priority',
+  next_activity: 'Next activity',
+  stage_since: 'In stage since',
   lost_reason: 'Lost reason',
   closed_at: 'Closed',
   created_at: 'Created',

@@ -1,0 +1,122 @@
+import { Button } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { CreateActivity } from '../activities/create-activity.tsx'
+import type { QueryOf } from '../api/record-api.ts'
+import { useFormats } from '../app/formats.ts'
+import { useMay } from '../app/session.ts'
+import { type Deal, listDeals } from '../deals/deals.ts'
+import { DaysInStage, NextStep } from '../deals/progress.tsx'
+import { StageMark } from '../deals/stage-badge.tsx'
+import { lastStaleDay, stale_after_days } from '../deals/staleness.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Money } from '../ui/values.tsx'
+import { Card } from './card.tsx'
+import { mine } from './mine.ts'
+
+const at_once = 6
+const open_of_mine = { status: 'open', owner_id: mine, sort: '-value,name' } as const
+
+/** The open deals of the person that need a step: without a next activity, or for long in one stage. */
+export function DealsToMove() {
+  const { home, deals } = useTexts()
+  const formats = useFormats()
+  const may_plan = useMay()('activities:write')
+  const [planned, setPlanned] = useState<Deal | null>(null)
+  const stage_since_to = lastStaleDay(Date.now())
+  return (
+    <>
+      <DealList
+        area="unplanned"
+        title={home.no_next_step}
+        filter={{ next_activity: 'null' }}
+        none={home.all_planned}
+        side={(deal) => (
+          <>
+            <DaysInStage deal={deal} />
+            {may_plan && (
+              <Button
+                variant="default"
+                size="compact-xs"
+                aria-label={deals.plan_next_step(deal.name)}
+                onClick={() => setPlanned(deal)}
+              >
+                {home.plan}
+              </Button>
+            )}
+          </>
+        )}
+      />
+      <DealList
+        area="still"
+        title={home.standing_still}
+        beside={home.standing_still_hint(formats.number(stale_after_days))}
+        filter={{ stage_since_to }}
+        none={home.none_still}
+        side={(deal) => <DaysInStage deal={deal} />}
+        below={(deal) => <NextStep deal={deal} />}
+      />
+      {planned && (
+        <CreateActivity
+          opened
+          onClose={() => setPlanned(null)}
+          initial={{ deal: { id: planned.id, name: planned.name }, ...linkedOf(planned) }}
+        />
+      )}
+    </>
+  )
+}
+
+const linkedOf = ({ company }: Deal) => (company ? { company } : {})
+
+type Props = {
+  area: string
+  title: string
+  beside?: string
+  filter: QueryOf<'deals'>
+  /** The text without deals. */
+  none: string
+  side: (deal: Deal) => ReactNode
+  below?: (deal: Deal) => ReactNode
+}
+
+function DealList({ area, title, beside, filter, none, side, below }: Props) {
+  const { home } = useTexts()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['deals', 'home', filter],
+    queryFn: ({ signal }) => listDeals({ ...open_of_mine, ...filter, per_page: at_once }, signal),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Card
+      title={title}
+      area={area}
+      waiting={!data}
+      error={error}
+      onRetry={refetch}
+      beside={beside}
+      more={{ to: '/deals', search: { view: 'table', ...open_of_mine, ...filter }, label: home.all_deals }}
+    >
+      {data?.data.length === 0 && <p className="hint">{none}</p>}
+      <ul>
+        {data?.data.map((deal) => (
+          <li key={deal.id} className="home-row">
+            <StageMark stage={deal.stage} />
+            <span className="home-row-two">
+              <Link to={`/deals/${deal.id}`} className="home-row-name">
+                {deal.name}
+              </Link>
+              <span className="hint home-row-below">
+                {deal.company && <span className="one-line">{deal.company.name}</span>}
+                {below?.(deal)}
+              </span>
+            </span>
+            <Money value={deal.value} />
+            {side(deal)}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
