@@ -9,6 +9,7 @@ const all = [
   'docs/**/*.test.ts',
   'release/**/*.test.ts',
   'client/*.test.ts',
+  'integrations/*/*.test.ts',
 ]
 
 // A folder says what is about one engine alone.

@@ -1,0 +1,397 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Rapport as Service, startRapport } from '../../test/harness.ts'
+import { type Answer, type Received, startReceiver } from '../../test/receiver.ts'
+import { until } from '../../test/webhooks.ts'
+import { buildNodes } from './build.ts'
+import type { HttpAnswer, HttpRequest, Item, Json, Property } from './src/sdk.ts'
+
+type Loaded = {
+  Rapport: typeof import('./src/Rapport.node.ts').Rapport
+  RapportTrigger: typeof import('./src/RapportTrigger.node.ts').RapportTrigger
+  RapportApi: typeof import('./src/RapportApi.credentials.ts').RapportApi
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'rapport-n8n-'))
+let service: Service
+let nodes: Loaded
+before(async () => {
+  service = await startRapport()
+  nodes = await install()
+})
+after(async () => {
+  await service?.close()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** Packs the package, unpacks it, and loads its nodes as n8n does: each class by the name of its file. */
+async function install(): Promise<Loaded> {
+  const built = join(folder, 'built')
+  mkdirSync(built)
+  await buildNodes(built)
+  const env = {
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+    HOME: folder,
+    npm_config_offline: 'true',
+  }
+  const [packed = ''] = execFileSync('npm', ['pack', '--silent', built], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  }).split('\n')
+  execFileSync('tar', ['-xzf', packed], { cwd: folder })
+  const installed = join(folder, 'package')
+  const { n8n } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+  const load = createRequire(join(installed, 'package.json'))
+  const parts = [...n8n.credentials, ...n8n.nodes].map((file: string) => load(`./${file}`))
+  return Object.assign({}, ...parts)
+}
+
+const credentials = () => ({ url: `${service.url}/`, key: service.key })
+
+/** The request helper of n8n: axios, which throws for no status when asked not to. */
+async function request(this: unknown, name: string, sent: HttpRequest): Promise<HttpAnswer> {
+  assert.equal(name, 'rapportApi')
+  const { method, url, headers, body } = sent
+  const answer = await fetch(url, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body !== undefined && { body }),
+  })
+  return {
+    statusCode: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: await answer.text(),
+  }
+}
+
+type Run = { key?: string; items?: number; execution?: string; run?: number; continues?: boolean }
+
+/** Runs the node with the fields of its form; fields that are not given have their defaults, as in n8n. */
+async function execute(fields: object | ((item: number) => object), options: Run = {}): Promise<Item[]> {
+  const {
+    key = service.key,
+    items = 1,
+    execution = crypto.randomUUID(),
+    run = 0,
+    continues = false,
+  } = options
+  const node = new nodes.Rapport()
+  const context = {
+    getCredentials: async () => ({ ...credentials(), key }),
+    getNode: () => ({ id: 'a1b2', name: 'Rapport' }),
+    helpers: { httpRequestWithAuthentication: request },
+    getInputData: () => Array.from({ length: items }, () => ({ json: {} })),
+    getNodeParameter(name: string, item: number, fallback?: unknown) {
+      const all = (typeof fields === 'function' ? fields(item) : fields) as Record<string, unknown>
+      return name in all ? all[name] : fallback
+    },
+    evaluateExpression: () => run,
+    getExecutionId: () => execution,
+    continueOnFail: () => continues,
+  }
+  const [found = []] = await node.execute.call(context as never)
+  return found
+}
+const one = async (fields: object, options?: Run) =>
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+  (await execute(fields, options))[0]?.json as Record<string, any>
+
+test('the package has only its nodes, its README and its licence, and names what it has', () => {
+  const installed = join(folder, 'package')
+  assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json'])
+  const { name, keywords, n8n, dependencies } = JSON.parse(
+    readFileSync(join(installed, 'package.json'), 'utf8'),
+  )
+  assert.match(name, /^n8n-nodes-/)
+  assert.ok(keywords.includes('n8n-community-node-package'))
+  assert.equal(n8n.n8nNodesApiVersion, 1)
+  assert.equal(dependencies, undefined)
+  const { description } = new nodes.Rapport()
+  assert.ok(readdirSync(join(installed, 'dist')).includes(description.icon.slice('file:'.length)))
+})
+
+test('the credentials are accepted with a good key and refused with a bad one', async () => {
+  const { test, authenticate } = new nodes.RapportApi()
+  const statusOf = async (key: string) => {
+    const authorization = authenticate.properties.headers.Authorization.slice(1).replace(
+      '{{$credentials.key}}',
+      key,
+    )
+    const { url, method } = test.request
+    return (await fetch(service.url + url, { method, headers: { authorization } })).status
+  }
+  assert.equal(await statusOf(service.key), 200)
+  assert.equal(await statusOf('crm_wrong'), 401)
+})
+
+test('every operation of the form is a method of the API, and its fields are those of the document', async () => {
+  const { properties } = new nodes.Rapport().description
+  const resources = properties[0]?.options?.map((option) => (option as { value: string }).value)
+  assert.deepEqual(resources, [
+    'contacts',
+    'companies',
+    'deals',
+    'activities',
+    'appointments',
+    'reports',
+    'search',
+    'events',
+  ])
+  const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+  const wanted = Object.keys(document.components.schemas.ContactCreate.properties).filter(
+    (name) => !document.components.schemas.ContactCreate.properties[name].readOnly,
+  )
+  const shown = properties.filter(({ displayOptions, name }) => {
+    const { resource = [], operation = [] } = displayOptions?.show ?? {}
+    return name !== 'operation' && resource.includes('contacts') && operation.includes('create')
+  })
+  const names = shown.flatMap((property) =>
+    property.type === 'collection' ? (property.options as Property[]).map(({ name }) => name) : property.name,
+  )
+  assert.deepEqual(names.sort(), wanted.sort())
+})
+
+test('records are created, read, changed, upserted, listed and deleted, each output paired with its item', async () => {
+  const company = await one({ resource: 'companies', operation: 'create', name: 'Søren & Söhne' })
+  const created = await execute(
+    (item) => ({
+      ...{ resource: 'contacts', operation: 'create', first_name: `Zoë ${item}`, last_name: "O'Neill" },
+      fields: {
+        ...{ email: `zoe${item}@example.test`, company_id: company.id, tags: ['partner'] },
+        custom_fields: '{"region": "EMEA"}',
+      },
+    }),
+    { items: 3 },
+  )
+  assert.deepEqual(
+    created.map(({ pairedItem }) => pairedItem),
+    [{ item: 0 }, { item: 1 }, { item: 2 }],
+  )
+  const [
+    {
+      json: { id },
+    } = { json: {} },
+  ] = created
+  const read = await one({ resource: 'contacts', operation: 'get', id })
+  assert.deepEqual(
+    [read.custom_fields, read.tags, read.company.name],
+    [{ region: 'EMEA' }, ['partner'], 'Søren & Söhne'],
+  )
+  const changed = await one({ resource: 'contacts', operation: 'update', id, fields: { stage: 'customer' } })
+  assert.equal(changed.stage, 'customer')
+
+  const upsert = { resource: 'contacts', operation: 'upsert', email: 'zoe0@example.test' }
+  assert.deepEqual(await one({ ...upsert, fields: { title: 'CEO' } }), { id, status: 'updated' })
+  const fields = { first_name: 'New', last_name: 'Person' }
+  assert.equal((await one({ ...upsert, email: 'new@example.test', fields })).status, 'created')
+
+  const deal = await one({
+    resource: 'deals',
+    operation: 'create',
+    name: 'Lamps',
+    fields: { value: 1250.5, contact_id: id },
+  })
+  const lost = {
+    resource: 'deals',
+    operation: 'changeStage',
+    id: deal.id,
+    stage: 'lost',
+    fields: { lost_reason: 'Price' },
+  }
+  assert.equal((await one(lost)).status, 'lost')
+  const note = { resource: 'contacts', operation: 'createNote', id, body: 'Calls back on Monday.' }
+  const { id: note_id } = await one(note)
+  const listed = await execute({ resource: 'contacts', operation: 'listNotes', id, returnAll: true })
+  assert.deepEqual(
+    listed.map(({ json }) => json.id),
+    [note_id],
+  )
+
+  const search = await execute({ resource: 'search', operation: 'searchRecords', q: "O'Neill" })
+  assert.equal(search.length, 3)
+  assert.equal((await one({ resource: 'reports', operation: 'getPipeline' })).stages.length, 8)
+  assert.deepEqual(await one({ resource: 'contacts', operation: 'delete', id }), { deleted: true, id })
+  assert.equal((await one({ resource: 'contacts', operation: 'restore', id })).id, id)
+})
+
+test('a list reads as many pages as its limit needs, with the filters of the API', async () => {
+  const items = Array.from({ length: 230 }, (_, at) => ({
+    ...{ op: 'create', data: { name: `Firm ${at}`, industry: at % 2 ? 'Optics' : 'Ships, boats' } },
+  }))
+  assert.equal((await service.call('POST', '/api/v1/companies/batch', { items })).status, 200)
+  const list = { resource: 'companies', operation: 'list' }
+  const all = await execute({
+    ...list,
+    returnAll: true,
+    query: { industry: 'Optics,Ships\\, boats', sort: '' },
+  })
+  assert.equal(new Set(all.map(({ json }) => json.id)).size, 230)
+  assert.equal((await execute({ ...list, limit: 120 })).length, 120)
+  assert.equal((await execute({ ...list, limit: 5, query: { industry: 'Optics' } })).length, 5)
+  assert.equal((await execute({ ...list, limit: 0 })).length, 0)
+})
+
+test('an error says every failing field and the item, and an item that continues has it as fields', async () => {
+  const bad = {
+    resource: 'contacts',
+    operation: 'create',
+    first_name: '',
+    last_name: 'X',
+    fields: { email: 'no' },
+  }
+  await assert.rejects(execute(bad), (error: Error & { context: object }) => {
+    assert.match(error.message, /first_name/)
+    assert.match(error.message, /email/)
+    assert.deepEqual(error.context, { itemIndex: 0, status: 422 })
+    return true
+  })
+  const [failed, made] = await execute((item) => (item ? { ...bad, first_name: 'Ana', fields: {} } : bad), {
+    items: 2,
+    continues: true,
+  })
+  assert.deepEqual(
+    [failed?.json.status, failed?.json.code, failed?.pairedItem],
+    [422, 'validation_failed', { item: 0 }],
+  )
+  assert.equal(made?.json.first_name, 'Ana')
+  await assert.rejects(
+    execute({ ...bad, fields: { custom_fields: '{"a": ' } }),
+    /custom_fields is not valid JSON/,
+  )
+  await assert.rejects(
+    execute(bad, { key: 'crm_wrong' }),
+    (error: Error & { context: { status: number } }) => error.context.status === 401,
+  )
+  // A value never makes the path of another operation.
+  await assert.rejects(
+    execute({ resource: 'contacts', operation: 'get', id: '../companies' }),
+    /does not exist/,
+  )
+})
+
+test('a run that n8n repeats writes nothing twice, and another run or item does', async () => {
+  const company = { resource: 'companies', operation: 'create', name: 'Once' }
+  const execution = crypto.randomUUID()
+  const ids = []
+  for (const run of [0, 0, 1]) ids.push((await one(company, { execution, run })).id)
+  assert.equal(ids[0], ids[1])
+  assert.notEqual(ids[1], ids[2])
+})
+
+type Static = { webhook_id?: string; secret?: string }
+const remembered: Static = {}
+const url_of_hook: { value?: string } = {}
+
+const hookContext = (fields: object, statics: Json = remembered as Json) => ({
+  getCredentials: async () => credentials(),
+  getNode: () => ({ id: 'c3d4', name: 'Rapport Trigger' }),
+  helpers: { httpRequestWithAuthentication: request },
+  getNodeParameter: (name: string, fallback?: unknown) =>
+    (fields as Record<string, unknown>)[name] ?? fallback,
+  getNodeWebhookUrl: () => url_of_hook.value,
+  getWorkflowStaticData: () => statics,
+  getWorkflow: () => ({ id: 'w1', name: 'Bill won deals' }),
+})
+
+/** Hands a request to the trigger, as the webhook server of n8n does. */
+async function receive(
+  { headers, body }: Pick<Received, 'headers' | 'body'>,
+  statics: Json = remembered as Json,
+) {
+  const answer: { status: number; started?: Item[] } = { status: 200 }
+  const { workflowData } = (await new nodes.RapportTrigger().webhook.call({
+    ...hookContext({}, statics),
+    getHeaderData: () => headers,
+    getRequestObject: () => ({ rawBody: Buffer.from(body) }),
+    getResponseObject: () => ({
+      status(code: number) {
+        answer.status = code
+        return { json() {} }
+      },
+    }),
+  } as never)) as { workflowData?: Item[][] }
+  if (workflowData?.[0]) answer.started = workflowData[0]
+  return answer
+}
+
+test('the trigger registers its webhook, starts for the events that meet its conditions, and removes it', async () => {
+  const started: Json[] = []
+  const receiver = await startReceiver()
+  receiver.answering = (sent): Answer => ({
+    after: receive(sent).then(
+      ({ started: items = [] }) => void started.push(...items.map(({ json }) => json)),
+    ),
+  })
+  url_of_hook.value = `${receiver.url}/webhook/3f9c/rapport`
+  const { checkExists, create, delete: remove } = new nodes.RapportTrigger().webhookMethods.default
+  const form = {
+    events: ['deal.*'],
+    options: { conditions: '[{"field": "data.value", "op": "gte", "value": 1000}]' },
+  }
+  const registered = async () => (await service.call('GET', '/api/v1/webhooks')).body.data
+
+  assert.equal(await checkExists.call(hookContext(form)), false)
+  assert.equal(await create.call(hookContext(form)), true)
+  assert.equal(await checkExists.call(hookContext(form)), true)
+  assert.equal((await registered())[0].name, 'n8n: Bill won deals')
+  // A changed form, or an activation that n8n forgot, leaves one webhook.
+  assert.equal(await checkExists.call(hookContext({ ...form, events: ['deal.won'] })), false)
+  assert.equal(await create.call(hookContext(form)), true)
+  assert.equal((await registered()).length, 1)
+
+  for (const value of [10, 5000])
+    await service.call('POST', '/api/v1/deals', { name: `Worth ${value}`, value })
+  await until(
+    async () => started.length,
+    (count) => count > 0,
+  )
+  assert.deepEqual(
+    started.map((event) => [event.event, (event.data as Json).name]),
+    [['deal.created', 'Worth 5000']],
+  )
+
+  assert.equal(await remove.call(hookContext(form)), true)
+  assert.deepEqual(await registered(), [])
+  assert.deepEqual(remembered, {})
+  // Somebody has removed it in Rapport.
+  assert.equal(await create.call(hookContext(form)), true)
+  await service.call('DELETE', `/api/v1/webhooks/${remembered.webhook_id}`)
+  assert.equal(await checkExists.call(hookContext(form)), false)
+  assert.equal(await remove.call(hookContext(form)), true)
+  await receiver.close()
+})
+
+test('the trigger starts nothing for a request without a valid signature, or an old one', async () => {
+  const receiver = await startReceiver()
+  url_of_hook.value = `${receiver.url}/webhook/5a1e/rapport`
+  const { create, delete: remove } = new nodes.RapportTrigger().webhookMethods.default
+  const form = { events: ['company.created'] }
+  await create.call(hookContext(form))
+  await service.call('POST', '/api/v1/companies', { name: 'Signed' })
+  await until(
+    async () => receiver.received.length,
+    (count) => count > 0,
+  )
+  const sent = receiver.received[0] as Received
+  assert.equal((await receive(sent)).started?.length, 1)
+  const refused = async (change: Partial<Received>, statics?: Json) => {
+    const { status, started } = await receive({ ...sent, ...change }, statics)
+    assert.deepEqual([status, started], [401, undefined])
+  }
+  await refused({ body: sent.body.replace('Signed', 'Forged') })
+  await refused({ headers: { ...sent.headers, 'webhook-signature': 'v1,AAAA' } })
+  await refused({ headers: { ...sent.headers, 'webhook-timestamp': '1700000000' } })
+  await refused({ headers: { 'x-service-signature': sent.headers['x-service-signature'] as string } })
+  await refused({ headers: {} })
+  await refused({}, {})
+  await remove.call(hookContext(form))
+  await receiver.close()
+})

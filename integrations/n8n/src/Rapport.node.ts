@@ -1,0 +1,144 @@
+import { RapportError } from '../../../client/src/index.ts'
+import { described } from '../generated/described.ts'
+import { clientOf } from './fetch.ts'
+import type { Choice, ExecuteContext, Item, Json, NodeDescription, Property, Value } from './sdk.ts'
+
+type Methods = Record<string, (...values: unknown[]) => Promise<unknown> | AsyncIterable<Json>>
+
+/** The node with the actions. */
+export class Rapport {
+  description: NodeDescription = {
+    displayName: 'Rapport',
+    name: 'rapport',
+    icon: 'file:rapport.svg',
+    group: ['output'],
+    version: 1,
+    subtitle: '={{$parameter["operation"] + ": " + $parameter["resource"]}}',
+    description: 'Read and change records of the Rapport CRM',
+    defaults: { name: 'Rapport' },
+    inputs: ['main'],
+    outputs: ['main'],
+    usableAsTool: true,
+    credentials: [{ name: 'rapportApi', required: true }],
+    properties: described.properties,
+  }
+
+  async execute(this: ExecuteContext): Promise<Item[][]> {
+    const client = (await clientOf(this)) as unknown as Record<string, Methods>
+    const results: Item[] = []
+    for (const item of this.getInputData().keys())
+      try {
+        for (const json of await run(this, client, item)) results.push({ json, pairedItem: { item } })
+      } catch (error) {
+        if (!this.continueOnFail()) throw said(error, item)
+        results.push({ json: failureOf(error), pairedItem: { item } })
+      }
+    return [results]
+  }
+}
+
+/** Runs the operation that the form of an item says. Resolves to the records that it answers. */
+async function run(context: ExecuteContext, client: Record<string, Methods>, item: number): Promise<Json[]> {
+  const read = (name: string, fallback?: unknown) => context.getNodeParameter(name, item, fallback)
+  const [resource, name] = [String(read('resource')), String(read('operation'))]
+  const operation = described.operations[resource]?.[name]
+  const methods = client[resource]
+  if (!operation || !methods) throw new TypeError(`${resource} has no operation ${name}.`)
+  const in_path = operation.path.map((parameter) => read(parameter))
+  if (operation.each)
+    return listed(
+      methods[operation.each]?.(...in_path, queryOf(operation.query ?? [], read)) as AsyncIterable<Json>,
+      read('returnAll', false) === true ? Number.POSITIVE_INFINITY : Number(read('limit', 50)),
+    )
+  const body = operation.body && bodyOf(operation.body, read)
+  const values = [
+    ...in_path,
+    ...(operation.match ? [upsertOf(operation.match, body ?? {})] : operation.body ? [body] : []),
+    ...(operation.query ? [queryOf(operation.query, read)] : []),
+    { idempotency_key: keyOf(context, item) },
+  ]
+  const answer = await (methods[operation.method] as (...values: unknown[]) => Promise<unknown>)(...values)
+  if (operation.match) return [upserted(answer)]
+  if (answer === undefined) return [{ deleted: true, id: (in_path.at(-1) ?? null) as Value }]
+  const data = (answer as { data?: unknown }).data ?? answer
+  return (Array.isArray(data) ? data : [data]) as Json[]
+}
+
+async function listed(records: AsyncIterable<Json>, limit: number): Promise<Json[]> {
+  const all: Json[] = []
+  if (limit < 1) return all
+  for await (const record of records) {
+    all.push(record)
+    if (all.length >= limit) break
+  }
+  return all
+}
+
+type Read = (name: string, fallback?: unknown) => unknown
+
+/** JSON fields arrive as a text, or as a value of an expression. */
+function parsed(name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    throw new TypeError(`${name} is not valid JSON.`)
+  }
+}
+
+const namesOfJson = (properties: readonly (Property | Choice)[]): string[] =>
+  properties.flatMap((one) => {
+    if (!('type' in one)) return []
+    return one.type === 'json' ? [one.name] : namesOfJson(one.options ?? [])
+  })
+const json_fields = new Set(namesOfJson(described.properties))
+const sentValue = (name: string, value: unknown) => (json_fields.has(name) ? parsed(name, value) : value)
+
+function bodyOf(required: readonly string[], read: Read): Json {
+  const fields = Object.entries((read('fields', {}) ?? {}) as object)
+  const all = [...required.map((name) => [name, read(name)] as const), ...fields]
+  return Object.fromEntries(all.map(([name, value]) => [name, sentValue(name, value)])) as Json
+}
+
+/** An empty filter is one that was added and not filled in. */
+function queryOf(required: readonly string[], read: Read): object {
+  const filters = Object.entries((read('query', {}) ?? {}) as object)
+  const sent = [...required.map((name) => [name, read(name)] as const), ...filters]
+  return Object.fromEntries(
+    sent.filter(([, value]) => value !== '').map(([one, value]) => [one, sentValue(one, value)]),
+  )
+}
+
+const upsertOf = (match: string, data: Json) => ({ items: [{ op: 'upsert', match, data }] })
+
+function upserted(answer: unknown): Json {
+  const [{ status, id }] = (answer as { data: [{ status: string; id: number }] }).data
+  return { id, status }
+}
+
+/**
+ * One for each item of each run, so that a repetition of the run by n8n repeats no write. A manual test has no execution,
+ * and gets a new one.
+ */
+function keyOf(context: ExecuteContext, item: number): string {
+  const execution = context.getExecutionId()
+  if (!execution) return crypto.randomUUID()
+  const run = context.evaluateExpression('{{ $runIndex }}', item)
+  return `n8n-${execution}-${context.getNode().id}-${run}-${item}`
+}
+
+function failureOf(error: unknown): Json {
+  if (!(error instanceof RapportError)) return { error: (error as Error).message }
+  const { status, code, fields, request_id } = error
+  return { error: textOf(error), status, code, fields: fields as Value, request_id }
+}
+
+const textOf = ({ message, fields }: RapportError): string =>
+  fields.length ? `${message} ${fields.map((one) => one.message).join(' ')}` : message
+
+/** The error as n8n shows it: with the failing fields, and the number of the item. */
+function said(error: unknown, item: number): Error {
+  const text = error instanceof RapportError ? textOf(error) : (error as Error).message
+  const context = { itemIndex: item, ...(error instanceof RapportError && { status: error.status }) }
+  return Object.assign(new Error(text, { cause: error }), { context })
+}
