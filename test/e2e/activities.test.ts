@@ -276,3 +276,16 @@ test('who may only read can change nothing, and everybody can use the list and t
     await checkScreen(page)
   }
 })
+
+test('the switch shows how many activities are overdue, with two figures too', async (t) => {
+  for (let n = 0; n < 15; n++) await activity(`Late ${n}`, { due_at: inDays(-4) })
+  const page = await web.open(t, '/activities')
+  const badge = page.locator('.activity-show .mantine-Badge-label')
+  await until(
+    async () => Number(await badge.innerText()),
+    (overdue) => overdue >= 15,
+  )
+  const hidden = await badge.evaluate((label) => label.scrollWidth - label.clientWidth)
+  assert.equal(hidden, 0)
+  assert.ok(((await badge.boundingBox())?.width ?? 0) >= 8)
+})
