@@ -1,8 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { linksOf } from '../../web/src/trash/record-links.ts'
+import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
 import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
 let web: Web
@@ -98,6 +99,39 @@ test('an entry of the audit log leads to where its record is now', () => {
     ...['/contacts/1', null, '/trash?kind=contacts'],
     ...['/contacts/1', null, '/trash?kind=contacts', '/contacts/4'],
   ])
+})
+
+test('the audit log calls a contact by its name, never by its job title', () => {
+  const of = (record_id: string, action: string, after: object | null) => ({
+    ...{ kind: 'contacts', record_id, action, before: null, after: after as Record<string, unknown> | null },
+    actor: { id: null, name: null },
+  })
+  const entries = [
+    of('1', 'updated', { title: 'Chief Engineer' }),
+    of('2', 'updated', { title: 'Head of Sales', email: 'ben@example.test' }),
+    of('1', 'created', { first_name: 'Ada', last_name: 'Lovelace', title: 'Engineer' }),
+    { ...of('7', 'created', { title: 'Product demo' }), kind: 'appointments' },
+  ]
+  assert.deepEqual(entries.map(namesOf(entries)), ['Ada Lovelace', '2', 'Ada Lovelace', 'Product demo'])
+})
+
+test('each sentence of the audit log ends: who signed in, and out', async (t) => {
+  const session = await joinAs(web.rapport, 'short@example.test', 'member')
+  await fetch(`${web.rapport.url}/api/v1/session`, {
+    method: 'DELETE',
+    headers: { cookie: session.split(';')[0] as string, 'sec-fetch-site': 'same-origin' },
+  })
+  const page = await web.open(t, '/audit-log?kind=sessions')
+  const rows = page.locator('.audit-text')
+  await rows
+    .filter({ hasText: /signed out$/ })
+    .first()
+    .waitFor()
+  await rows
+    .filter({ hasText: /signed in$/ })
+    .first()
+    .waitFor()
+  await checkScreen(page)
 })
 
 test('the audit log is filtered by chips, and older changes come when they are asked for', async (t) => {

@@ -23,13 +23,15 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
   const [open, setOpen] = useState(false)
   const { actor, action, kind, occurred_at } = entry
   const who = whoOf(actor, t)
-  const [before = '', after = ''] = t.trash
-    .sentence(who, t.trash.actions[action] ?? action)
+  // A session has no name and no page.
+  const has_name = kind !== 'sessions'
+  const done = t.trash.actions[action] ?? action
+  const [before = '', after = ''] = (
+    has_name ? t.trash.sentence(who, done) : (t.trash.of_sessions[action] ?? t.trash.of_session)(who, done)
+  )
     .split('{record}')
     .map((part) => part.trim())
   const named = t.trash.record_named(names[kind] ?? kind, name)
-  // A session has no name and no page.
-  const has_name = kind !== 'sessions'
   return (
     <li className="audit-row">
       <div className="audit-line">
@@ -43,7 +45,13 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
           {open ? <ChevronDownIcon /> : <ChevronRightIcon />}
         </ActionIcon>
         <span className="audit-text">
-          {before} {has_name && (to ? <Link to={to}>{named}</Link> : <b>{named}</b>)} {after}
+          {has_name ? (
+            <>
+              {before} {to ? <Link to={to}>{named}</Link> : <b>{named}</b>} {after}
+            </>
+          ) : (
+            before
+          )}
         </span>
         <span className="audit-at">
           <Ago at={occurred_at} />

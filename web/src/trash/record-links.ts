@@ -41,10 +41,12 @@ export function linksOf(entries: readonly Entry[], kinds: Paths): (entry: Entry)
 }
 
 /** The name of the record, if the entry has it. */
-function nameIn({ before, after }: Entry): string | null {
+function nameIn({ kind, before, after }: Entry): string | null {
   const sides = { ...before, ...after }
   const { first_name, last_name, name, subject, title, email } = sides
   if (first_name && last_name) return `${first_name} ${last_name}`
+  // The title of a contact is a job. A change of it or of the e-mail has no name.
+  if (kind === 'contacts') return null
   for (const text of [name, subject, title, email]) if (typeof text === 'string' && text) return text
   return null
 }

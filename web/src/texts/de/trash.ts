@@ -38,11 +38,18 @@ const actions: Record<string, string> = {
   accepted: 'angenommen',
   entered: 'betreten',
   ended: 'beendet',
+  reassigned: 'mit Übergabe der Einträge an andere',
   signed_in: 'angemeldet',
   signed_out: 'abgemeldet',
   password_changed: 'mit neuem Passwort',
   password_reset: 'mit zurückgesetztem Passwort',
   reset_link_made: 'mit Link für ein neues Passwort',
+}
+
+const of_sessions: typeof english.of_sessions = {
+  signed_in: (who) => `${who} hat sich angemeldet`,
+  signed_out: (who) => `${who} hat sich abgemeldet`,
+  entered: (who) => `${who} ist in diesen Arbeitsbereich gewechselt`,
 }
 
 export const trash: typeof english = {
@@ -69,6 +76,8 @@ export const trash: typeof english = {
   wrong_name: 'Das ist nicht der Name.',
   erased: (name) => `${name} endgültig gelöscht`,
   actions,
+  of_sessions,
+  of_session: (who, action) => `${who}: Sitzung ${action}`,
   record_id: 'Nummer',
   action: 'Aktion',
   actor: 'Von wem',

@@ -36,11 +36,19 @@ const actions: Record<string, string> = {
   accepted: 'accepted',
   entered: 'entered',
   ended: 'ended',
-  signed_in: 'signed in to',
-  signed_out: 'signed out of',
+  reassigned: 'gave to others the records of',
+  signed_in: 'signed in',
+  signed_out: 'signed out',
   password_changed: 'changed the password of',
   password_reset: 'set a new password of',
   reset_link_made: 'made a link for a new password of',
+}
+
+/** The sentences about sessions: they have no object. */
+const of_sessions: Record<string, (who: string, action: string) => string> = {
+  signed_in: (who) => `${who} signed in`,
+  signed_out: (who) => `${who} signed out`,
+  entered: (who) => `${who} switched to this workspace`,
 }
 
 /** The texts of the trash and the audit log. */
@@ -70,6 +78,8 @@ export const trash = {
   erased: (name: string) => `${name} deleted for good`,
   // The audit log.
   actions,
+  of_sessions,
+  of_session: (who: string, action: string) => `${who} ${action} a session`,
   record_id: 'Record id',
   action: 'Action',
   actor: 'By',
