@@ -129,3 +129,20 @@ test('two browsers see each other’s change', async (t) => {
   await cardIn(other, 'demo', id).waitFor()
   await board.headsAreTheApis(other)
 })
+
+test('a card that somebody else has moved while it was dragged asks whose stage stays', async (t) => {
+  const { id } = await board.createDeal({ name: 'Two hands', value: 50, stage: 'new_lead' })
+  const page = await board.web.open(t, '/deals')
+  await carry(page, cardIn(page, 'new_lead', id), 'negotiation')
+  const moved = await board.web.rapport.call('POST', `/api/v1/deals/${id}/change-stage`, {
+    stage: 'proposal',
+  })
+  assert.equal(moved.status, 200, moved.text)
+  await page.mouse.up()
+  const dialog = page.getByRole('dialog', { name: 'Two hands was changed meanwhile' })
+  await dialog.getByText(/^First key changed this/).waitFor()
+  assert.deepEqual(await dialog.getByRole('cell').allInnerTexts(), ['Proposal', 'Negotiation'])
+  await dialog.getByRole('button', { name: 'Keep theirs' }).click()
+  await cardIn(page, 'proposal', id).waitFor()
+  assert.equal((await board.dealOf(id)).stage, 'proposal')
+})

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, type Web } from '../web.ts'
 
 let web: Web
 before(async () => {
@@ -56,6 +56,77 @@ test('a part that cannot be loaded leaves the page and what is written in it', a
   assert.equal(await note.inputValue(), 'Half a thought')
 })
 
+async function makeContact(last_name: string) {
+  const body = { first_name: 'Grace', last_name, phone: '+49 30 1', title: 'Engineer' }
+  const made = await web.rapport.call('POST', '/api/v1/contacts', body)
+  const path = `/api/v1/contacts/${made.body.data.id}`
+  return {
+    id: made.body.data.id as number,
+    change: (changes: object) => web.rapport.call('PUT', path, changes),
+    stored: async () => (await web.rapport.call('GET', path)).body.data,
+  }
+}
+
+/** Opens a field and types over it, without saving. */
+async function typeIn(page: Page, label: string, text: string) {
+  await page.getByRole('button', { name: new RegExp(`^${label}`) }).click()
+  await page.getByRole('textbox', { name: label }).fill(text)
+}
+
+test('of two people who change one field, the second is told who it was and chooses whose value stays', async (t) => {
+  const contact = await makeContact('Clash')
+  const page = await web.open(t, `/contacts/${contact.id}`, { allow: /status of 412/ })
+  const dialog = page.getByRole('dialog', { name: 'Grace Clash was changed meanwhile' })
+
+  await typeIn(page, 'Phone', '+49 30 3')
+  const sessions: string[] = []
+  page.on('request', (request) => request.url().endsWith('/session') && sessions.push(request.url()))
+  await contact.change({ phone: '+49 30 2' })
+  await page.getByRole('textbox', { name: 'Phone' }).press('Enter')
+  await dialog.getByText(/^First key changed this .* while you were editing it/).waitFor()
+  assert.deepEqual(await dialog.getByRole('cell').allInnerTexts(), ['+49 30 2', '+49 30 3'])
+  // A changed record is not a session that has moved.
+  assert.deepEqual(sessions, [])
+  assert.equal((await contact.stored()).phone, '+49 30 2')
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Keep theirs' }).click()
+  await page.getByRole('button', { name: /^Phone.*\+49 30 2/ }).waitFor()
+  assert.equal((await contact.stored()).phone, '+49 30 2')
+
+  await typeIn(page, 'Phone', '+49 30 5')
+  await contact.change({ phone: '+49 30 4' })
+  await page.getByRole('textbox', { name: 'Phone' }).press('Enter')
+  await dialog.getByRole('button', { name: 'Use mine' }).click()
+  await page.getByRole('button', { name: /^Phone.*\+49 30 5/ }).waitFor()
+  assert.equal((await contact.stored()).phone, '+49 30 5')
+})
+
+test('a choice between two values that is left open stores nothing and keeps what was typed', async (t) => {
+  const contact = await makeContact('Open')
+  const page = await web.open(t, `/contacts/${contact.id}`, { allow: /status of 412/ })
+  await typeIn(page, 'Phone', '+49 30 3')
+  await contact.change({ phone: '+49 30 2' })
+  const field = page.getByRole('textbox', { name: 'Phone' })
+  await field.press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep theirs' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('Somebody changed this meanwhile').waitFor()
+  assert.equal(await field.inputValue(), '+49 30 3')
+  assert.equal((await contact.stored()).phone, '+49 30 2')
+})
+
+test('two people who change two fields of one record are asked nothing, and both changes stay', async (t) => {
+  const contact = await makeContact('Both')
+  const page = await web.open(t, `/contacts/${contact.id}`, { allow: /status of 412/ })
+  await typeIn(page, 'Phone', '+49 30 3')
+  await contact.change({ title: 'Admiral' })
+  await page.getByRole('textbox', { name: 'Phone' }).press('Enter')
+  await page.getByLabel('Saved').waitFor()
+  const { phone, title } = await contact.stored()
+  assert.deepEqual([phone, title], ['+49 30 3', 'Admiral'])
+})
+
+// The last one: it leaves the session in another workspace.
 test('a tab whose session went to another workspace sends nothing there, and shows where it is', async (t) => {
   const page = await web.open(t, '/contacts', { allow: /status of 412/ })
   await fillContact(page, 'Elsewhere')

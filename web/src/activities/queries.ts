@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { changeSince } from '../api/change-since.ts'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useBulk } from '../record/bulk.tsx'
+import { askWhose } from '../record/conflicts.ts'
 import { useNames } from '../record/kinds.ts'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -63,9 +65,9 @@ export function useActivityActions() {
       })
     },
     /** Says what came of a completed activity. */
-    async saveOutcome({ id }: Pick<ListedActivity, 'id'>, outcome: string | null): Promise<void> {
+    async saveOutcome(activity: ListedActivity, outcome: string | null): Promise<void> {
       try {
-        await activitiesApi.change(id, { outcome })
+        await changeSince('activities', activity as Activity, { outcome }, askWhose)
         await refresh()
       } catch (error) {
         showProblem(error, t)

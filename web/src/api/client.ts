@@ -20,6 +20,8 @@ export class Problem extends Error {
   retry_after_s: number
   /** The record that a merged one was merged into. */
   merged_into_id: number | null
+  /** A write with If-Match was refused. Other refusals with 412 mean that the session is in another place. */
+  conditional: boolean
   constructor(status: number, code: string, message: string, request_id: string | null = null) {
     super(message)
     this.status = status
@@ -28,6 +30,7 @@ export class Problem extends Error {
     this.fields = []
     this.retry_after_s = 0
     this.merged_into_id = null
+    this.conditional = false
   }
 }
 
@@ -51,7 +54,15 @@ const unanswered = new Map<string, string>()
 const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
 
+const conditional = new WeakSet<Response>()
+
 async function send(request: Request): Promise<Response> {
+  const response = await sendWithKey(request)
+  if (request.headers.has('if-match')) conditional.add(response)
+  return response
+}
+
+async function sendWithKey(request: Request): Promise<Response> {
   // The session reports its own place.
   if (place && !request.url.endsWith('/session')) request.headers.set('rapport-place', place)
   if (request.method !== 'POST') return window.fetch(request)
@@ -107,6 +118,17 @@ export async function dataOf<T>(asked: Promise<Sent<{ data: T }>>): Promise<T> {
   return (await answerOf(asked)).data
 }
 
+/** A record with its entity tag, for If-Match. The tag is absent if the record is not from an answer. */
+export type Tagged = { etag?: string }
+
+/** The record of an answer with its entity tag. */
+export async function taggedOf<T>(asked: Promise<Sent<{ data: T }>>): Promise<T & Tagged> {
+  const record = (await dataOf(asked)) as T & Tagged
+  // A proxy that compresses makes tags weak, and If-Match takes strong ones only.
+  const etag = (await asked).response.headers.get('etag')?.replace(/^W\//, '')
+  return etag ? { ...record, etag } : record
+}
+
 // The answer to HEAD has no body.
 const codes: Record<number, string> = {
   403: 'forbidden',
@@ -126,6 +148,7 @@ function problemOf(response: Response, body: unknown): Problem {
     request_id,
   )
   problem.fields = answered?.fields ?? []
+  problem.conditional = conditional.has(response)
   problem.merged_into_id = answered?.merged_into_id ?? null
   problem.retry_after_s = Number(response.headers.get('retry-after')) || 0
   return problem

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { createQuerySerializer } from 'openapi-fetch'
-import { answerOf, api, dataOf, Problem, type Schemas } from './client.ts'
+import { answerOf, api, dataOf, Problem, type Schemas, type Tagged, taggedOf } from './client.ts'
 import type { paths } from './schema'
 
 /**
@@ -49,12 +49,19 @@ const toText = createQuerySerializer()
 export const export_formats = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof export_formats)[number]
 
+/** The header of a write that is refused if the record has another tag by now. */
+export const matching = (etag: string | undefined) => (etag ? { 'If-Match': etag } : undefined)
+
+/** Whether a write was refused because the record has changed since it was read. */
+export const isStale = (error: unknown): boolean =>
+  error instanceof Problem && error.status === 412 && error.conditional
+
 /** The operations that every kind of record has, with the types of the API. */
 export function recordApi<K extends RecordKind>(kind: K) {
   const path = apiPath(kind)
   const one = `${path}/{id}`
   const at = (id: number, header?: object) => ({ params: { path: { id }, header } })
-  const read = (id: number): Promise<RecordOf<K>> => dataOf(untyped.GET(one, at(id)))
+  const read = (id: number): Promise<RecordOf<K> & Tagged> => taggedOf(untyped.GET(one, at(id)))
   const list = (query: QueryOf<K>, signal?: AbortSignal) =>
     answerOf<Answer<List<K>>>(untyped.GET(path, { params: { query }, signal }))
 
@@ -68,19 +75,13 @@ export function recordApi<K extends RecordKind>(kind: K) {
     wanted: boolean,
     again = true,
   ): Promise<RecordOf<K> | undefined> {
-    let etag = ''
-    const { tags } = (await dataOf(
-      untyped.GET(one, at(id)).then((answer) => {
-        etag = answer.response.headers.get('etag') ?? ''
-        return answer
-      }),
-    )) as { tags: string[] }
+    const { tags, etag } = (await read(id)) as unknown as { tags: string[] } & Tagged
     if (tags.includes(tag) === wanted) return
     const body = { tags: wanted ? [...tags, tag] : tags.filter((other) => other !== tag) }
     try {
-      return await dataOf(untyped.PUT(one, { ...at(id, { 'If-Match': etag }), body }))
+      return await taggedOf(untyped.PUT(one, { ...at(id, matching(etag)), body }))
     } catch (error) {
-      if (again && error instanceof Problem && error.status === 412) return changeTag(id, tag, wanted, false)
+      if (again && isStale(error)) return changeTag(id, tag, wanted, false)
       throw error
     }
   }
@@ -91,8 +92,9 @@ export function recordApi<K extends RecordKind>(kind: K) {
     read,
     changeTag,
     create: (body: NewOf<K>): Promise<RecordOf<K>> => dataOf(untyped.POST(path, { body })),
-    change: (id: number, body: ChangesOf<K>): Promise<RecordOf<K>> =>
-      dataOf(untyped.PUT(one, { ...at(id), body })),
+    /** Changes a record; with an entity tag, only if it still has this one. */
+    change: (id: number, body: ChangesOf<K>, etag?: string): Promise<RecordOf<K> & Tagged> =>
+      taggedOf(untyped.PUT(one, { ...at(id, matching(etag)), body })),
     remove: (id: number): Promise<unknown> => answerOf(untyped.DELETE(one, at(id))),
     restore: (id: number): Promise<RecordOf<K>> =>
       dataOf(untyped.POST(`${one}/restore`, { ...at(id), body: {} })),

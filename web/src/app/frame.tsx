@@ -11,6 +11,7 @@ import {
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
+import { useQuestion } from '../record/conflicts.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
@@ -22,6 +23,7 @@ import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
 const Palette = later(async () => (await import('./palette.tsx')).Palette)
+const ConflictDialog = later(async () => (await import('../record/conflict-dialog.tsx')).ConflictDialog)
 const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet)
 
 // The bottom bar has five places, and the last one is the menu with the rest.
@@ -47,6 +49,7 @@ export function Frame() {
   const [collapsed, setCollapsed] = useLocalStorage({ key: 'rapport-rail-collapsed', defaultValue: false })
   const [palette, setPalette] = useState(false)
   const [sheet, setSheet] = useState(false)
+  const conflict = useQuestion()
   function search() {
     holdKeys()
     setPalette(true)
@@ -131,6 +134,7 @@ export function Frame() {
       <main className="main" id="content" tabIndex={-1}>
         <Outlet />
       </main>
+      {conflict && <ConflictDialog onClose={() => conflict.answer(null)} />}
       {palette && <Palette onClose={() => setPalette(false)} />}
       {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
     </div>

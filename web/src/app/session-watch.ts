@@ -5,7 +5,8 @@ import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 /**
  * All tabs of a browser share one session. When it ends, or changes to another person or workspace, each
  * tab leaves its page. When the role or the language changes, each tab updates. The session is read again
- * when the window regains focus, and when the service answers 403 (role) or 412 (place).
+ * when the window regains focus, and when the service answers 403 (role) or 412 (place, or a
+ * record that somebody else has changed).
  */
 export function watchSession(client: QueryClient): void {
   const readAgain = () => void client.invalidateQueries({ queryKey: sessionQuery.queryKey })
@@ -17,10 +18,10 @@ export function watchSession(client: QueryClient): void {
     else if (isElsewhere(data as Session)) window.location.assign('/')
     else setPlace(data as Session)
   })
-  onRefusal(({ status }) => {
+  onRefusal(({ status, conditional }) => {
     if (!client.getQueryData(sessionQuery.queryKey)) return
     if (status === 401) leaveToSignIn()
-    else if (status === 403 || status === 412) readAgain()
+    else if (status === 403 || (status === 412 && !conditional)) readAgain()
   })
   window.addEventListener('focus', readAgain)
 }

@@ -30,7 +30,12 @@ export function AppointmentRecord(props: RecordProps) {
       {(appointment, writes) => {
         const { start_at, end_at, status } = appointment
         // Uses the own action, which has a message for conflicts.
-        const save = writes && ((changes: ChangesOf<'appointments'>) => store(appointment, changes))
+        let base: Appointment = appointment
+        const save =
+          writes &&
+          (async (changes: ChangesOf<'appointments'>) => {
+            base = await store(base, changes)
+          })
         const open = status === 'scheduled' || status === 'requested'
         return {
           icon: <CalendarIcon size={20} />,

@@ -1,9 +1,11 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import { changeSince } from '../api/change-since.ts'
+import { api, dataOf, type Schemas, type Tagged } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
-import type { ChangesOf } from '../api/record-api.ts'
+import type { ChangesOf, RecordOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { inWords, showProblem } from '../app/problems.tsx'
+import { askWhose } from '../record/conflicts.ts'
 import { staleAfter } from '../record/kinds.ts'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -65,16 +67,21 @@ export function useAppointmentActions() {
       (one) => one && { ...one, ...appointment },
     )
   }
-  async function store({ id, title }: Appointment, body: ChangesOf<'appointments'>) {
-    show(await inWords(appointmentsApi.change(id, body), t.calendar.taken(title)))
+  async function store(appointment: Appointment & Tagged, changes: ChangesOf<'appointments'>) {
+    const { title } = appointment
+    const base = appointment as RecordOf<'appointments'> & Tagged
+    const changing = changeSince('appointments', base, changes, askWhose)
+    const stored = await inWords(changing, t.calendar.taken(title))
+    show(stored)
+    return stored
   }
-  /** Moves an appointment optimistically. On an error, moves it back and shows why. */
+  /** Moves an appointment optimistically. On an error, moves it back and shows why. False if it is elsewhere. */
   async function move(appointment: Appointment, times: Times): Promise<boolean> {
     await client.cancelQueries({ queryKey: ['appointments'] })
     show({ ...appointment, ...times })
     try {
-      await shownAhead(staleAfter(appointments), () => store(appointment, times))
-      return true
+      const stored = await shownAhead(staleAfter(appointments), () => store(appointment, times))
+      return stored.start_at === times.start_at && stored.end_at === times.end_at
     } catch (error) {
       show(appointment)
       showProblem(error, t)
@@ -87,8 +94,9 @@ export function useAppointmentActions() {
   return {
     refresh,
     async store(appointment: Appointment, changes: ChangesOf<'appointments'>) {
-      await store(appointment, changes)
+      const stored = await store(appointment, changes)
       await refresh()
+      return stored
     },
     async move(appointment: Appointment, times: Times) {
       const { title, start_at, end_at } = appointment

@@ -2,13 +2,15 @@ import { Button } from '@mantine/core'
 import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { changeSince } from '../api/change-since.ts'
 import { Problem } from '../api/client.ts'
 import type { ChangesOf } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
+import { askWhose } from '../record/conflicts.ts'
 import { type RecordProps, useNames } from '../record/kinds.ts'
 import { ReadRecord } from '../record/record-page.tsx'
 import { useRefreshAfter } from '../record/refresh.ts'
@@ -58,6 +60,9 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
   const draft = { ...saved, ...fields }
   const changes = written(draft, saved)
   const changed = Object.keys(changes).length > 0
+  // The page as it was when the first change was written.
+  const base = useRef(page)
+  if (!changed) base.current = page
 
   async function save() {
     if (!changed || sending) return
@@ -65,7 +70,8 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     setProblem(null)
     setProblems({})
     try {
-      const now = await bookingPagesApi.change(page.id, bodyOf(changes) as ChangesOf<'booking_pages'>)
+      const body = bodyOf(changes) as ChangesOf<'booking_pages'>
+      const now = await changeSince('booking_pages', base.current, body, askWhose)
       // Text that was typed meanwhile stays.
       setFields((fields) => written(fields, changes))
       client.setQueryData(bookingPagesApi.query(page.id).queryKey, now)

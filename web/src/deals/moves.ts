@@ -103,9 +103,13 @@ export function useMoves() {
         const mine: Move = { deal, from, to, state: 'sent' }
         begin(mine)
         try {
-          const { deal: moved, back } = await moveDeal(dealIn(deal, from), to, lost_reason)
+          const { deal: moved, back } = await moveDeal(dealIn(deal, from), to, lost_reason, [
+            from,
+            deal.stage,
+          ])
           mine.state = 'done'
-          showMoved(t, moved, () => undo(mine, back))
+          // Otherwise the person has kept the stage that somebody else chose.
+          if (moved.stage === to) showMoved(t, moved, () => undo(mine, back))
         } catch (error) {
           goBack(mine)
           showProblem(error, t, t.deals.back_in(deal.name, t.deals.stages[from], explain(error, t)))

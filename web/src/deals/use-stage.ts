@@ -22,7 +22,7 @@ export function useStage(deal: Deal) {
     setAsks(false)
     setMovingTo(to)
     const before = latest.current ?? Promise.resolve(deal)
-    const moving = before.then((now) => moveDeal(now, to, lost_reason))
+    const moving = before.then((now) => moveDeal(now, to, lost_reason, [now.stage]))
     const result = moving.then(
       (done) => done.deal,
       () => before,
@@ -30,10 +30,12 @@ export function useStage(deal: Deal) {
     latest.current = result
     try {
       const moved = await moving
-      showMoved(t, moved.deal, async () => {
-        await moved.back()
-        await refresh()
-      })
+      // Otherwise the person has kept the stage that somebody else chose.
+      if (moved.deal.stage === to)
+        showMoved(t, moved.deal, async () => {
+          await moved.back()
+          await refresh()
+        })
     } catch (error) {
       showProblem(error, t)
     }

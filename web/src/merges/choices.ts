@@ -11,7 +11,7 @@ export type Choice = {
 }
 
 // Written by the service, or united by a merge.
-const unchosen = ['id', 'created_at', 'updated_at', 'tags', 'custom_fields']
+const unchosen = ['id', 'etag', 'created_at', 'updated_at', 'tags', 'custom_fields']
 const isEmpty = (value: unknown) => value === null || value === undefined || value === ''
 
 function choiceOf(field: string, records: readonly Fields[], read: (record: Fields) => unknown): Choice[] {

@@ -1,5 +1,6 @@
 import { TrashIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
+import type { Tagged } from '../api/client.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
@@ -62,7 +63,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   const names = useNames(kind)
   const writes = useMay()(`${kind}:write`)
   const toTrash = useToTrash()
-  const store = useStored(kind, id)
+  const store = useStored(kind, record as RecordOf<K> & Tagged)
   const save: Save<K> = writes ? store : undefined
   const name = nameOf(record as never)
   const parts = children(record, save)

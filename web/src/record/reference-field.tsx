@@ -25,6 +25,8 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
   const id = useId()
   const [editing, setEditing] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
+  // That of the record as it was when the edit began.
+  const store = useRef(onSave)
   const saving = useRef(false)
   const button = useRef<HTMLButtonElement>(null)
   const name = useRecordName(kind, value?.name === undefined ? value?.id : undefined) ?? value?.name
@@ -39,7 +41,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
     saving.current = true
     setProblem(null)
     try {
-      await onSave?.(choice?.id ?? null)
+      await store.current?.(choice?.id ?? null)
       end()
     } catch (error) {
       setProblem(explain(error, t))
@@ -94,7 +96,10 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
             type="button"
             className="reference-edit icon-button"
             aria-label={`${label}: ${t.app.edit}`}
-            onClick={() => setEditing(true)}
+            onClick={() => {
+              store.current = onSave
+              setEditing(true)
+            }}
           >
             <PencilIcon size={14} />
           </button>

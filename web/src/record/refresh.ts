@@ -1,7 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
+import { changeSince } from '../api/change-since.ts'
+import type { Tagged } from '../api/client.ts'
 import { readAgain } from '../api/read-again.ts'
 import { type ChangesOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
+import { askWhose } from './conflicts.ts'
 import { staleAfter, useKinds } from './kinds.ts'
 
 /** Reads shown data of these resources again; resolves when it is there. */
@@ -27,8 +30,15 @@ export function useShowChanged<K extends RecordKind>(kind: K): (record: RecordOf
   }
 }
 
-/** Stores changes of a record and shows the answer. */
-export function useStored<K extends RecordKind>(kind: K, id: number) {
+/**
+ * Stores changes of a record and shows the answer. The function belongs to the record as it is now: an edit keeps
+ * the one with which it began, so that a change of somebody else meanwhile is noticed.
+ */
+export function useStored<K extends RecordKind>(kind: K, record: RecordOf<K> & Tagged) {
   const show = useShowChanged(kind)
-  return async (changes: ChangesOf<K>): Promise<void> => show(await recordApi(kind).change(id, changes))
+  let base = record
+  return async (changes: ChangesOf<K>): Promise<void> => {
+    base = await changeSince(kind, base, changes, askWhose)
+    show(base)
+  }
 }

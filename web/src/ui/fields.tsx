@@ -57,6 +57,8 @@ export function Field(props: Props) {
   // The value when the edit started. An untouched field must not overwrite a value that another person has
   // stored since.
   const began = useRef<Value>(value)
+  // That of the record as it was when the edit began.
+  const store = useRef(onSave)
   const saving = useRef(false)
   const written = useRef(false)
   const unsaved = editing && !saving.current && (draft ?? '') !== (began.current ?? '')
@@ -64,6 +66,7 @@ export function Field(props: Props) {
   useFocusBack(editing, button)
 
   function begin() {
+    if (!saving.current) store.current = onSave
     began.current = saving.current ? wanted.current : value
     setDraft(began.current)
     setProblem(null)
@@ -92,7 +95,7 @@ export function Field(props: Props) {
       while (wanted.current !== stored) {
         const sent = wanted.current
         written.current = false
-        await onSave?.(sent)
+        await store.current?.(sent)
         stored = sent
         began.current = sent
       }
@@ -230,7 +233,7 @@ export function Field(props: Props) {
           />
         )}
         <span className="field-state" role="status">
-          {state === 'saving' && <Loader size={12} aria-label={t.app.loading} />}
+          {state === 'saving' && <Loader size={12} role="img" aria-label={t.app.loading} />}
           {state === 'saved' && <CheckIcon size={14} aria-label={t.app.saved} />}
         </span>
       </div>

@@ -79,6 +79,16 @@ export const record: typeof english = {
   from_to: (from, to) => `von ${from} zu ${to}`,
   set_to: (value) => `gesetzt auf ${value}`,
   cleared: (value) => `geleert, vorher ${value}`,
+  // Konflikte zweier Personen.
+  conflict: (what) => `${what} wurde inzwischen geändert`,
+  conflict_by: (who, when, self) =>
+    `${who} ${self ? 'haben' : 'hat'} das ${when} geändert, während Sie es bearbeitet haben. Ihr Wert ist noch nicht gespeichert.`,
+  conflict_values: 'Die Werte zur Auswahl',
+  you: 'Sie',
+  theirs: 'Jetzt gespeichert',
+  yours: 'Ihr Wert',
+  keep_theirs: 'Anderen Wert behalten',
+  use_mine: 'Meinen Wert nehmen',
   exchanged: 'geändert',
   nothing: 'leer',
   added: (what) => `${what} hinzugefügt`,

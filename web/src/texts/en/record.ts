@@ -81,6 +81,16 @@ export const record = {
   from_to: (from: string, to: string) => `from ${from} to ${to}`,
   set_to: (value: string) => `set to ${value}`,
   cleared: (value: string) => `cleared, it was ${value}`,
+  // Conflicts of two people.
+  conflict: (what: string) => `${what} was changed meanwhile`,
+  conflict_by: (who: string, when: string, _self: boolean) =>
+    `${who} changed this ${when}, while you were editing it. Nothing of yours is stored yet.`,
+  conflict_values: 'The values to choose from',
+  you: 'You',
+  theirs: 'Stored now',
+  yours: 'Your value',
+  keep_theirs: 'Keep theirs',
+  use_mine: 'Use mine',
   exchanged: 'changed',
   nothing: 'empty',
   added: (what: string) => `added ${what}`,
