@@ -236,6 +236,24 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('that are reverted while somebody changes the record never undo that change', async () => {
+    const { use, close } = await assistant()
+    const { id } = (await call('POST', '/api/v1/companies', { name: 'Contested', phone: '+0' })).body.data
+    for (let round = 1; round <= 10; round++) {
+      const change_group = `grp_${String(round).padStart(32, '0')}`
+      await use('update_company', { id, phone: `+${round}`, change_group })
+      const mine = `+49 ${round}`
+      const revert = call('POST', `/api/v1/audit-log/groups/${change_group}/revert`)
+      // The change comes before, during or after the revert.
+      for (let turns = round % 5; turns > 0; turns--) await call('GET', '/api/v1')
+      const changed = await call('PUT', `/api/v1/companies/${id}`, { phone: mine })
+      assert.equal(changed.status, 200, changed.text)
+      assert.equal((await revert).status, 200)
+      assert.equal((await call('GET', `/api/v1/companies/${id}`)).body.data.phone, mine)
+    }
+    await close()
+  })
+
   test('of kinds that the caller may not read stay, and the answer does not name them', async () => {
     const { use, close } = await assistant()
     const change_group = `grp_${'c'.repeat(32)}`

@@ -31,7 +31,7 @@ export function revertRoute(
   { db, resources, rights, write }: Service,
   operations: readonly Operation[],
 ): void {
-  const places = new Map<string, Omit<Place, 'change_group'>>(
+  const places = new Map<string, Pick<Place, 'path' | 'writable'>>(
     resources.map(({ table, path }) => [table, { path, writable: writableOf(operations, path) }]),
   )
   const [scope = '', ...or_scopes] = [...new Set(resources.map(({ scope }) => `${scope}:write`))]
@@ -84,8 +84,11 @@ export function revertRoute(
   ): Promise<string | null> {
     const place = places.get(record.kind)
     if (!place) return 'not_a_record'
+    // The version is read before the audit log, so a change that comes after the look into the log is refused.
+    const { etag } = await callAs(app, request, { method: 'GET', path: addressOf(place.path, record) })
     if (await wasChangedSince(db, request.access.workspace_id, record)) return 'changed_since'
-    return revertRecord(app, request, { ...place, change_group }, record)
+    const reason = await revertRecord(app, request, { ...place, change_group, etag }, record)
+    return reason === 'precondition_failed' ? 'changed_since' : reason
   }
 }
 
@@ -96,19 +99,32 @@ function writableOf(operations: readonly Operation[], path: string): string[] {
   return Object.keys(properties).filter((name) => !properties[name]?.readOnly)
 }
 
-type Place = { path: string; writable: readonly string[]; change_group: string }
+type Place = {
+  path: string
+  writable: readonly string[]
+  change_group: string
+  /** The version of the record that may be changed; undefined in the trash. */
+  etag: string | undefined
+}
+
+const addressOf = (path: string, { id, owner_id }: RecordChanges): string =>
+  `${owner_id === null ? path : path.replace(':id', String(owner_id))}/${id}`
 
 /** Reverts the changes of a record; returns the reason if it cannot, otherwise null. */
 async function revertRecord(
   app: App,
   request: FastifyRequest,
-  { path, writable, change_group }: Place,
-  { id, actions, before, owner_id }: RecordChanges,
+  { path, writable, change_group, etag }: Place,
+  record: RecordChanges,
 ): Promise<string | null> {
-  const list = owner_id === null ? path : path.replace(':id', String(owner_id))
-  const one = `${list}/${id}`
+  const { actions, before } = record
+  const one = addressOf(path, record)
+  let version = etag
   const call = async (method: string, url: string, body?: object) => {
-    const answer = await callAs(app, request, { method, path: url, ...(body && { body }) }, { change_group })
+    const headers: Record<string, string> = version === undefined ? {} : { 'if-match': version }
+    const sent = { method, path: url, headers, ...(body && { body }) }
+    const answer = await callAs(app, request, sent, { change_group })
+    version = answer.etag
     return answer.status < 300 ? null : reasonOf(answer.body)
   }
   const fields = Object.entries(before).filter(([name]) => writable.includes(name))
