@@ -110,7 +110,7 @@ test('each start and each command makes the link anew until there is an account,
   assert.match(listed.stdout, /^ID +CREATED +E-MAIL +NAME\nusr_\w+ +\S+ +ada@example\.com +Ada Lovelace$/)
 })
 
-test('with PUBLIC_URL the links of a start and of the command line begin with it', async (t) => {
+test('with PUBLIC_URL the links of a start, of the command line and of invitations begin with it', async (t) => {
   const DATA_DIR = scratchFolder(t)
   const PUBLIC_URL = 'https://crm.example.com/'
   const server = await startRapport({ data_dir: DATA_DIR, env: { PUBLIC_URL } })
@@ -118,6 +118,12 @@ test('with PUBLIC_URL the links of a start and of the command line begin with it
   assert.match(String(server.setup_url), /^https:\/\/crm\.example\.com\/setup#[\w-]{43}$/)
   const made = await runRapport(['setup-link'], { DATA_DIR, PUBLIC_URL })
   assert.match(made.last, /^https:\/\/crm\.example\.com\/setup#[\w-]{43}$/)
+  const invited = await server.call('POST', '/api/v1/invitations', {
+    email: 'grace@example.com',
+    role: 'member',
+  })
+  assert.match(invited.body.data.url, /^https:\/\/crm\.example\.com\/invitation#[\w-]{43}$/)
+  assert.ok(invited.body.data.url.endsWith(invited.body.data.url_path))
 })
 
 test('of several processes one shows the link, and all of them take it', async (t) => {

@@ -9,6 +9,7 @@ import type { PeopleService } from './service.ts'
 /** Inviting people to the workspace, by a link that the inviting person hands over. */
 export function invitationRoutes(app: App, service: PeopleService): void {
   const { db, clock, role_scopes } = service
+  const { public_url } = service.config
   const invitations = endpoints(app, service, {
     path: '/api/v1/invitations',
     params: InvitationParams,
@@ -36,7 +37,7 @@ export function invitationRoutes(app: App, service: PeopleService): void {
       body: InvitationBody,
       view: InvitationCreated,
     },
-    (tx, context, sent) => invite(tx, context, role_scopes, sent),
+    (tx, context, sent) => invite(tx, context, { role_scopes, public_url }, sent),
   )
 
   invitations.remove({ summary: 'Revoke an invitation' }, (tx, context, sent) =>

@@ -125,11 +125,14 @@ export async function inviteAnew(
   return insertInvitation(tx, context, invited)
 }
 
-/** Invites a person by a request. Throws 403 for a role that may do more than the caller. */
+/**
+ * Invites a person by a request. The link begins with `public_url`, if there is one. Throws 403 for a role that may do more
+ * than the caller.
+ */
 export async function invite(
   tx: Db,
   context: Context,
-  role_scopes: RoleScopes,
+  { role_scopes, public_url }: { role_scopes: RoleScopes; public_url: string | null },
   { body, problems, recheck }: Incoming<unknown, Static<typeof InvitationBody>>,
 ) {
   await lockEntry(tx, 'workspaces', context.workspace_id)
@@ -141,7 +144,9 @@ export async function invite(
   // An invitation by a key ends with the key, also when the key expires.
   const until = access.actor.kind === 'key' ? access.expires_at : null
   const { invitation, token } = await inviteAnew(tx, context, { email, role, until, grantor })
-  return { record: invitation, shown: { ...invitation, url_path: `/invitation#${token}` } }
+  const url_path = `/invitation#${token}`
+  const url = public_url === null ? {} : { url: public_url + url_path }
+  return { record: invitation, shown: { ...invitation, url_path, ...url } }
 }
 
 /** Revokes an open invitation. Throws 403 if its role may do more than the caller. */

@@ -154,6 +154,13 @@ export const InvitationCreated = Type.Object(
       description: 'The token of the link to hand over. It is shown only in this answer. No e-mail is sent.',
       examples: ['/invitation#Jx0'],
     }),
+    url: Type.Optional(
+      Type.String({
+        description: 'The whole link, if `PUBLIC_URL` is set.',
+        examples: ['https://crm.example/invitation#Jx0'],
+        'x-extension': true,
+      }),
+    ),
   },
   { title: 'InvitationCreated' },
 )

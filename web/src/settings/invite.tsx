@@ -23,9 +23,9 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
         action={t.settings.create_invitation}
         start={{ email: '', role: 'member' as Role }}
         send={(body) => dataOf(api.POST('/api/v1/invitations', { body }))}
-        onSent={({ email, url_path }) => {
+        onSent={({ email, url_path, url = window.location.origin + url_path }) => {
           client.invalidateQueries({ queryKey: ['members'] })
-          setLink({ email, url: window.location.origin + url_path })
+          setLink({ email, url })
         }}
       >
         {({ values, getInputProps }) => (
