@@ -339,6 +339,8 @@ test('the trigger registers its webhook, starts for the events that meet its con
   const registered = async () => (await service.call('GET', '/api/v1/webhooks')).body.data
 
   assert.equal(await checkExists.call(hookContext(form)), false)
+  const broken = { ...form, options: { conditions: '[{"field": ' } }
+  await assert.rejects(create.call(hookContext(broken)), /conditions is not valid JSON/)
   assert.equal(await create.call(hookContext(form)), true)
   assert.equal(await checkExists.call(hookContext(form)), true)
   assert.equal((await registered())[0].name, 'n8n: Bill won deals')
@@ -373,7 +375,10 @@ test('the trigger starts nothing for a request without a valid signature, or an 
   const receiver = await startReceiver()
   url_of_hook.value = `${receiver.url}/webhook/5a1e/rapport`
   const { create, delete: remove } = new nodes.RapportTrigger().webhookMethods.default
-  const form = { events: ['company.created'] }
+  const form = {
+    events: ['company.created'],
+    options: { headers: '{"X-Proxy-Token": "4f9c1e"}' },
+  }
   await create.call(hookContext(form))
   await service.call('POST', '/api/v1/companies', { name: 'Signed' })
   await until(
@@ -381,6 +386,7 @@ test('the trigger starts nothing for a request without a valid signature, or an 
     (count) => count > 0,
   )
   const sent = receiver.received[0] as Received
+  assert.equal(sent.headers['x-proxy-token'], '4f9c1e')
   assert.equal((await receive(sent)).started?.length, 1)
   const refused = async (change: Partial<Received>, statics?: Json) => {
     const { status, started } = await receive({ ...sent, ...change }, statics)

@@ -1,6 +1,7 @@
 import { RapportError } from '../../../client/src/index.ts'
 import { described } from '../generated/described.ts'
 import { clientOf } from './fetch.ts'
+import { parsed } from './json.ts'
 import type { Choice, ExecuteContext, Item, Json, NodeDescription, Property, Value } from './sdk.ts'
 
 type Methods = Record<string, (...values: unknown[]) => Promise<unknown> | AsyncIterable<Json>>
@@ -75,16 +76,6 @@ async function listed(records: AsyncIterable<Json>, limit: number): Promise<Json
 }
 
 type Read = (name: string, fallback?: unknown) => unknown
-
-/** JSON fields arrive as a text, or as a value of an expression. */
-function parsed(name: string, value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    throw new TypeError(`${name} is not valid JSON.`)
-  }
-}
 
 const namesOfJson = (properties: readonly (Property | Choice)[]): string[] =>
   properties.flatMap((one) => {

@@ -1,6 +1,7 @@
 import { type Rapport, RapportError, verifyWebhook, WebhookError } from '../../../client/src/index.ts'
 import { events } from '../generated/described.ts'
 import { clientOf } from './fetch.ts'
+import { parsed } from './json.ts'
 import type { HookContext, Item, Json, NodeDescription, WebhookContext } from './sdk.ts'
 
 type Registered = { webhook_id?: string; secret?: string; url?: string; settings?: string }
@@ -47,6 +48,13 @@ export class RapportTrigger {
             description: 'All must hold, or the workflow does not start',
           },
           {
+            displayName: 'Headers',
+            name: 'headers',
+            type: 'json',
+            default: '{"Authorization": "Bearer 4f9c1e"}',
+            description: 'Sent with every request, such as for a proxy in front of n8n',
+          },
+          {
             displayName: 'Ordered',
             name: 'ordered',
             type: 'boolean',
@@ -87,11 +95,11 @@ export class RapportTrigger {
 
 /** What the form of the node says of the webhook. */
 function settingsOf(context: HookContext) {
-  const { conditions, ordered, max_per_second } = context.getNodeParameter('options', {}) as Json
-  const list = typeof conditions === 'string' ? JSON.parse(conditions || 'null') : (conditions ?? null)
+  const { conditions, headers, ordered, max_per_second } = context.getNodeParameter('options', {}) as Json
   return {
     events: context.getNodeParameter('events') as string[],
-    conditions: list,
+    conditions: parsed('conditions', conditions || null),
+    headers: parsed('headers', headers || null),
     ordered: ordered ?? false,
     max_per_second: max_per_second ?? null,
   }
