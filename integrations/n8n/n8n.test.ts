@@ -72,7 +72,14 @@ async function request(this: unknown, name: string, sent: HttpRequest): Promise<
   }
 }
 
-type Run = { key?: string; items?: number; execution?: string; run?: number; continues?: boolean }
+type Run = {
+  key?: string
+  items?: number
+  execution?: string
+  run?: number
+  continues?: boolean
+  onError?: string
+}
 
 /** Runs the node with the fields of its form; fields that are not given have their defaults, as in n8n. */
 async function execute(fields: object | ((item: number) => object), options: Run = {}): Promise<Item[]> {
@@ -82,11 +89,12 @@ async function execute(fields: object | ((item: number) => object), options: Run
     execution = crypto.randomUUID(),
     run = 0,
     continues = false,
+    onError,
   } = options
   const node = new nodes.Rapport()
   const context = {
     getCredentials: async () => ({ ...credentials(), key }),
-    getNode: () => ({ id: 'a1b2', name: 'Rapport' }),
+    getNode: () => ({ id: 'a1b2', name: 'Rapport', onError }),
     helpers: { httpRequestWithAuthentication: request },
     getInputData: () => Array.from({ length: items }, () => ({ json: {} })),
     getNodeParameter(name: string, item: number, fallback?: unknown) {
@@ -275,6 +283,16 @@ test('an error says every failing field and the item, and an item that continues
     execute({ resource: 'contacts', operation: 'get', id: '../companies' }),
     /does not exist/,
   )
+})
+
+test('a failed item goes to the error output of n8n, if the node has one', async () => {
+  const missing = { resource: 'contacts', operation: 'get', id: 987_654 }
+  const [item] = await execute(missing, { continues: true, onError: 'continueErrorOutput' })
+  assert.match(item?.error?.message ?? '', /does not exist/)
+  assert.equal(item?.json.status, 404)
+  // n8n would replace the fields of such an item by the message.
+  const [regular] = await execute(missing, { continues: true, onError: 'continueRegularOutput' })
+  assert.deepEqual([regular?.error, regular?.json.status], [undefined, 404])
 })
 
 test('a run that n8n repeats writes nothing twice, and another run or item does', async () => {

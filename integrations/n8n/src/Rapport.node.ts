@@ -32,7 +32,7 @@ export class Rapport {
         for (const json of await run(this, client, item)) results.push({ json, pairedItem: { item } })
       } catch (error) {
         if (!this.continueOnFail()) throw said(error, item)
-        results.push({ json: failureOf(error), pairedItem: { item } })
+        results.push(failed(this, error, item))
       }
     return [results]
   }
@@ -116,6 +116,17 @@ function keyOf(context: ExecuteContext, item: number): string {
   if (!execution) return crypto.randomUUID()
   const run = context.evaluateExpression('{{ $runIndex }}', item)
   return `n8n-${execution}-${context.getNode().id}-${run}-${item}`
+}
+
+/**
+ * A failed item of a workflow that continues. n8n sends it to the error output if it has an `error`; without that output,
+ * n8n would replace its fields by the message.
+ */
+function failed(context: ExecuteContext, error: unknown, item: number): Item {
+  const result = { json: failureOf(error), pairedItem: { item } }
+  return context.getNode().onError === 'continueErrorOutput'
+    ? { ...result, error: said(error, item) }
+    : result
 }
 
 function failureOf(error: unknown): Json {

@@ -49,7 +49,7 @@ export type NodeDescription = {
   properties: Property[]
 }
 
-export type Item = { json: Json; pairedItem?: { item: number } }
+export type Item = { json: Json; pairedItem?: { item: number }; error?: Error }
 
 export type HttpRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -71,7 +71,11 @@ export type HttpAnswer = {
 /** What every function of a node has as `this`. */
 export type Context = {
   getCredentials(name: string): Promise<Json>
-  getNode(): { id: string; name: string }
+  getNode(): {
+    id: string
+    name: string
+    onError?: 'continueErrorOutput' | 'continueRegularOutput' | 'stopWorkflow'
+  }
   helpers: {
     // biome-ignore lint/suspicious/noExplicitAny: n8n gives each kind of node its own context
     httpRequestWithAuthentication(this: any, credentials: string, request: HttpRequest): Promise<HttpAnswer>
