@@ -10,7 +10,7 @@ import { type Rapport as Service, startRapport } from '../../test/harness.ts'
 import { type Answer, type Received, startReceiver } from '../../test/receiver.ts'
 import { until } from '../../test/webhooks.ts'
 import { buildNodes } from './build.ts'
-import type { HttpAnswer, HttpRequest, Item, Json, Property } from './src/sdk.ts'
+import type { Choice, HttpAnswer, HttpRequest, Item, Json, Property } from './src/sdk.ts'
 
 type Loaded = {
   Rapport: typeof import('./src/Rapport.node.ts').Rapport
@@ -79,6 +79,7 @@ type Run = {
   run?: number
   continues?: boolean
   onError?: string
+  send?: typeof request
 }
 
 /** Runs the node with the fields of its form; fields that are not given have their defaults, as in n8n. */
@@ -90,12 +91,13 @@ async function execute(fields: object | ((item: number) => object), options: Run
     run = 0,
     continues = false,
     onError,
+    send = request,
   } = options
   const node = new nodes.Rapport()
   const context = {
     getCredentials: async () => ({ ...credentials(), key }),
     getNode: () => ({ id: 'a1b2', name: 'Rapport', onError }),
-    helpers: { httpRequestWithAuthentication: request },
+    helpers: { httpRequestWithAuthentication: send },
     getInputData: () => Array.from({ length: items }, () => ({ json: {} })),
     getNodeParameter(name: string, item: number, fallback?: unknown) {
       const all = (typeof fields === 'function' ? fields(item) : fields) as Record<string, unknown>
@@ -140,7 +142,58 @@ test('the credentials are accepted with a good key and refused with a bad one', 
   assert.equal(await statusOf('crm_wrong'), 401)
 })
 
-test('every operation of the form is a method of the API, and its fields are those of the document', async () => {
+type Described = { summary: string; tags: string[]; parameters: { $ref?: string }[] }
+const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+
+test('every operation of the form sends its request of the API, with its key and its fields', async () => {
+  const { properties } = new nodes.Rapport().description
+  const shownFor = (group: string, operation: string) =>
+    properties.filter(({ displayOptions: { show } = { show: {} } }) =>
+      Boolean(show.resource?.includes(group) && show.operation?.includes(operation)),
+    )
+  const in_document = Object.entries<Record<string, Described>>(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([verb, operation]) => ({ path, verb, ...operation })),
+  )
+  const forms = properties
+    .filter(({ name }) => name === 'operation')
+    .flatMap(({ options = [], displayOptions }) =>
+      options.map((one) => ({ ...(one as Choice), group: displayOptions?.show.resource?.[0] as string })),
+    )
+  assert.ok(forms.length > 50)
+  for (const { group, value, name } of forms) {
+    const [found, ...others] = in_document.filter(
+      ({ path, verb, summary, tags }) =>
+        tags[0] === group &&
+        (value === 'upsert' ? path.endsWith('/batch') : verb !== 'patch' && summary === name),
+    )
+    assert.ok(found && !others.length, `${group} ${value} is not one operation of the document`)
+    const shown = shownFor(group, value)
+    const given = Object.fromEntries(
+      shown
+        .filter(({ required }) => required)
+        .map(({ name, type }) => [name, type === 'number' ? 7 : type === 'json' ? '[7]' : 'seven']),
+    )
+    const sent: HttpRequest[] = []
+    const send: typeof request = async (_, one) => {
+      sent.push(one)
+      const body = JSON.stringify({ data: [{ id: 7, status: 'created' }], meta: { has_more: false } })
+      return { statusCode: 200, headers: {}, body }
+    }
+    await execute({ resource: group, operation: value, ...given }, { execution: 'e1', send })
+    const [{ method, url, headers, body } = {} as HttpRequest] = sent
+    const { pathname } = new URL(url)
+    const pattern = found.path.replaceAll(/\{\w+\}/g, '(7|seven)')
+    assert.match(pathname, new RegExp(`^${pattern}$`), `${group} ${value}`)
+    assert.equal(method, found.verb.toUpperCase())
+    const takes = (parameter: string) =>
+      found.parameters.some(({ $ref }) => $ref === `#/components/parameters/${parameter}`)
+    assert.equal(headers['idempotency-key'], takes('idempotency_key') ? 'n8n-e1-a1b2-0-0' : undefined)
+    if (shown.some((property) => property.name === 'fields'))
+      assert.equal(typeof JSON.parse(body ?? ''), 'object')
+  }
+})
+
+test('the form has the resources of the API, and its fields are those of the document', async () => {
   const { properties } = new nodes.Rapport().description
   const resources = properties[0]?.options?.map((option) => (option as { value: string }).value)
   assert.deepEqual(resources, [
@@ -153,7 +206,6 @@ test('every operation of the form is a method of the API, and its fields are tho
     'search',
     'events',
   ])
-  const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
   const wanted = Object.keys(document.components.schemas.ContactCreate.properties).filter(
     (name) => !document.components.schemas.ContactCreate.properties[name].readOnly,
   )

@@ -56,13 +56,15 @@ export function describe(document: Node): Described {
         one.$ref ? parameters[lastPart(one.$ref)] : one,
       )
       const query = sent.filter((one) => one.in === 'query')
+      const fields = fieldsOf(body)
       const pages = ['cursor', 'page'].some((paging) => query.some((one) => one.name === paging))
       const each = pages && name.startsWith('list') ? `each${singular(name.slice('list'.length))}` : undefined
       add(group, name, operation.summary, {
         in_path: sent.filter((one) => one.in === 'path'),
-        fields: fieldsOf(body),
+        fields,
         required: body.required ?? [],
-        has_body: Boolean(operation.requestBody),
+        // The client's method takes no body that has no fields.
+        has_body: fields.length > 0,
         query: query.filter((one) => !['page', 'per_page', 'cursor'].includes(one.name)),
         ...(each && { each }),
       })
