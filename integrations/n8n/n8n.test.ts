@@ -145,7 +145,7 @@ test('the credentials are accepted with a good key and refused with a bad one', 
 type Described = { summary: string; tags: string[]; parameters: { $ref?: string }[] }
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
 
-test('every operation of the form sends its request of the API, with its key and its fields', async () => {
+test('every operation of the form sends its request of the API, with its key, its fields and its If-Match', async () => {
   const { properties } = new nodes.Rapport().description
   const shownFor = (group: string, operation: string) =>
     properties.filter(({ displayOptions: { show } = { show: {} } }) =>
@@ -168,6 +168,7 @@ test('every operation of the form sends its request of the API, with its key and
     )
     assert.ok(found && !others.length, `${group} ${value} is not one operation of the document`)
     const shown = shownFor(group, value)
+    const conditional = shown.some((property) => property.name === 'options')
     const given = Object.fromEntries(
       shown
         .filter(({ required }) => required)
@@ -179,7 +180,8 @@ test('every operation of the form sends its request of the API, with its key and
       const body = JSON.stringify({ data: [{ id: 7, status: 'created' }], meta: { has_more: false } })
       return { statusCode: 200, headers: {}, body }
     }
-    await execute({ resource: group, operation: value, ...given }, { execution: 'e1', send })
+    const options = { if_match: '"v1"' }
+    await execute({ resource: group, operation: value, ...given, options }, { execution: 'e1', send })
     const [{ method, url, headers, body } = {} as HttpRequest] = sent
     const { pathname } = new URL(url)
     const pattern = found.path.replaceAll(/\{\w+\}/g, '(7|seven)')
@@ -188,6 +190,8 @@ test('every operation of the form sends its request of the API, with its key and
     const takes = (parameter: string) =>
       found.parameters.some(({ $ref }) => $ref === `#/components/parameters/${parameter}`)
     assert.equal(headers['idempotency-key'], takes('idempotency_key') ? 'n8n-e1-a1b2-0-0' : undefined)
+    assert.equal(conditional, takes('if_match'), `${group} ${value}`)
+    if (conditional) assert.equal(headers['if-match'], '"v1"')
     if (shown.some((property) => property.name === 'fields'))
       assert.equal(typeof JSON.parse(body ?? ''), 'object')
   }
@@ -345,6 +349,20 @@ test('a failed item goes to the error output of n8n, if the node has one', async
   // n8n would replace the fields of such an item by the message.
   const [regular] = await execute(missing, { continues: true, onError: 'continueRegularOutput' })
   assert.deepEqual([regular?.error, regular?.json.status], [undefined, 404])
+})
+
+test('a change with the etag of an older version is refused', async () => {
+  const { id } = await one({ resource: 'companies', operation: 'create', name: 'Old' })
+  const { etag } = await one({ resource: 'companies', operation: 'get', id })
+  const update = (name: string, if_match: string) =>
+    one({ resource: 'companies', operation: 'update', id, fields: { name }, options: { if_match } })
+  const changed = await update('New', etag)
+  assert.equal(changed.name, 'New')
+  await assert.rejects(
+    update('Lost', etag),
+    (error: Error & { context: { status: number } }) => error.context.status === 412,
+  )
+  assert.equal((await update('Newer', changed.etag)).name, 'Newer')
 })
 
 test('a run that n8n repeats writes nothing twice, and another run or item does', async () => {

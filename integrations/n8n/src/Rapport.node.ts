@@ -1,4 +1,4 @@
-import { RapportError } from '../../../client/src/index.ts'
+import { RapportError, responseOf } from '../../../client/src/index.ts'
 import { described } from '../generated/described.ts'
 import { clientOf } from './fetch.ts'
 import { parsed } from './json.ts'
@@ -56,13 +56,16 @@ async function run(context: ExecuteContext, client: Record<string, Methods>, ite
     ...in_path,
     ...(operation.match ? [upsertOf(operation.match, body ?? {})] : operation.body ? [body] : []),
     ...(operation.query ? [queryOf(operation.query, read)] : []),
-    { idempotency_key: keyOf(context, item) },
+    { idempotency_key: keyOf(context, item), ...(read('options', {}) as { if_match?: string }) },
   ]
   const answer = await (methods[operation.method] as (...values: unknown[]) => Promise<unknown>)(...values)
   if (operation.match) return [upserted(answer)]
   if (answer === undefined) return [{ deleted: true, id: (in_path.at(-1) ?? null) as Value }]
   const data = (answer as { data?: unknown }).data ?? answer
-  return (Array.isArray(data) ? data : [data]) as Json[]
+  if (Array.isArray(data)) return data
+  // A later change may give it as If-Match.
+  const { etag } = responseOf(answer as object)
+  return [{ ...(data as Json), ...(etag && { etag }) }]
 }
 
 async function listed(records: AsyncIterable<Json>, limit: number): Promise<Json[]> {

@@ -67,6 +67,7 @@ export function describe(document: Node): Described {
         has_body: fields.length > 0,
         query: query.filter((one) => !['page', 'per_page', 'cursor'].includes(one.name)),
         ...(each && { each }),
+        if_match: sent.some((one) => one.name === 'If-Match'),
       })
     }
 
@@ -109,6 +110,7 @@ type Form = {
   query: Node[]
   each?: string
   match?: string
+  if_match?: boolean
 }
 
 const calledBy = (name: string, { in_path, required, has_body, query, each, match }: Form): Operation => ({
@@ -134,7 +136,7 @@ function upsertOf(tag: string, batch: Node): Form | null {
   return { in_path: [], fields: fieldsOf(data), required: [field], has_body: true, query: [], match: field }
 }
 
-function formOf({ in_path, fields, required, query, each }: Form): Property[] {
+function formOf({ in_path, fields, required, query, each, if_match }: Form): Property[] {
   const named = new Map(fields)
   const more = fields.filter(([name]) => !required.includes(name))
   return [
@@ -158,7 +160,18 @@ function formOf({ in_path, fields, required, query, each }: Form): Property[] {
           collection('query', 'Filters and Options', query.filter((one) => !one.required).map(filterOf)),
         ]
       : []),
+    ...(if_match ? [collection('options', 'Options', [unchanged])] : []),
   ]
+}
+
+const unchanged: Property = {
+  displayName: 'If-Match',
+  name: 'if_match',
+  type: 'string',
+  default: '',
+  placeholder: 'e.g. {{ $json.etag }}',
+  description:
+    'The etag of the record as you read it. If it has changed since, the operation fails with 412.',
 }
 
 const paging: Property[] = [
