@@ -288,4 +288,12 @@ test('the switch shows how many activities are overdue, with two figures too', a
   const hidden = await badge.evaluate((label) => label.scrollWidth - label.clientWidth)
   assert.equal(hidden, 0)
   assert.ok(((await badge.boundingBox())?.width ?? 0) >= 8)
+  // The switch cuts off what is wider than its place.
+  const rightOf = async (selector: string) => {
+    const box = await page.locator(selector).boundingBox()
+    return (box?.x ?? 0) + (box?.width ?? 0)
+  }
+  const cut =
+    (await rightOf('.activity-show .mantine-Badge-root')) - (await rightOf('label:has(.mantine-Badge-root)'))
+  assert.ok(cut <= 0, `${cut} px of the badge are cut off`)
 })
