@@ -262,6 +262,10 @@ test('what was refused stays while its record is shown, and is told when the rec
   // The same when the answer comes only after the record has gone.
   await page.reload()
   await row('Ada').click()
+  // What was refused is a draft, until it is discarded.
+  await page.getByText('Draft restored').waitFor()
+  assert.equal(await field.inputValue(), 'not-an-email')
+  await page.getByRole('button', { name: 'Discard draft' }).click()
   await page.getByRole('button', { name: /^E-mail/ }).click()
   await typeOver(page, 'not-an-email')
   await page.getByRole('link', { name: 'Companies' }).first().click()

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreen, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
+import { until } from '../webhooks.ts'
 
 let web: Web
 before(async () => {
@@ -124,6 +126,93 @@ test('two people who change two fields of one record are asked nothing, and both
   await page.getByLabel('Saved').waitFor()
   const { phone, title } = await contact.stored()
   assert.deepEqual([phone, title], ['+49 30 3', 'Admiral'])
+})
+
+test('what is written in a dialog survives Escape and a reload, is said to be restored, and can be discarded', async (t) => {
+  const page = await web.open(t, '/companies')
+  const dialog = page.getByRole('dialog')
+  const name = dialog.getByRole('textbox', { name: 'Name' })
+  const open = () => page.keyboard.press('c')
+  await page.getByRole('heading', { level: 1, name: 'Companies' }).waitFor()
+  await open()
+  await name.fill('Half a company')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await open()
+  await dialog.getByText('Draft restored').waitFor()
+  assert.equal(await name.inputValue(), 'Half a company')
+  await checkScreen(page)
+  await page.reload()
+  await dialog.getByText('Draft restored').waitFor()
+  assert.equal(await name.inputValue(), 'Half a company')
+  await dialog.getByRole('button', { name: 'Discard draft' }).click()
+  assert.equal(await name.inputValue(), '')
+
+  // What is stored, and what is cancelled, leaves no draft.
+  await name.fill('Whole company')
+  await dialog.getByRole('button', { name: 'Create company' }).click()
+  await page.getByText('Whole company created').waitFor()
+  await page.goto(`${web.rapport.url}/companies?create=1`)
+  assert.equal(await name.inputValue(), '')
+  await name.fill('Not this one')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.goto(`${web.rapport.url}/companies?create=1`)
+  assert.equal(await name.inputValue(), '')
+  assert.equal(await dialog.getByText('Draft restored').count(), 0)
+})
+
+test('an edit in place survives a reload, also of a half-typed date, and Escape discards it', async (t) => {
+  const contact = await makeContact('Reloaded')
+  const page = await web.open(t, `/contacts/${contact.id}`)
+  const phone = page.getByRole('textbox', { name: 'Phone' })
+  await typeIn(page, 'Phone', '+49 30 77')
+  await page.reload()
+  await page.getByText('Draft restored').waitFor()
+  assert.equal(await phone.inputValue(), '+49 30 77')
+  assert.equal((await contact.stored()).phone, '+49 30 1')
+  await checkScreen(page)
+  await phone.press('Escape')
+  await page.getByRole('button', { name: /^Phone.*\+49 30 1/ }).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: /^Phone.*\+49 30 1/ }).waitFor()
+
+  await typeIn(page, 'Phone', '+49 30 88')
+  await page.reload()
+  await phone.press('Enter')
+  await page.getByRole('button', { name: /^Phone.*\+49 30 88/ }).waitFor()
+  assert.equal((await contact.stored()).phone, '+49 30 88')
+
+  const made = await web.rapport.call('POST', '/api/v1/deals', { name: 'Dated' })
+  await page.goto(`${web.rapport.url}/deals/${made.body.data.id}`)
+  await typeIn(page, 'Close date', '15/0')
+  await page.reload()
+  await page.getByText('Draft restored').waitFor()
+  assert.equal(await page.getByRole('textbox', { name: 'Close date' }).inputValue(), '15/0')
+})
+
+test('drafts are gone after sign-out, those of other tabs too', async (t) => {
+  const contact = await makeContact('Private')
+  const session = await joinAs(web.rapport, 'leaving@example.test', 'member')
+  const page = await web.open(t, `/contacts/${contact.id}`, { session, allow: /status of 40[13]/ })
+  await typeIn(page, 'Phone', '+49 30 secret')
+  const other = await page.context().newPage()
+  await other.goto(`${web.rapport.url}/contacts?create=1`)
+  await other.getByRole('textbox', { name: 'First name' }).fill('Secretly')
+  await other.getByRole('dialog').press('Escape')
+  await other.getByRole('dialog').waitFor({ state: 'detached' })
+  const drafts = (tab: Page) =>
+    tab.evaluate(`Object.keys(sessionStorage).filter((key) => key.startsWith('rapport-draft-')).length`)
+  assert.notEqual(await drafts(page), 0)
+  assert.notEqual(await drafts(other), 0)
+  await other.getByRole('button', { name: /Gerda Meier/ }).click()
+  await other.getByRole('menuitem', { name: 'Sign out' }).click()
+  await other.waitForURL('**/sign-in*')
+  assert.equal(await drafts(other), 0)
+  await until(
+    () => drafts(page),
+    (left) => left === 0,
+  )
 })
 
 // The last one: it leaves the session in another workspace.

@@ -7,6 +7,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
 import { Problem } from './api/client.ts'
+import { followSignOut } from './app/drafts.ts'
 import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
 import { watchSession } from './app/session-watch.ts'
@@ -25,6 +26,7 @@ const client = new QueryClient({
     },
   },
 })
+followSignOut()
 watchSession(client)
 const router = createAppRouter(client)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''

@@ -30,7 +30,12 @@ export function ActivityRecord(props: RecordProps) {
           actions: save && <CompleteButton activity={activity} />,
           facts: (
             <div className="fields">
-              <Field label={t.fields.subject} value={activity.subject} onSave={saving('subject')} />
+              <Field
+                name="subject"
+                label={t.fields.subject}
+                value={activity.subject}
+                onSave={saving('subject')}
+              />
               <Field
                 label={t.fields.type}
                 value={type}
@@ -40,6 +45,7 @@ export function ActivityRecord(props: RecordProps) {
                 onSave={saving('type')}
               />
               <Field
+                name="due_at"
                 label={t.fields.due_at}
                 kind="moment"
                 value={due_at && wallOf(due_at, zone)}
@@ -63,12 +69,18 @@ export function ActivityRecord(props: RecordProps) {
               content: (
                 <div className="fields record-prose">
                   <Field
+                    name="body"
                     label={t.activities.body}
                     kind="long"
                     value={activity.body}
                     onSave={saving('body')}
                   />
-                  <Field label={t.fields.outcome} value={activity.outcome} onSave={saving('outcome')} />
+                  <Field
+                    name="outcome"
+                    label={t.fields.outcome}
+                    value={activity.outcome}
+                    onSave={saving('outcome')}
+                  />
                 </div>
               ),
             },

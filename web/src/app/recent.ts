@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { forgetDrafts } from './drafts.ts'
+import { forgetDraftsEverywhere } from './drafts.ts'
 
 /** A record that was opened: path and name. */
 type Recent = { path: string; name: string }
@@ -30,9 +30,9 @@ export function rememberRecord(workspace_id: number, path: string, name: string)
   }
 }
 
-/** Deletes recent records and unsaved notes: personal data does not stay on a machine after sign-out. */
+/** Deletes recent records and drafts: personal data does not stay on a machine after sign-out. */
 export function forgetRecords(): void {
-  forgetDrafts()
+  forgetDraftsEverywhere()
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key)
   } catch {

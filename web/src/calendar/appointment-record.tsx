@@ -92,6 +92,7 @@ function AppointmentFacts({ appointment, save }: FactsProps) {
       {(['start_at', 'end_at'] as const).map((field) => (
         <Field
           key={field}
+          name={field}
           label={field === 'start_at' ? t.fields.start_at : t.fields.end_at}
           kind="moment"
           value={wallOf(appointment[field], formats.zone)}
@@ -151,6 +152,7 @@ function CancelDialog({ appointment, onClose }: { appointment: Appointment; onCl
   const end = requested ? decline : cancel
   return (
     <FormDialog
+      draft={`cancel-appointment-${appointment.id}`}
       title={requested ? t.calendar.decline_question(title) : t.calendar.cancel_question(title)}
       action={requested ? t.calendar.decline : t.calendar.cancel}
       color="red"

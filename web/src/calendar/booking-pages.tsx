@@ -126,6 +126,7 @@ function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () =
   const names = useNames('booking_pages')
   return (
     <FormDialog
+      draft="create-booking-page"
       title={names.create}
       action={names.create}
       opened={opened}

@@ -34,6 +34,7 @@ export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
     <div className="fields">
       {facts(first)}
       <Field
+        name="probability"
         label={t.fields.probability}
         kind="number"
         value={probability}
@@ -46,6 +47,7 @@ export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
         onSave={saving('probability')}
       />
       <Field
+        name="expected_close_date"
         label={t.deals.expected_close_date}
         kind="date"
         value={expected_close_date}

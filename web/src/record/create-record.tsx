@@ -30,6 +30,12 @@ type Props<K extends OwnedKind, Start extends Values> = {
   children: (form: UseFormReturnType<Start>) => ReactNode
 }
 
+/** The records that a dialog was opened for: a draft for one of them is not for another one. */
+const linkedIn = (start: Values): string =>
+  Object.entries(start)
+    .map(([name, value]) => (name.endsWith('_id') && value ? `-${name}-${(value as Choice).id}` : ''))
+    .join('')
+
 /**
  * The dialog that creates a record, with owner and tags. Fields have the names of the API; one that ends in
  * _id holds the chosen record.
@@ -54,6 +60,7 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
   }
   return (
     <FormDialog
+      draft={`create-${kind}${linkedIn(start)}`}
       title={names.create}
       action={names.create}
       opened={opened}

@@ -96,6 +96,7 @@ function CustomField({ name, value, onSave }: OneProps) {
   if (typeof value !== 'boolean')
     return (
       <Field
+        name={`custom-${name}`}
         label={name}
         value={value}
         kind={typeof value === 'number' ? 'number' : 'text'}

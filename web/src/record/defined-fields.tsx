@@ -21,6 +21,7 @@ export function DefinedField({ definition, value, onSave }: FieldProps) {
   if (type === 'boolean' && held) return <BooleanField {...{ definition, value, onSave }} />
   return (
     <Field
+      name={`custom-${definition.key}`}
       label={label}
       value={held ? ((value as string | number | undefined) ?? null) : null}
       // An older value that the type does not accept.

@@ -23,7 +23,7 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save }: Prop
   const values = record as Record<string, unknown>
   return fields.map(([name, type]) => {
     const onSave = save && ((value: unknown) => save({ [name]: value } as ChangesOf<K>))
-    const shared = { label: labelOf(name), onSave }
+    const shared = { label: labelOf(name), name, onSave }
     if (!isKind(kinds, type))
       return <Field key={name} {...shared} kind={type} value={values[name] as string | number | null} />
     const { noun, nameOf }: Kind = kinds[type]
@@ -31,7 +31,7 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save }: Prop
     const embedded = values[noun] as (Parameters<typeof nameOf>[0] & { id: number }) | null | undefined
     const id = values[name] as number | null
     const value = embedded ? { id: embedded.id, name: nameOf(embedded) } : id ? { id } : null
-    return <ReferenceField key={name} {...shared} kind={type} value={value} />
+    return <ReferenceField key={name} label={shared.label} onSave={onSave} kind={type} value={value} />
   })
 }
 

@@ -5,6 +5,7 @@ import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { DraftScope } from '../ui/field-draft.ts'
 import { PageAction } from '../ui/page-action.tsx'
 import { Initials } from '../ui/values.tsx'
 import { type OwnedKind, useAssign } from './assign.tsx'
@@ -51,7 +52,11 @@ export function RecordView<K extends OwnedKind>(props: Props<K>) {
       query={recordApi(props.kind).query(props.id)}
       merged={(into) => isMerged(kind) && <MergedAway kind={kind} into={into} panel={panel} />}
     >
-      {(record) => <KnownRecord key={props.id} {...props} record={record} />}
+      {(record) => (
+        <DraftScope value={`${kind}-${props.id}`}>
+          <KnownRecord key={props.id} {...props} record={record} />
+        </DraftScope>
+      )}
     </ReadRecord>
   )
 }

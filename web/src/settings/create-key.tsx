@@ -28,6 +28,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
   return (
     <>
       <FormDialog
+        draft="create-key"
         title={t.settings.create_key}
         opened={opened}
         onClose={onClose}

@@ -18,6 +18,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
   return (
     <>
       <FormDialog
+        draft="create-webhook"
         title={t.settings.create_webhook}
         opened={opened}
         onClose={onClose}

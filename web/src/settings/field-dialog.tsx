@@ -65,6 +65,7 @@ export function FieldDialog(props: Props) {
   return (
     <FormDialog
       opened
+      draft={`field-${field?.id ?? 'new'}`}
       title={field ? t.definitions.edit(field.label) : t.definitions.create}
       action={field ? t.definitions.save : t.definitions.create}
       onClose={onClose}

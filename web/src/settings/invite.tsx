@@ -17,6 +17,7 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
   return (
     <>
       <FormDialog
+        draft="invite"
         title={t.settings.invite}
         opened={opened}
         onClose={onClose}

@@ -4,6 +4,8 @@ import { useEffect, useId, useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { DraftNote } from './draft-note.tsx'
+import { useFieldDraft } from './field-draft.ts'
 import { useFocusBack } from './focus.ts'
 import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
 import { writeNumber } from './number.ts'
@@ -18,6 +20,8 @@ type Value = string | number | null
 type Props = {
   label: string
   value: Value
+  /** The name of its draft within the record. Left out: an edit does not survive a reload. */
+  name?: string | undefined
   /** How to show the value. Left out: as its kind says. */
   shown?: React.ReactNode
   kind?: FieldKind
@@ -42,12 +46,13 @@ const saved_ms = 1500
  */
 export function Field(props: Props) {
   const { label, value, shown, kind = 'text', options, required = false, onSave } = props
-  const { searchable = (options?.length ?? 0) > 8 } = props
+  const { searchable = (options?.length ?? 0) > 8, name } = props
   const t = useTexts()
   const { locale } = useFormats()
   const id = useId()
-  const [editing, setEditing] = useState(false)
-  const [draft, setDraft] = useState<Value>(value)
+  const kept = useFieldDraft(onSave && !options ? name : undefined, value)
+  const [editing, setEditing] = useState(kept.found !== null)
+  const [draft, setDraft] = useState<Value>(kept.found ? kept.found.value : value)
   const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
   const [problem, setProblem] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
@@ -61,6 +66,11 @@ export function Field(props: Props) {
   const store = useRef(onSave)
   const saving = useRef(false)
   const written = useRef(false)
+  const by_text = kind === 'number' || kind === 'money' || kind === 'date' || kind === 'moment'
+  useEffect(() => {
+    // Those that are written as text are kept as they are typed.
+    if (editing && !by_text) kept.keep(draft, began.current ?? null)
+  }, [editing, by_text, draft, kept.keep])
   const unsaved = editing && !saving.current && (draft ?? '') !== (began.current ?? '')
   const { lose, keep } = useUnsaved(label, unsaved ? draft : undefined)
   useFocusBack(editing, button)
@@ -76,6 +86,7 @@ export function Field(props: Props) {
   }
   function end() {
     setEditing(false)
+    kept.discard()
     setProblem(null)
     keep()
   }
@@ -143,11 +154,16 @@ export function Field(props: Props) {
         save(draft)
       }
     },
-    onBlur: () => save(draft),
+    onBlur: ({ relatedTarget }: React.FocusEvent) => {
+      if (!relatedTarget?.closest('[data-discard]')) save(draft)
+    },
   }
-  const common = { size: 'xs', 'aria-labelledby': id, autoFocus: true, error: problem } as const
+  // A restored field does not take the focus from the page.
+  const autoFocus = kept.found === null
+  const common = { size: 'xs', 'aria-labelledby': id, autoFocus, error: problem } as const
   const ending = {
     onChange: setDraft,
+    ...(kept.found?.text !== undefined && { typed: kept.found.text }),
     onEnd(next: Value | undefined, text: string) {
       if (next === undefined) lose(text, null, t.app.field_problems.invalid_format)
       else save(next)
@@ -163,8 +179,10 @@ export function Field(props: Props) {
       <span id={`${id}-edit`} hidden>{`${label}: ${t.app.edit}`}</span>
       <div
         className="field-value"
-        onInput={() => {
+        onInput={({ target }) => {
           written.current = true
+          const { value: typed } = target as HTMLInputElement
+          if (by_text && editing) kept.keepText(typed, began.current ?? null)
         }}
       >
         {!editing || !onSave ? (
@@ -230,6 +248,15 @@ export function Field(props: Props) {
             type={kind}
             value={String(draft ?? '')}
             onChange={(event) => setDraft(event.currentTarget.value)}
+          />
+        )}
+        {editing && kept.found && (
+          <DraftNote
+            now={kept.found.began === value ? undefined : String(value ?? t.record.nothing)}
+            onDiscard={() => {
+              reverted.current = true
+              end()
+            }}
           />
         )}
         <span className="field-state" role="status">

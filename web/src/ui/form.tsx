@@ -4,7 +4,9 @@ import { useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { DraftNote } from './draft-note.tsx'
 import { focusFirst, focusWrong } from './focus.ts'
+import { useFormDraft } from './form-draft.ts'
 import { useOpening } from './opening.ts'
 import { unreadIn } from './unread.ts'
 import './form.css'
@@ -15,9 +17,13 @@ type FormValues = Record<string, unknown>
  * The state of a form. Errors of the service are shown at the field with the same name as in the API. Other
  * errors are in `problem`. `nested`: the fields whose parts, such as `headers.X-Tenant`, show own errors.
  */
-export function useRecordForm<Values extends FormValues>(initial: Values, nested: readonly string[] = []) {
+export function useRecordForm<Values extends FormValues>(
+  initial: Values,
+  nested: readonly string[] = [],
+  onChange: (values: Values) => void = () => {},
+) {
   const t = useTexts()
-  const form = useForm<Values>({ initialValues: initial, mode: 'controlled' })
+  const form = useForm<Values>({ initialValues: initial, mode: 'controlled', onValuesChange: onChange })
   const [problem, setProblem] = useState<unknown>(null)
   const [sending, setSending] = useState(false)
   async function submit(send: (values: Values) => Promise<unknown>): Promise<boolean> {
@@ -56,6 +62,8 @@ type FormProps<Values extends FormValues, Made> = {
   color?: string
   /** The values at every opening. */
   start: Values
+  /** The name of the draft: what is written survives Escape and a reload, but no secrets. Left out: there is none. */
+  draft?: string
   /** The fields whose parts show own errors. */
   nested?: readonly string[]
   /** Validates before anything is sent. */
@@ -73,8 +81,8 @@ type DialogProps<Values extends FormValues, Made> = FormProps<Values, Made> & {
 }
 
 /**
- * A form in a dialog. Every opening starts with the initial values. On close, the focus returns to where it
- * was.
+ * A form in a dialog. An opening starts with the initial values, or with the draft of an earlier one. Cancel
+ * discards the draft. On close, the focus returns to where it was.
  */
 export function FormDialog<Values extends FormValues, Made>(props: DialogProps<Values, Made>) {
   const { title, opened, size = 'md', ...form } = props
@@ -99,8 +107,13 @@ export function FormDialog<Values extends FormValues, Made>(props: DialogProps<V
 function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Made>) {
   const { onClose, action, color, start, nested, check, send, onSent, children } = props
   const t = useTexts()
-  const { form, submit, sending, problem } = useRecordForm(start, nested)
+  const draft = useFormDraft(props.draft, start)
+  const { form, submit, sending, problem } = useRecordForm(draft.initial, nested, draft.keep)
   const opening = useOpening()
+  function startAnew() {
+    form.setValues(start)
+    draft.discard()
+  }
   async function onSubmit(event: React.FormEvent<HTMLFormElement>) {
     event.preventDefault()
     // A dialog may be inside another form.
@@ -110,12 +123,15 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
     const wrong = check?.(form.getValues()) ?? {}
     if (Object.keys(wrong).length > 0) return form.setErrors(wrong)
     const shown = event.currentTarget
+    // Otherwise an opening during the request would restore what is already on its way.
+    draft.discard()
     const sent = await submit(async (values) => {
       const made = await send(values)
       const { over } = opening
       if (!over) onClose()
       onSent?.(made, over)
     })
+    if (!sent) draft.keepRefused(form.getValues(), opening.over)
     if (!sent) focusWrong(shown)
   }
   return (
@@ -123,7 +139,14 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
       <div className="form-fields">{children(form)}</div>
       {problem ? <ProblemNote error={problem} /> : null}
       <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose}>
+        {draft.restored && <DraftNote onDiscard={startAnew} />}
+        <Button
+          variant="default"
+          onClick={() => {
+            draft.discard()
+            onClose()
+          }}
+        >
           {t.app.cancel}
         </Button>
         <Button type="submit" loading={sending} color={color}>

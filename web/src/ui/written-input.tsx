@@ -10,6 +10,8 @@ export type WrittenProps<V extends Value> = Omit<TextInputProps, 'value' | 'onCh
   value?: V | null
   /** Called with a new value (null for none) when a complete one was typed or chosen. */
   onChange?: (value: V | null) => void
+  /** The text of a draft, which may not be complete. */
+  typed?: string
   /** Enter, Ctrl+Enter, or leaving the input. Undefined: the text is invalid, which the field says. */
   onEnd?: (value: V | null | undefined, written: string) => void
 }
@@ -28,10 +30,10 @@ type Props<V extends Value> = WrittenProps<V> & {
  * language, and change or drop partial values.
  */
 export function WrittenInput<V extends Value>(props: Props<V>) {
-  const { value = null, onChange, onEnd, read, write, wrong, picker, error, ...input } = props
+  const { value = null, onChange, onEnd, read, write, wrong, picker, error, typed, ...input } = props
   const t = useTexts()
   const shown = value === null ? '' : write(value)
-  const [text, setText] = useState(shown)
+  const [text, setText] = useState(typed ?? shown)
   const [before, setBefore] = useState(shown)
   const unread = useUnread()
   const browsers = useRef<HTMLInputElement>(null)

@@ -140,6 +140,10 @@ export const app: typeof english = {
   time_letters: 'HH:MM',
   /** The letters in the pattern of a day: DD/MM/YYYY. */
   day_letters: { day: 'TT', month: 'MM', year: 'JJJJ' },
+  draft_restored: 'Entwurf wiederhergestellt',
+  draft_now: (value) => `jetzt: ${value}`,
+  discard: 'Verwerfen',
+  discard_draft: 'Entwurf verwerfen',
   not_saved: (label: string, value: string, why: string) =>
     `${label} wurde nicht gespeichert (${value}): ${why}`,
   field_gone: 'Das Feld war vorher weg.',

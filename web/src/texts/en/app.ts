@@ -140,6 +140,10 @@ export const app = {
   time_letters: 'HH:MM',
   /** The letters in the pattern of a day: DD/MM/YYYY. */
   day_letters: { day: 'DD', month: 'MM', year: 'YYYY' },
+  draft_restored: 'Draft restored',
+  draft_now: (value: string) => `now: ${value}`,
+  discard: 'Discard',
+  discard_draft: 'Discard draft',
   not_saved: (label: string, value: string, why: string) => `${label} was not saved (${value}): ${why}`,
   field_gone: 'The field went away before that.',
   views_full: 'No more views can be saved. Delete one first.',
