@@ -79,6 +79,7 @@ type Run = {
   run?: number
   continues?: boolean
   onError?: string
+  type?: string
   send?: typeof request
 }
 
@@ -91,12 +92,13 @@ async function execute(fields: object | ((item: number) => object), options: Run
     run = 0,
     continues = false,
     onError,
+    type = 'n8n-nodes-rapport.rapport',
     send = request,
   } = options
   const node = new nodes.Rapport()
   const context = {
     getCredentials: async () => ({ ...credentials(), key }),
-    getNode: () => ({ id: 'a1b2', name: 'Rapport', onError }),
+    getNode: () => ({ id: 'a1b2', name: 'Rapport', type, onError }),
     helpers: { httpRequestWithAuthentication: send },
     getInputData: () => Array.from({ length: items }, () => ({ json: {} })),
     getNodeParameter(name: string, item: number, fallback?: unknown) {
@@ -374,13 +376,19 @@ test('a run that n8n repeats writes nothing twice, and another run or item does'
   assert.notEqual(ids[1], ids[2])
 })
 
+test('calls of an agent do not share a key, though n8n gives them one number of their run', async () => {
+  const options = { execution: crypto.randomUUID(), type: 'n8n-nodes-rapport.rapportTool' }
+  const company = { resource: 'companies', operation: 'create' }
+  for (const name of ['First', 'Second']) assert.equal((await one({ ...company, name }, options)).name, name)
+})
+
 type Static = { webhook_id?: string; secret?: string }
 const remembered: Static = {}
 const url_of_hook: { value?: string } = {}
 
 const hookContext = (fields: object, statics: Json = remembered as Json) => ({
   getCredentials: async () => credentials(),
-  getNode: () => ({ id: 'c3d4', name: 'Rapport Trigger' }),
+  getNode: () => ({ id: 'c3d4', name: 'Rapport Trigger', type: 'n8n-nodes-rapport.rapportTrigger' }),
   helpers: { httpRequestWithAuthentication: request },
   getNodeParameter: (name: string, fallback?: unknown) =>
     (fields as Record<string, unknown>)[name] ?? fallback,

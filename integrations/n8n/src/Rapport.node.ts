@@ -112,13 +112,14 @@ function upserted(answer: unknown): Json {
 
 /**
  * One for each item of each run, so that a repetition of the run by n8n repeats no write. A manual test has no execution,
- * and gets a new one.
+ * and gets a new one. So does each call by an agent: the agent's items share the numbers of their runs.
  */
 function keyOf(context: ExecuteContext, item: number): string {
-  const execution = context.getExecutionId()
-  if (!execution) return crypto.randomUUID()
+  const [execution, node] = [context.getExecutionId(), context.getNode()]
+  // As a tool of an agent, n8n adds Tool to the type of the node.
+  if (!execution || node.type.endsWith('Tool')) return crypto.randomUUID()
   const run = context.evaluateExpression('{{ $runIndex }}', item)
-  return `n8n-${execution}-${context.getNode().id}-${run}-${item}`
+  return `n8n-${execution}-${node.id}-${run}-${item}`
 }
 
 /**

@@ -74,6 +74,8 @@ export type Context = {
   getNode(): {
     id: string
     name: string
+    /** Such as n8n-nodes-rapport.rapport. */
+    type: string
     onError?: 'continueErrorOutput' | 'continueRegularOutput' | 'stopWorkflow'
   }
   helpers: {
