@@ -54,6 +54,8 @@ export type BatchOptions = {
   atomic: boolean
   /** What an upsert does with the record that it finds. */
   on_match?: 'update' | 'skip'
+  /** Items run one after the other, for rules that count the records of earlier items. */
+  one_by_one?: boolean
   /** false drops the views of records as soon as their etag is known: they may have 128 MiB together. */
   views?: boolean
 }

@@ -86,7 +86,7 @@ class Again extends Error {
 
 async function runWaves(work: Work): Promise<Outcome[]> {
   const { items, options } = work
-  const run = careful.has(items) ? runOneByOne : runWave
+  const run = options.one_by_one || careful.has(items) ? runOneByOne : runWave
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
   for (const wave of wavesOf(work)) {

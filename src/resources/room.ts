@@ -46,6 +46,8 @@ export type Room = {
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */
   batch?: { create: TSchema; update: TSchema; match: readonly Match[] }
+  /** How an import of an archive writes the records of a kind without a batch endpoint. Its items run one by one. */
+  archived?: Required<Pick<Room, 'operations' | 'batch'>>
   /** The detail view: its schema, and how it is read. Needed for kinds that can be merged. */
   details?: {
     view: TSchema

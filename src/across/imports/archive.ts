@@ -7,7 +7,7 @@ import type { Room } from '../../resources/room.ts'
 import { definitions_kind, importDefinitions } from './definitions.ts'
 import type { RowError } from './errors.ts'
 import { createMapping, type MappedRow } from './mapping.ts'
-import { type ImportRoom, importRows, type Relink, type Running, roomsWithImport } from './rows.ts'
+import { archiveRooms, countParts, importRows, type Relink, type Running } from './rows.ts'
 import { type ImportRow, readFile } from './store.ts'
 
 // An archive of a workspace is read once for each kind: definitions of custom fields come first, and a record comes after
@@ -17,26 +17,6 @@ import { type ImportRow, readFile } from './store.ts'
 const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
 const form = { format: 'ndjson', encoding: 'utf-8' } as const
 
-/** The rooms of an archive's records, each after those that it refers to. */
-export function byReference(rooms: readonly Room[]): ImportRoom[] {
-  const left = roomsWithImport(rooms)
-  const sorted: ImportRoom[] = []
-  while (left.length) {
-    const waits = ({ resource }: ImportRoom) =>
-      left.some(
-        (other) =>
-          other.resource !== resource &&
-          Object.values(resource.references).includes(other.resource.table as never),
-      )
-    const next = Math.max(
-      0,
-      left.findIndex((room) => !waits(room)),
-    )
-    sorted.push(...left.splice(next, 1))
-  }
-  return sorted
-}
-
 /** The rows of the archive's records. Throws FileError. */
 export async function* archivedRows(
   db: Db,
@@ -44,7 +24,7 @@ export async function* archivedRows(
   rooms: readonly Room[],
 ): AsyncGenerator<FileRow[]> {
   let number = 0
-  const kinds = [definitions_kind, ...byReference(rooms).map(({ resource }) => resource.table)]
+  const kinds = [definitions_kind, ...archiveRooms(rooms).map(({ resource }) => resource.table)]
   for (const kind of kinds)
     for await (const { file, rows } of linesOf(db, row, rooms, kind))
       yield rows.map((one) => {
@@ -106,7 +86,7 @@ export async function openRows(running: Running): Promise<(rows: readonly FileRo
   if (row.resource !== 'workspace') return (rows) => importRows(running, rows)
   const relink = relinkBy(await ownersOf(db, row, rooms))
   const kinds = new Map<string, Running>()
-  for (const room of byReference(rooms)) {
+  for (const room of archiveRooms(rooms)) {
     // The records that a line shows inside are linked by their ids, not by their names.
     const columns = Object.fromEntries(room.import.by_name.map((field) => [field.replace(/_id$/, ''), null]))
     // Without definitions: values in JSON have their types.
@@ -116,7 +96,10 @@ export async function openRows(running: Running): Promise<(rows: readonly FileRo
   }
   return (rows) => {
     const of_kind = kinds.get(rows[0]?.archived?.kind ?? '')
-    return of_kind ? importRows(of_kind, rows) : importDefinitions(running, rows)
+    if (!of_kind) return importDefinitions(running, rows)
+    // A dry run makes no records that parts could belong to.
+    const is_counted = running.options.dry_run && of_kind.room.resource.part_of
+    return is_counted ? countParts(of_kind, rows) : importRows(of_kind, rows)
   }
 }
 
@@ -148,7 +131,9 @@ const relinkBy =
   (owners: ReadonlyMap<unknown, string>): Relink =>
   async (running, rows) => {
     const notes: RowError[] = []
-    for (const [field, table] of Object.entries(running.room.resource.references)) {
+    const { references, part_of } = running.room.resource
+    const links = { ...references, ...(part_of && { [part_of.by]: part_of.table }) }
+    for (const [field, table] of Object.entries(links)) {
       const ids = await newIds(
         running,
         table,
@@ -159,7 +144,10 @@ const relinkBy =
         field,
         ids,
         notes,
-        running.options.dry_run ? null : `The archive has no such record of ${table}.`,
+        // A part without its record is an error.
+        running.options.dry_run || field === part_of?.by
+          ? null
+          : `The archive has no such record of ${table}.`,
       )
     }
     replace(rows, 'owner_id', owners, notes, 'No member has the e-mail address of the owner.')

@@ -86,7 +86,7 @@ test('an import whose process is killed goes on behind its last commit, and ever
 test('an import of an archive whose process is killed makes every record and its link once', async (t) => {
   const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
   const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)
-  const count = rows / 6
+  const count = rows / 15
   const lines = (row: (n: number) => object) =>
     Array.from({ length: count }, (_, n) => `${JSON.stringify(row(n))}\n`).join('')
   const fields = { resource: 'contacts', key: 'n', type: 'number', unique: true }
@@ -96,11 +96,13 @@ test('an import of an archive whose process is killed makes every record and its
         custom_fields: `${JSON.stringify(fields)}\n`,
         companies: lines((n) => ({ id: n + 1, name: `Firm ${n}` })),
         contacts: lines((n) => ({
+          id: n + 1,
           first_name: 'Row',
           last_name: `${n}`,
           company_id: count - n,
           custom_fields: { n },
         })),
+        notes: lines((n) => ({ id: n + 1, contact_id: n + 1, body: `Note ${n}` })),
       }).map(([kind, text]) => tarFile(`${kind}-0001.ndjson`, Buffer.from(text), 0)),
       tar_end,
     ]),
@@ -109,8 +111,8 @@ test('an import of an archive whose process is killed makes every record and its
   const gzip = { 'content-type': 'application/gzip' }
   const { body } = await upload({ url: server.url, key }, '?resource=workspace', file, gzip)
   const { id } = body.data
-  // At the definition, among the companies, and among the contacts.
-  for (const at of [0, count / 2, count * 1.5]) {
+  // At the definition, and among the companies, the contacts and the notes.
+  for (const at of [0, count / 2, count * 1.5, count * 2.5]) {
     const call = client(server.url, key)
     await until(
       () => call('GET', `/api/v1/imports/${id}`),
@@ -125,7 +127,7 @@ test('an import of an archive whose process is killed makes every record and its
     () => ended({ call }, id),
     ({ status }) => status !== 'running',
   )
-  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 2 * count + 1, 0])
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 3 * count + 1, 0])
   const { text } = await call('GET', '/api/v1/contacts/export?format=ndjson')
   const linked = text
     .trimEnd()
@@ -135,6 +137,12 @@ test('an import of an archive whose process is killed makes every record and its
   assert.deepEqual(
     linked.sort(),
     Array.from({ length: count }, (_, n) => `${n}: Firm ${count - n - 1}`).sort(),
+  )
+  const { body: listed } = await call('GET', `/api/v1/contacts?sort=id&per_page=1`)
+  const { body: timeline } = await call('GET', `/api/v1/contacts/${listed.data[0].id}/notes`)
+  assert.deepEqual(
+    timeline.data.map(({ body }: { body: string }) => body),
+    ['Note 0'],
   )
   await server.stop()
 })

@@ -5,6 +5,7 @@ import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
 import { runBatch } from '../../resources/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../../resources/batch-items.ts'
+import { byDependency } from '../../resources/derived.ts'
 import type { ImportForm, Room } from '../../resources/room.ts'
 import { keepChanges } from './changes.ts'
 import { keepErrors, type RowError } from './errors.ts'
@@ -22,9 +23,19 @@ export const roomsWithImport = (rooms: readonly Room[]) =>
 export const roomOf = (rooms: readonly Room[], table: string) =>
   roomsWithImport(rooms).find(({ resource }) => resource.table === table) as ImportRoom
 
+/** The rooms whose records an archive brings, each after those that it refers to. */
+export function archiveRooms(rooms: readonly Room[]): ImportRoom[] {
+  const forms = rooms.flatMap((room) =>
+    room.archived ? { ...room, ...room.archived, import: { headers: {}, by_name: [] } } : room,
+  )
+  const all = roomsWithImport(forms)
+  const ordered = byDependency(all.map(({ resource }) => resource))
+  return ordered.map((resource) => all.find((room) => room.resource === resource) as ImportRoom)
+}
+
 /** The rooms that an import writes: all of them from an archive of a workspace. */
 export const writtenRooms = (rooms: readonly Room[], resource: string): ImportRoom[] =>
-  resource === 'workspace' ? roomsWithImport(rooms) : [roomOf(rooms, resource)]
+  resource === 'workspace' ? archiveRooms(rooms) : [roomOf(rooms, resource)]
 
 /** An import that this process runs. */
 export type Running = {
@@ -61,7 +72,8 @@ export async function importRows(running: Running, rows: readonly FileRow[]): Pr
   const on_match = options.on_match === 'skip' ? 'skip' : 'update'
   const run = async (tx: Db): Promise<Outcome[]> => {
     const context = running.context()
-    const outcomes = await runBatch(tx, context, writes, items, { atomic: false, on_match })
+    const one_by_one = running.room.archived !== undefined
+    const outcomes = await runBatch(tx, context, writes, items, { atomic: false, on_match, one_by_one })
     changes.splice(0, changes.length, ...laterChanges(prepared, outcomes))
     const changed = changes.length ? await runBatch(tx, context, writes, changes, { atomic: false }) : []
     return [...outcomes, ...changed]
@@ -192,6 +204,18 @@ function countsOf(outcomes: readonly Outcome[]) {
     else if (status === 'unchanged') counts.skipped++
   }
   return counts
+}
+
+/** Counts the rows of parts in a dry run, with the problems of those that cannot be read. */
+export async function countParts({ db, clock, row }: Running, rows: readonly FileRow[]): Promise<void> {
+  const errors = rows.flatMap((one) => (one.problem ? [{ row: one, field: '', message: one.problem }] : []))
+  const progress = await transaction(db, async (tx) => {
+    await holdImport(tx, row, clock.elapsed())
+    const failed = errors.length
+    const counts = { created: rows.length - failed, updated: 0, skipped: 0, failed }
+    return saveProgress(tx, row, rows, { ...counts, errors: keepErrors(tx, row, errors) })
+  })
+  Object.assign(row, progress)
 }
 
 /** The counters and the position of an import. */

@@ -11,8 +11,8 @@ import { type Item, type Outcome, type Writes, writesOf } from '../../resources/
 import { referrersOf } from '../../resources/derived.ts'
 import type { Room } from '../../resources/room.ts'
 import { deleteDefinition } from '../custom-fields/operations.ts'
-import { byReference } from './archive.ts'
 import { definitions_kind } from './definitions.ts'
+import { archiveRooms } from './rows.ts'
 import type { Left } from './schema.ts'
 import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
@@ -142,7 +142,7 @@ async function undoRecords(
   changes: readonly Change[],
   items: Item[],
 ): Promise<Undone> {
-  const room = rooms.find(({ resource }) => resource.table === changes[0]?.kind) as Room
+  const room = archiveRooms(rooms).find(({ resource }) => resource.table === changes[0]?.kind) as Room
   const kept = await reasonsToKeep(tx, rooms, row, room, changes)
   const undone = changes.filter(({ record_id }) => !kept.has(record_id))
   const wanted = undone.map(
@@ -153,7 +153,10 @@ async function undoRecords(
   )
   items.splice(0, items.length, ...wanted)
   const outcomes = items.length
-    ? await runBatch(tx, context, writesOf(room) as Writes, items, { atomic: false })
+    ? await runBatch(tx, context, writesOf(room) as Writes, items, {
+        atomic: false,
+        one_by_one: room.archived !== undefined,
+      })
     : []
   const failed = outcomes.flatMap(({ error, id }): [number, string][] =>
     error && id !== null ? [[id, reasonOf({ error })]] : [],
@@ -173,7 +176,7 @@ async function nextChanges(
   // Records of an archive go before those that they refer to.
   const kinds =
     resource === 'workspace'
-      ? byReference(rooms)
+      ? archiveRooms(rooms)
           .reverse()
           .map((room) => room.resource.table)
       : [resource]

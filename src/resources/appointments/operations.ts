@@ -24,6 +24,7 @@ import { lapsesAt } from './requests.ts'
 import { appointments } from './resource.ts'
 import type {
   Appointment,
+  AppointmentArchived,
   AppointmentBody,
   AppointmentFields,
   Cancellation,
@@ -51,19 +52,33 @@ export async function lockTimes(tx: Db, workspace_id: number, booking_page_id: n
 }
 
 /** Adds an appointment from a body. 409 when the time is taken on the booking page. */
-export const createAppointment: Create<Appointment, AppointmentBody> = async (
+export const createAppointment: Create<Appointment, AppointmentBody> = (tx, context, body, problems) =>
+  createWith(tx, context, body, problems)
+
+/** Adds an appointment of an archive in its status. A cancelled or declined one takes no time of its page. */
+export const createArchived: Create<Appointment, ArchivedBody> = (
   tx,
   context,
-  body,
+  { status = 'scheduled', cancel_reason = null, ...body },
   problems,
-) => {
+) => createWith(tx, context, body, problems, { status, cancel_reason })
+
+type ArchivedBody = Static<typeof AppointmentArchived>
+
+async function createWith(
+  tx: Db,
+  context: Context,
+  body: AppointmentBody,
+  problems: readonly FieldProblem[],
+  set?: Partial<Pick<Appointment, 'status' | 'cancel_reason'>>,
+): Promise<Appointment> {
   const { workspace_id } = context
   const values = newValues(appointments, body, problems) as AppointmentFields
   if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
   const wrong = [...problems, ...timeProblems(values, problems)]
   const known = { problems: wrong, before: null }
   refuse([...wrong, ...(await valueProblems(tx, context, appointments, values, known))])
-  return addAppointment(tx, context, values)
+  return addAppointment(tx, context, values, set)
 }
 
 /**
@@ -76,10 +91,15 @@ export async function addAppointment(
   values: AppointmentFields,
   {
     status = 'scheduled',
+    cancel_reason = null,
     link_hash = null,
-  }: { status?: 'scheduled' | 'requested'; link_hash?: string | null } = {},
+  }: Partial<Pick<Appointment, 'status' | 'cancel_reason'>> & { link_hash?: string | null } = {},
 ): Promise<Appointment> {
-  const appointment = await addRecord(tx, context, appointmentRecords, values, { status, link_hash })
+  const appointment = await addRecord(tx, context, appointmentRecords, values, {
+    status,
+    cancel_reason,
+    link_hash,
+  })
   if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment)
   return appointment
 }

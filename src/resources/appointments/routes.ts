@@ -10,6 +10,7 @@ import {
   cancelAppointment,
   changeAppointment,
   createAppointment,
+  createArchived,
   declineRequest,
   deleteAppointment,
   restoreAppointment,
@@ -18,6 +19,7 @@ import { answer_hours } from './requests.ts'
 import { appointments } from './resource.ts'
 import {
   Appointment,
+  AppointmentArchived,
   AppointmentCreate,
   AppointmentUpdate,
   Cancellation,
@@ -37,6 +39,10 @@ export const appointmentRoom: Room = {
   byIds: appointmentRecords.byIds,
   detailsByIds: appointmentRecords.detailsByIds,
   operations,
+  archived: {
+    operations: { ...operations, create: createArchived },
+    batch: { create: AppointmentArchived, update: AppointmentUpdate, match: [] },
+  },
   routes,
 }
 

@@ -72,6 +72,16 @@ export type ListedAppointment = Static<typeof ListedAppointment>
 export type AppointmentFields = Values<typeof columns>
 
 export const AppointmentCreate = bodyOf(columns, 'create')
+const cancel_reason = OptionalText(255)
+/** An appointment of an archive, with its status. */
+export const AppointmentArchived = bodyOf(
+  {
+    ...columns,
+    status: { shown: Status(), default: 'scheduled' },
+    cancel_reason: { shown: cancel_reason, personal: 'visitor' },
+  },
+  'create',
+)
 export const AppointmentUpdate = bodyOf(columns, 'update')
 export type AppointmentBody = Static<typeof AppointmentUpdate>
 // Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.

@@ -18,7 +18,13 @@ import { recordsOf } from '../records.ts'
 import { canonicalTimeZone, ruleProblems } from './availability.ts'
 import { findBySlug } from './queries.ts'
 import { booking_pages } from './resource.ts'
-import type { BookingPage, BookingPageBody, ListedBookingPage, PageFields } from './schema.ts'
+import {
+  type BookingPage,
+  type BookingPageBody,
+  type ListedBookingPage,
+  max_slug_length,
+  type PageFields,
+} from './schema.ts'
 
 /** Live pages that a workspace can have. */
 export const max_pages = 100
@@ -49,6 +55,28 @@ export const createBookingPage: Create<BookingPage, BookingPageBody> = async (
   await lockPlace(tx, context.workspace_id)
   const page = await orSlugTaken(() => addRecord(tx, context, bookingPageRecords, values))
   return page
+}
+
+/** Adds a booking page of an archive. A slug that another page has gets a number. */
+export const createArchivedPage: Create<BookingPage, BookingPageBody> = async (
+  tx,
+  context,
+  body,
+  problems,
+) => {
+  refuse(problems)
+  const { slug } = body
+  return createBookingPage(tx, context, slug ? { ...body, slug: await freeSlug(tx, slug) } : body, problems)
+}
+
+async function freeSlug(tx: Db, slug: string): Promise<string> {
+  // One more than the pages that can have them would do, but each costs a query.
+  for (let n = 1; n <= max_pages; n++) {
+    const end = n === 1 ? '' : `-${n}`
+    const free = slug.slice(0, max_slug_length - end.length) + end
+    if (!(await findBySlug(tx, free))) return free
+  }
+  return slug
 }
 
 /** Changes a booking page; appointments that are booked already stay. */

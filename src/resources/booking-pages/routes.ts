@@ -11,6 +11,7 @@ import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import {
   bookingPageRecords,
   changeBookingPage,
+  createArchivedPage,
   createBookingPage,
   deleteBookingPage,
   max_pages,
@@ -32,6 +33,15 @@ export const bookingPageRoom: Room = {
   resource: booking_pages,
   byIds: bookingPageRecords.byIds,
   detailsByIds: bookingPageRecords.detailsByIds,
+  archived: {
+    operations: {
+      create: createArchivedPage,
+      change: changeBookingPage,
+      remove: deleteBookingPage,
+      restore: restoreBookingPage,
+    },
+    batch: { create: BookingPageCreate, update: BookingPageUpdate, match: [] },
+  },
   routes,
 }
 

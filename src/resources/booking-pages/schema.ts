@@ -98,7 +98,7 @@ const Switch = Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
 const nullable = ['object', 'null']
 
 const slug_pattern = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'
-const max_slug_length = 64
+export const max_slug_length = 64
 const slug_regexp = new RegExp(slug_pattern)
 /** Whether a text can be the slug of a page. */
 export const isSlug = (text: string): boolean => text.length <= max_slug_length && slug_regexp.test(text)

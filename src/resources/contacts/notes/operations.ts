@@ -4,9 +4,17 @@ import { isLive } from '../../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../../errors.ts'
 import type { Context } from '../../../events/context.ts'
 import { changedValues, newValues } from '../../input.ts'
-import { addRecord, auditRecord, type Expect, lockRecord, type Sent, saveChanges } from '../../operations.ts'
+import {
+  addRecord,
+  auditRecord,
+  type Expect,
+  lockRecord,
+  type Operations,
+  type Sent,
+  saveChanges,
+} from '../../operations.ts'
 import { recordsOf } from '../../records.ts'
-import { countNotes, findNote, isNoteInTrash, moveNote } from './queries.ts'
+import { countNotes, findNote, isNoteInTrash, moveNote, notesByIds } from './queries.ts'
 import { type Note, type NoteBody, notes } from './resource.ts'
 
 /** Live notes that a contact can have. Contacts of earlier versions may have more. */
@@ -92,6 +100,31 @@ export async function restoreNote(
 export async function giveNote(tx: Db, context: Context, id: number, contact_id: number): Promise<Note> {
   const before = await lockRecord(tx, context, noteRecords, id)
   return (await saveChanges(tx, context, noteRecords, before, {}, { set: { contact_id } })).after
+}
+
+/** The same by the id of the note alone, for callers that know no resource by name. */
+export const noteOperations: Operations<Note> = {
+  create(tx, context, { contact_id, ...body }: NoteBody & { contact_id?: number }, problems) {
+    refuse(problems)
+    return createNote(tx, context, contact_id as number, body, problems)
+  },
+  change: async (tx, context, id, body, sent) =>
+    changeNote(tx, context, await keyOf(tx, context, id), body, sent),
+  async remove(tx, context, id, expect) {
+    const key = await keyOf(tx, context, id)
+    const note = await existingNote(tx, context.workspace_id, key)
+    await deleteNote(tx, context, key, expect)
+    return note
+  },
+  async restore() {
+    throw notFound('This note')
+  },
+}
+
+async function keyOf(tx: Db, { workspace_id }: Context, note_id: number): Promise<NoteKey> {
+  const [note] = await notesByIds(tx, workspace_id, [note_id])
+  if (!note) throw notFound('This note')
+  return { id: note.contact_id, note_id }
 }
 
 async function lockNote(tx: Db, workspace_id: number, key: NoteKey, expect: Expect): Promise<Note> {

@@ -17,6 +17,11 @@ const columns = defineColumns({
 export const Note = detailView('Note', columns, 5)
 export type Note = Static<typeof Note>
 export const NoteCreate = bodyOf(columns, 'create')
+/** A note of an archive, with its contact. */
+export const NoteArchived = bodyOf(
+  { ...columns, contact_id: { shown: Id({ examples: [42] }), required: true } },
+  'create',
+)
 export const NoteUpdate = bodyOf(columns, 'update')
 export type NoteBody = { body?: string }
 

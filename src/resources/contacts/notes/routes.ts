@@ -17,10 +17,11 @@ import {
   existingNote,
   giveNote,
   max_notes,
+  noteOperations,
   restoreNote,
 } from './operations.ts'
 import { countNotes, listNotes, measureNotes, notesByIds } from './queries.ts'
-import { Note, NoteCreate, NoteParams, NotesQuery, NoteUpdate, notes } from './resource.ts'
+import { Note, NoteArchived, NoteCreate, NoteParams, NotesQuery, NoteUpdate, notes } from './resource.ts'
 
 const { path } = notes
 const reading = 'contacts:read'
@@ -35,6 +36,7 @@ export const noteRoom: Room = {
   byIds: notesByIds,
   detailsByIds: notesByIds,
   give: giveNote,
+  archived: { operations: noteOperations, batch: { create: NoteArchived, update: NoteUpdate, match: [] } },
   routes,
 }
 
