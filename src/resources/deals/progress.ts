@@ -8,30 +8,28 @@ import { type DealProgress, type deal_filters, stage_since } from './schema.ts'
 
 // How far a deal has come: the time since which it is in its stage, and its next step.
 
-type Row = {
-  id: number
-  stage_since: string | null
-  next_id: number | null
-  next_type: NonNullable<DealProgress['next_activity']>['type']
-  next_subject: string
-  next_due_at: string | null
-}
+type Progress = { id: number; stage_since: string | null; next_id: number | null }
+type Next = NonNullable<DealProgress['next_activity']>
 
-const open_of_deal = sql`activities.workspace_id = deals.workspace_id AND activities.deal_id = deals.id
-  AND activities.deleted_at IS NULL AND activities.completed_at IS NULL`
+// The index by deal is the only one that fits these conditions and the order below. Without statistics, planners would
+// choose the one of open activities, or of all, and read it for each deal.
+const plain = (column: string) => sql`coalesce(${sql.ref(`activities.${column}`)}, null)`
+const open_of_deal = sql`activities.deal_id = deals.id AND ${plain('workspace_id')} = deals.workspace_id
+  AND ${plain('deleted_at')} IS NULL AND ${plain('completed_at')} IS NULL`
 
-const rows = byIds<Row>('deals', (db, those) => ({
+const progressOf = byIds<Progress>('deals', (db, those) => ({
   compile: () =>
-    sql<Row>`SELECT deals.id,
+    sql<Progress>`SELECT deals.id,
       (SELECT changed_at FROM deal_stages
         WHERE deal_stages.workspace_id = deals.workspace_id AND deal_stages.deal_id = deals.id
         ORDER BY deal_stages.id DESC LIMIT 1) AS stage_since,
-      following.id AS next_id, following.type AS next_type, following.subject AS next_subject,
-      following.due_at AS next_due_at
-    FROM deals LEFT JOIN activities AS following ON following.id =
       (SELECT activities.id FROM activities WHERE ${open_of_deal}
-        ORDER BY coalesce(activities.due_at, 'z'), activities.id LIMIT 1)
-    WHERE ${those}`.compile(db),
+        ORDER BY coalesce(activities.due_at, 'zz'), activities.id LIMIT 1) AS next_id
+    FROM deals WHERE ${those}`.compile(db),
+}))
+
+const activitiesById = byIds<Next>('activities', (db, those) => ({
+  compile: () => sql<Next>`SELECT id, type, subject, due_at FROM activities WHERE ${those}`.compile(db),
 }))
 
 /** Adds to deals of a list since when they are in their stage, and their open activity that is due first. */
@@ -40,21 +38,25 @@ export async function withProgress<Deal extends { id: number }>(
   workspace_id: number,
   deals: readonly Deal[],
 ): Promise<(Deal & DealProgress)[]> {
-  const ids = deals.map(({ id }) => id)
-  const found = new Map((await rows(db, workspace_id, ids)).map((row) => [row.id, row]))
-  return deals.map((deal) => ({ ...deal, ...shown(found.get(deal.id)) }))
+  const rows = await progressOf(
+    db,
+    workspace_id,
+    deals.map(({ id }) => id),
+  )
+  const next_ids = rows.flatMap(({ next_id }) => next_id ?? [])
+  const next = new Map((await activitiesById(db, workspace_id, next_ids)).map((one) => [one.id, one]))
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return deals.map((deal) => {
+    const { stage_since = null, next_id = null } = found.get(deal.id) ?? {}
+    return { ...deal, stage_since, next_activity: next.get(next_id ?? 0) ?? null }
+  })
 }
 
-function shown(row: Row | undefined): DealProgress {
-  if (!row) return { stage_since: null, next_activity: null }
-  const { stage_since, next_id: id, next_type: type, next_subject: subject, next_due_at: due_at } = row
-  return { stage_since, next_activity: id === null ? null : { id, type, subject, due_at } } as DealProgress
-}
-
-const has_next = sql<boolean>`EXISTS (SELECT 1 FROM activities WHERE ${open_of_deal})`
+// No EXISTS: without statistics, PostgreSQL would join all deals with all activities.
+const has_next = sql<boolean>`(SELECT activities.id FROM activities WHERE ${open_of_deal} LIMIT 1) IS NOT NULL`
 const isChanged = (comparison: '>' | '>=', time: string) =>
-  sql<boolean>`EXISTS (SELECT 1 FROM deal_stages WHERE deal_stages.workspace_id = deals.workspace_id
-    AND deal_stages.deal_id = deals.id AND deal_stages.changed_at ${sql.raw(comparison)} ${time})`
+  sql<boolean>`(SELECT deal_stages.id FROM deal_stages WHERE deal_stages.workspace_id = deals.workspace_id
+    AND deal_stages.deal_id = deals.id AND deal_stages.changed_at ${sql.raw(comparison)} ${time} LIMIT 1) IS NOT NULL`
 
 /** The filters by progress. No index serves them, so they are tested for each deal that meets the other filters. */
 export function progressFilters(query: FilterValues<typeof deal_filters>): Filter[] {
