@@ -216,6 +216,23 @@ test('a link to a related record shows a card of it, under the mouse and with th
   await card.waitFor({ state: 'detached' })
 })
 
+test('a selected row under the pointer looks selected', async (t) => {
+  for (const name of ['Chosen', 'Passed']) await contact(name, 'Hoverson')
+  const page = await web.open(t, '/contacts?search=Hoverson')
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+  const looks = async (name: string) => {
+    await row(name).hover()
+    return row(name)
+      .locator('td')
+      .nth(1)
+      .evaluate((cell) => cell.ownerDocument.defaultView?.getComputedStyle(cell).backgroundImage)
+  }
+  const before = await looks('Chosen')
+  await row('Chosen').getByRole('checkbox').check()
+  assert.notEqual(await looks('Chosen'), before)
+  assert.equal(await looks('Passed'), before)
+})
+
 test('deleting asks nothing and can be undone, one contact or many', async (t) => {
   const ids = await Promise.all(['One', 'Two', 'Three'].map((name) => contact(name, 'Bulkson')))
   const page = await web.open(t, `/contacts/${ids[0]}`)

@@ -1,6 +1,6 @@
 import { Badge, Button, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
@@ -78,7 +78,10 @@ export function ActivitiesPage() {
   const create = () => setCreating(true)
   const close = useCallback(() => view.setOpen(null), [view])
 
-  const indexOf = (id: number) => rows?.findIndex((row) => row.id === id) ?? 0
+  // Rows that are not drawn again keep their functions.
+  const latest_rows = useRef(rows)
+  latest_rows.current = rows
+  const indexOf = (id: number) => latest_rows.current?.findIndex((row) => row.id === id) ?? 0
   async function bulk(work: typeof actions.remove) {
     await page.act(work)
     keepFocus(0)

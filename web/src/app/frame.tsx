@@ -12,6 +12,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { useQuestion } from '../record/conflicts.ts'
+import { RecordCards } from '../record/record-card.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
@@ -134,6 +135,7 @@ export function Frame() {
       <main className="main" id="content" tabIndex={-1}>
         <Outlet />
       </main>
+      <RecordCards />
       {conflict && <ConflictDialog onClose={() => conflict.answer(null)} />}
       {palette && <Palette onClose={() => setPalette(false)} />}
       {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}

@@ -3,15 +3,8 @@ import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { moveFocus } from './focus.ts'
-import {
-  type Column,
-  HeadCell,
-  type Identified,
-  type Meta,
-  Pager,
-  Placeholder,
-  RowLink,
-} from './table-parts.tsx'
+import { type Column, HeadCell, type Identified, type Meta, Pager, Placeholder } from './table-parts.tsx'
+import { TableRow, useCalls } from './table-row.tsx'
 import './table.css'
 
 export type { Column } from './table-parts.tsx'
@@ -126,6 +119,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
     if (!next.delete(row.id)) next.add(row.id)
     onSelect?.(next)
   }
+  const calls = useCalls({ nameOf, hrefOf, onOpen, toggle, lead: lead?.cell })
   const by_key = { group: 'lists' as const, keys_only: true }
   const { keys } = t.app
   useCommands([
@@ -186,52 +180,17 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
           <tbody ref={body} {...onFocus}>
             {!rows && <Placeholder columns={columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)} />}
             {rows?.map((row) => (
-              <tr
+              <TableRow
                 key={row.id}
-                data-row-id={row.id}
-                data-open={String(row.id) === String(open_id) || undefined}
-                data-selected={selected?.has(row.id) || undefined}
-                onClick={(event) => {
-                  if (!onOpen || (event.target as Element).closest('a, button, input, label')) return
-                  onOpen(row)
-                }}
-              >
-                {onSelect && (
-                  <td className="table-check">
-                    <Checkbox
-                      size="xs"
-                      aria-label={t.app.select_row(nameOf(row))}
-                      checked={selected?.has(row.id) ?? false}
-                      onChange={() => toggle(row)}
-                    />
-                  </td>
-                )}
-                {lead && (
-                  <td className="table-lead" data-phone>
-                    {lead.cell(row)}
-                  </td>
-                )}
-                {columns.map((column, index) => (
-                  <td
-                    key={column.id}
-                    className={column.number ? 'number numbers' : undefined}
-                    data-first={index === 0 || undefined}
-                    data-phone={index === 0 || column.phone || undefined}
-                  >
-                    {index === 0 ? (
-                      <RowLink
-                        href={hrefOf?.(row)}
-                        title={nameOf(row)}
-                        onOpen={onOpen && (() => onOpen(row))}
-                      >
-                        {column.cell(row)}
-                      </RowLink>
-                    ) : (
-                      column.cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
+                row={row}
+                columns={columns}
+                calls={calls}
+                selectable={onSelect !== undefined}
+                selected={selected?.has(row.id) ?? false}
+                open={String(row.id) === String(open_id)}
+                leads={lead !== undefined}
+                opens={onOpen !== undefined}
+              />
             ))}
           </tbody>
         </table>
