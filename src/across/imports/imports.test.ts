@@ -266,3 +266,37 @@ test('an import needs the write scope of the resource, and that of companies to 
     ),
   )
 })
+
+test('ids of an export count in the workspace that exported it, and link no stranger elsewhere', async () => {
+  const made = async (kind: string, body: object) =>
+    (await rapport.call('POST', `/api/v1/${kind}`, body)).body.data
+  const ana = await made('contacts', { first_name: 'Ana', last_name: 'Stranger' })
+  const deal = await made('deals', { name: '=1+1', contact_id: ana.id })
+  const original = await made('activities', { subject: "'=x", contact_id: ana.id, deal_id: deal.id })
+  const files: [string, string][] = []
+  for (const format of ['csv', 'ndjson']) {
+    const path = `/api/v1/activities/export?format=${format}&deal_id=${deal.id}`
+    files.push([format, (await rapport.call('GET', path)).text])
+  }
+  for (const [format, text] of files) {
+    const type = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' }
+    const again = async (file: string) => {
+      const done = await importFile(rapport, { resource: 'activities' }, file, type)
+      assert.deepEqual([done.created, done.failed], [1, 0])
+      const [{ contact_id, deal_id }] = await found('activities?sort=-id&per_page=1')
+      return { links: [contact_id, deal_id], errors: await errorsOf(done.id) }
+    }
+    const own = await again(text)
+    assert.deepEqual(own.links, [ana.id, deal.id])
+    assert.doesNotMatch(own.errors, /_id,/)
+    // Another installation has the same ids, and made its record at another time.
+    const foreign = await again(text.replaceAll(original.created_at, '2020-01-31T09:00:00.000Z'))
+    assert.deepEqual(foreign.links, [null, null])
+    assert.match(foreign.errors, /contact_id,.*export of another workspace/)
+    assert.match(foreign.errors, /deal_id,.*export of another workspace/)
+  }
+  const plain = await importFile(rapport, { resource: 'deals' }, `name,contact_id\nBy id,${ana.id}\n`)
+  assert.deepEqual([plain.created, plain.failed], [1, 0])
+  const unknown = await importFile(rapport, { resource: 'deals' }, 'name,contact_id\nBy id,999999\n')
+  assert.equal(unknown.failed, 1)
+})

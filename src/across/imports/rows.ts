@@ -47,13 +47,13 @@ export type Running = {
   mapping: Mapping
   /** As it was claimed; the counters are those of the last commit. */
   row: ImportRow
-  /** Gives rows of an archive the ids of this workspace. */
-  relink?: Relink
+  /** Gives rows of an archive the ids of this workspace, and takes strangers' ids from those of other files. */
+  relink: Relink
   /** A context for one transaction. */
   context(): Context
 }
 
-/** Puts the ids of this workspace into rows of an archive; returns what a row refers to in vain. */
+/** Puts the ids of this workspace into rows, or takes ids away; returns what a row refers to in vain. */
 export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) => Promise<RowError[]>
 
 /** A row that can be read, and its item. `later` has the fields that only an existing record takes. */
@@ -135,7 +135,7 @@ async function prepareRows(
     if (row.problem) errors.push({ row, field: '', message: row.problem })
     else mapped.set(row, running.mapping.read(row))
   }
-  if (running.relink) errors.push(...(await running.relink(running, mapped)))
+  errors.push(...(await running.relink(running, mapped)))
   const problems = await linkNames(running, [...mapped.values()])
   const prepared: Prepared[] = []
   for (const [row, read] of mapped) {

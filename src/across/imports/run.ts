@@ -9,6 +9,7 @@ import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
 import { archivedRows, openRows } from './archive.ts'
+import { confirmLinks } from './confirm.ts'
 import { createMapping } from './mapping.ts'
 import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
 import {
@@ -83,6 +84,7 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
       await readDefinitions(db, { workspace_id, kind: room.resource.table }),
     ),
     row,
+    relink: confirmLinks,
     context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null, source: 'import' }),
   }
 }
