@@ -73,7 +73,11 @@ async function changes(calls: readonly Call[], records: number, events: number):
 const full = process.env.RAPPORT_FIFO === 'full'
 const [records, of_record, processes] = full ? [200, 50, 4] : [200, 10, 2]
 
-test('with a receiver that fails one in ten, each record gets all its events in order, from several processes', async (t) => {
+const timeout = full ? 600_000 : 180_000
+
+test('with a receiver that fails one in ten, each record gets all its events in order, from several processes', {
+  timeout,
+}, async (t) => {
   const data_dir = mkdtempSync(join(tmpdir(), 'rapport-fifo-'))
   t.after(() => removeScratch(data_dir))
   const all: Rapport[] = []
@@ -92,7 +96,7 @@ test('with a receiver that fails one in ten, each record gets all its events in 
   await until(
     () => total(call, `webhook_id=${id}&status=pending`),
     (pending) => pending === 0,
-    full ? 300_000 : 120_000,
+    timeout - 60_000,
   )
   assert.deepEqual(problems, [])
   const sent = seen.filter(({ ok }) => ok)
