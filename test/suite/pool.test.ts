@@ -1,6 +1,6 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, test } from 'node:test'
@@ -18,11 +18,19 @@ async function run(texts: Record<string, string>) {
   })
   const lines: string[] = []
   const tell = (line: string) => lines.push(line)
-  const wishes = { tell, silence_ms: 5000, farewell_ms: 500 }
+  const written = join(folder, 'errors')
+  const errors = openSync(written, 'w')
+  const wishes = { tell, errors, silence_ms: 5000, farewell_ms: 500 }
   const [outcome] = await runFiles([{ files, env: {} }], wishes)
+  closeSync(errors)
   assert.ok(outcome)
   const named = outcome.failures.map((text) => text.replace(`${relative(root, folder)}/`, ''))
-  return { passed: outcome.passed, failures: named.sort(), said: lines.join('\n') }
+  return {
+    passed: outcome.passed,
+    failures: named.sort(),
+    said: lines.join('\n'),
+    wrote: readFileSync(written, 'utf8'),
+  }
 }
 
 test('a file that hangs is ended and fails with its name, and the others run', async () => {
@@ -63,8 +71,9 @@ test('a file that ends its process, cannot be loaded, or fails before or after i
 })
 
 test('what tests leave running is told, and fails', async () => {
-  const { failures } = await run({
+  const { failures, wrote } = await run({
     'leaves.test.mjs': "test('leaves', () => void setInterval(() => {}, 1000))",
   })
   assert.equal(failures.length, 1)
+  assert.match(wrote, /these still run: .*Timeout/)
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type Env, endGroup, environmentOf, exitOf, root } from '../engines.ts'
+import { keepDurations, longestFirst, remember } from './durations.ts'
 import type { Mark, TestFile } from './files.ts'
 import type { Told } from './reporter.ts'
 import type { Order } from './worker.ts'
@@ -11,7 +12,13 @@ export type Outcome = { passed: number; failures: string[] }
 
 /** Files that may share a process, and the environment of that process. */
 export type Batch = { name?: string; files: TestFile[]; env: Env }
-type Wishes = { tell?: (line: string) => void; silence_ms?: number; farewell_ms?: number }
+type Wishes = {
+  tell?: (line: string) => void
+  /** Where the processes write their errors. */
+  errors?: 'inherit' | number
+  silence_ms?: number
+  farewell_ms?: number
+}
 
 // More than there are cores: a test often waits for a timer, a browser or a database.
 const at_once = availableParallelism() + 2
@@ -24,14 +31,15 @@ const test_ms = 180_000
  */
 export async function runFiles(
   batches: Batch[],
-  { tell = console.log, silence_ms = 240_000, farewell_ms = 30_000 }: Wishes = {},
+  { tell = console.log, errors = 'inherit', silence_ms = 240_000, farewell_ms = 30_000 }: Wishes = {},
 ): Promise<Outcome[]> {
-  const queues = batches.map((batch) => createQueue(batch, { tell, silence_ms, farewell_ms }))
+  const queues = batches.map((batch) => createQueue(batch, { tell, errors, silence_ms, farewell_ms }))
   const workers = Array.from({ length: at_once }, async () => {
     for (let run = nextOf(queues); run; run = nextOf(queues)) await run()
   })
   await Promise.all(workers)
   for (const { runAlone } of queues) await runAlone()
+  if (batches.some(({ name }) => name)) keepDurations()
   return queues.map(({ outcome }) => outcome)
 }
 
@@ -39,17 +47,17 @@ export async function runFiles(
 const nextOf = (queues: Queue[]) =>
   queues.reduce((most, queue) => (queue.share() > most.share() ? queue : most)).next()
 
-function createQueue({ name, files, env }: Batch, wishes: Required<Wishes>) {
+function createQueue(batch: Batch, wishes: Required<Wishes>) {
+  const { name, files } = batch
   const outcome: Outcome = { passed: 0, failures: [] }
   const said = (line: string) => wishes.tell(name ? line.replace(/^[✔✖-] /, `$&${name} `) : line)
-  const run = (queue: TestFile[]) => runWorker(queue, env, outcome, { ...wishes, tell: said })
+  const run = (queue: TestFile[]) => runWorker(queue, batch, outcome, { ...wishes, tell: said })
   const marked = (mark: Mark) => files.filter(({ marks }) => marks.includes(mark))
   const alone = marked('alone')
   const apart = marked('apart').filter((file) => !alone.includes(file))
   const others = files.filter((file) => !alone.includes(file) && !apart.includes(file))
   // The end of the suite waits for no file that has just begun.
-  const long = new Set(marked('long'))
-  others.sort((a, b) => Number(long.has(b)) - Number(long.has(a)))
+  for (const some of [apart, others]) longestFirst(some, name)
   let processes = 0
   const left = () => apart.length + others.length
   return {
@@ -73,19 +81,24 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const words = [`--test-timeout=${test_ms}`, `--test-reporter=${here('reporter.ts')}`, here('worker.ts')]
 
 /** Takes files off the queue and runs them in one process, until there are no more or one of them has ended it. */
-async function runWorker(queue: TestFile[], env: Env, outcome: Outcome, wishes: Required<Wishes>) {
-  const { tell, silence_ms, farewell_ms } = wishes
+async function runWorker(
+  queue: TestFile[],
+  { name, env }: Batch,
+  outcome: Outcome,
+  wishes: Required<Wishes>,
+) {
+  const { tell, errors, silence_ms, farewell_ms } = wishes
   const child = spawn(process.execPath, words, {
     cwd: root,
     env: environmentOf(env),
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', errors, 'ipc'],
     detached: true,
   })
   const told_all = once(child, 'disconnect')
   const turns: Turn[] = []
   const next = () => {
     const file = queue.shift()?.file
-    if (file) turns.push(createTurn(file, outcome, tell))
+    if (file) turns.push(createTurn(file, outcome, tell, (ms) => remember(file, name, ms)))
     const order: Order = file ? { file } : { file: null, farewell_ms }
     if (child.connected) child.send(order)
   }
@@ -112,7 +125,12 @@ async function runWorker(queue: TestFile[], env: Env, outcome: Outcome, wishes: 
 }
 
 /** One file in a worker: what it tells goes into the outcome and to the terminal. */
-function createTurn(file: string, outcome: Outcome, tell: (line: string) => void) {
+function createTurn(
+  file: string,
+  outcome: Outcome,
+  tell: (line: string) => void,
+  took: (ms: number) => void,
+) {
   const started_ms = performance.now()
   const failures: string[] = []
   // What runs.
@@ -124,7 +142,9 @@ function createTurn(file: string, outcome: Outcome, tell: (line: string) => void
   }
   const end = () => {
     over = true
-    const seconds = ((performance.now() - started_ms) / 1000).toFixed(1)
+    const took_ms = Math.round(performance.now() - started_ms)
+    took(took_ms)
+    const seconds = (took_ms / 1000).toFixed(1)
     tell(`${failures.length ? '✖' : '✔'} ${file} (${seconds} s)`)
     for (const failure of failures) tell(`\n${failure}\n`)
   }
