@@ -249,6 +249,16 @@ const violations = (page: Page, runOnly: { type: 'tag' | 'rule'; values: string[
     )
   }, runOnly)
 
+/** Shows another screen in an open page, as a link does, and resolves when it is rendered: a page load takes longer. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate(async (path) => {
+    const { __TSR_ROUTER__: router, requestAnimationFrame } = globalThis as any
+    router.history.push(path)
+    const shown = () => router.state.status === 'idle' && router.state.resolvedLocation?.href === path
+    while (!shown()) await new Promise((drawn) => requestAnimationFrame(drawn))
+  }, path)
+}
+
 /** Resolves when a page has its heading and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, fits, phone, settled, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, fits, phone, settled, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
@@ -33,7 +33,7 @@ for (const [form, view] of Object.entries({ desk, phone }))
     // An answer of 404 is what one of them shows.
     const page = await web.open(t, '/', { ...view, allow: /status of 404/ })
     for (const [name, path] of Object.entries(screens)) {
-      await page.goto(web.rapport.url + path)
+      await visit(page, path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await settled(page)
       await checkScreen(page, (scheme) => picture(page, name, `${view.viewport.width}-${scheme}`))
