@@ -160,7 +160,8 @@ test('a contact with 100 webhooks that listen costs one write of a few statement
   for (const { id } of data) await call('POST', `${api}/webhooks/${id}/pause`, {})
   const with_100_ms = await timed()
   console.log(`CPU of a contact: ${alone_ms.toFixed(1)} ms, with 100 webhooks ${with_100_ms.toFixed(1)} ms`)
-  assert.ok(with_100_ms < 50, `${with_100_ms} ms`)
+  // A busy machine slows both.
+  assert.ok(with_100_ms < Math.max(50, 8 * alone_ms), `${with_100_ms} ms, and ${alone_ms} ms with none`)
   await call('POST', `${api}/webhooks/${any}/resume`, {})
   await receiver.waitFor(15)
   await receiver.close()

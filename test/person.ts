@@ -3,6 +3,8 @@ import type { Database } from '../src/db/db.ts'
 
 type Person = {
   contact_id: number
+  /** The number of the first event: two histories of one installation need numbers of their own. */
+  first?: number
   /** Deals that refer to the contact. */
   deals: number
   /** Events of the contact, each with an entry in the audit log and a delivery with an attempt. */
@@ -18,9 +20,9 @@ type Person = {
  * deliveries.
  */
 export async function seedHistory({ db }: Pick<Database, 'db'>, person: Person): Promise<void> {
-  const { contact_id, deals, events, bytes, webhook_id } = person
-  const numbers = (last: number) =>
-    sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${sql.lit(last)})`
+  const { contact_id, first = 1, deals, events, bytes, webhook_id } = person
+  const numbers = (count: number) =>
+    sql`WITH RECURSIVE n (i) AS (SELECT ${sql.lit(first)} UNION ALL SELECT i + 1 FROM n WHERE i < ${sql.lit(first + count - 1)})`
   const now = '2026-11-01T08:30:00.000Z'
   const id = (prefix: string) => sql`${sql.lit(`${prefix}_0001`)} || CAST(1000000000 + i AS text)`
   const filler = 'Ada Lovelace wrote this. '.repeat(bytes / 25)

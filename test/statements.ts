@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 
 const begun = 'rapport:sqlite:statement:begun'
 const ended = 'rapport:sqlite:statement:ended'
@@ -53,11 +53,14 @@ export async function measureStatements(work: () => Promise<unknown>): Promise<M
 }
 
 /**
- * Measures up to three times, until the result is good, because a garbage collection or a cold page may slow one try.
- * Returns the good result, or the last one.
+ * Measures up to ten times, until the result is good: a garbage collection, a cold page or other programs that share
+ * the cache may slow some tries. Returns the good result, or the last one.
  */
-export async function bestOfThree<M>(measure: () => Promise<M>, isGood: (one: M) => boolean): Promise<M> {
+export async function bestOfTen<M>(measure: () => Promise<M>, isGood: (one: M) => boolean): Promise<M> {
   let measured = await measure()
-  for (let again = 0; again < 2 && !isGood(measured); again++) measured = await measure()
+  for (let again = 1; again < 10 && !isGood(measured); again++) {
+    await pause(again * 50)
+    measured = await measure()
+  }
   return measured
 }

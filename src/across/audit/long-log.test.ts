@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { engine } from '../../../test/engine.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
-import { bestOfThree, measureStatements } from '../../../test/statements.ts'
+import { bestOfTen, measureStatements } from '../../../test/statements.ts'
 import { type Db, transaction } from '../../db/db.ts'
 
 // On SQLite a statement holds the whole process. PostgreSQL needs only to give the same answers.
@@ -102,7 +102,7 @@ for (const [query, who, matches] of cases)
     for (const page of new Set([1, Math.ceil(last / 2), last, last + 1]))
       places.push([`page=${page}`, (page - 1) * per_page])
     for (const [place, from] of places) {
-      const { slowest } = await bestOfThree(
+      const { slowest } = await bestOfTen(
         () => measureStatements(() => read(place, from)),
         (one) => one.slowest.cpu_ms < most_cpu_ms,
       )
