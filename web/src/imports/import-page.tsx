@@ -45,7 +45,7 @@ function ImportActions({ one }: { one: Import }) {
   const client = useQueryClient()
   const language = useLanguage()
   const kinds: Record<string, Kind | undefined> = useKinds()
-  const { path, names } = kinds[one.resource] as Kind
+  const kind = kinds[one.resource]
   const may = useMay()
   const writes = may('imports:write') && may(`${one.resource}:write`)
   const [doing, setDoing] = useState(false)
@@ -69,9 +69,9 @@ function ImportActions({ one }: { one: Import }) {
     <>
       {problem ? <ProblemNote error={problem} /> : null}
       <Group gap="sm" mt="lg">
-        {ended && !one.options.dry_run && (
-          <Button component={Link} to={path} variant="default">
-            {t.imports.show(names[language].many)}
+        {kind && ended && !one.options.dry_run && (
+          <Button component={Link} to={kind.path} variant="default">
+            {t.imports.show(kind.names[language].many)}
           </Button>
         )}
         {writes && !ended && (
@@ -98,7 +98,8 @@ function ImportActions({ one }: { one: Import }) {
           <ul className="import-left">
             {undone.left.slice(0, 20).map(({ kind, id, reason }) => (
               <li key={`${kind} ${id}`}>
-                <Link to={`${kinds[kind]?.path}/${id}`}>#{id}</Link> {t.imports.reasons[reason] ?? reason}
+                {kinds[kind] ? <Link to={`${kinds[kind].path}/${id}`}>#{id}</Link> : `${kind} #${id}`}{' '}
+                {t.imports.reasons[reason] ?? reason}
               </li>
             ))}
           </ul>

@@ -19,7 +19,8 @@ export function ImportsPage() {
     { id: 'file', label: t.imports.file, cell: ({ file_name }) => file_name ?? t.imports.unnamed },
     {
       ...{ id: 'resource', label: t.imports.kind },
-      cell: ({ resource }) => kinds[resource].names[language].many,
+      cell: ({ resource }) =>
+        resource === 'workspace' ? t.imports.workspace : kinds[resource].names[language].many,
     },
     { id: 'status', label: t.imports.result, phone: true, cell: (one) => <ImportStatus {...one} /> },
     { id: 'rows', label: t.imports.rows_read, number: true, cell: ({ rows_read }) => rows_read },

@@ -11,13 +11,19 @@ export const matches = {
 } as const satisfies Record<string, readonly string[]>
 export type ImportedKind = keyof typeof matches
 export const imported_kinds = Object.keys(matches) as ImportedKind[]
+/** What an import can have: rows of a kind, or the archive of a workspace. */
+export type Imported = ImportedKind | 'workspace'
 export const isImported = (kind: string): kind is ImportedKind => kind in matches
 
-export type Import = Omit<Schemas['Import'], 'resource'> & { resource: ImportedKind }
+export type Import = Omit<Schemas['Import'], 'resource'> & { resource: Imported }
 export type Preview = Schemas['ImportPreview']
 export type Undone = Schemas['ImportUndone']
 
-export type Choices = {
+export type Choices = ArchiveChoice | RowChoices
+/** An archive says itself what its rows become. */
+type ArchiveChoice = { resource: 'workspace' }
+
+export type RowChoices = {
   resource: ImportedKind
   on_match: 'create' | 'update' | 'skip'
   match: string
@@ -30,11 +36,13 @@ const path = '/api/v1/imports'
 const isLines = (name: string) => /\.(ndjson|jsonl)$/i.test(name)
 export const typeOf = (name: string): string => (isLines(name) ? 'application/x-ndjson' : 'text/csv')
 
+const archive_type = 'application/gzip'
+
 // The start of a file shows its columns.
 const preview_bytes = 1024 * 1024
 const nothing = () => {}
 
-export const readPreview = (file: File, { resource, rest }: Pick<Choices, 'resource' | 'rest'>) =>
+export const readPreview = (file: File, { resource, rest }: Pick<RowChoices, 'resource' | 'rest'>) =>
   upload<Preview>(
     `${path}/preview?${new URLSearchParams({ resource, rest })}`,
     file.slice(0, preview_bytes),
@@ -43,18 +51,17 @@ export const readPreview = (file: File, { resource, rest }: Pick<Choices, 'resou
   )
 
 /** The query of an import. */
-export function queryOf(
-  { resource, on_match, match, rest, columns }: Choices,
-  name: string,
-  dry_run: boolean,
-) {
+export function queryOf(choices: Choices, name: string, dry_run: boolean) {
+  const { resource } = choices
   const query = new URLSearchParams({
     resource,
-    on_match,
-    rest,
     dry_run: String(dry_run),
     file_name: name.slice(-255),
   })
+  if (choices.resource === 'workspace') return query
+  const { on_match, match, rest, columns } = choices
+  query.set('on_match', on_match)
+  query.set('rest', rest)
   if (on_match !== 'create') query.set('match', match)
   if (Object.keys(columns).length) query.set('columns', JSON.stringify(columns))
   return query
@@ -66,7 +73,13 @@ export const startImport = (
   choices: Choices,
   dry_run: boolean,
   onProgress: (share: number) => void,
-) => upload<Import>(`${path}?${queryOf(choices, file.name, dry_run)}`, file, typeOf(file.name), onProgress)
+) =>
+  upload<Import>(
+    `${path}?${queryOf(choices, file.name, dry_run)}`,
+    file,
+    choices.resource === 'workspace' ? archive_type : typeOf(file.name),
+    onProgress,
+  )
 
 export const hasEnded = ({ status }: Import): boolean => status !== 'queued' && status !== 'running'
 

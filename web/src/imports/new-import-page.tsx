@@ -13,12 +13,14 @@ import { useAddress } from '../ui/list-view.ts'
 import { ImportProgress } from './import-parts.tsx'
 import {
   type Choices,
+  type Imported,
   type ImportedKind,
   imported_kinds,
   importQuery,
   isImported,
   matches,
   type Preview,
+  type RowChoices,
   readPreview,
   startImport,
 } from './imports.ts'
@@ -34,7 +36,10 @@ export function NewImportPage() {
   const [file, setFile] = useState<File | null>(null)
   const offered = imported_kinds.filter((kind) => may(`${kind}:write`))
   const { resource: asked = '' } = address
-  const resource = isImported(asked) && offered.includes(asked) ? asked : (offered[0] ?? 'contacts')
+  const archives = archive_scopes.every((scope) => may(scope)) && offered.length === imported_kinds.length
+  const isOffered = (kind: string): kind is Imported =>
+    kind === 'workspace' ? archives : isImported(kind) && offered.includes(kind)
+  const resource = isOffered(asked) ? asked : (offered[0] ?? 'contacts')
   return (
     <SettingsFrame
       title={t.imports.new_title}
@@ -44,12 +49,16 @@ export function NewImportPage() {
         <Select
           label={t.imports.kind}
           maw={420}
-          data={offered.map((kind) => ({ value: kind, label: kinds[kind].names[language].many }))}
+          data={[
+            ...offered.map((kind) => ({ value: kind as string, label: kinds[kind].names[language].many })),
+            ...(archives ? [{ value: 'workspace', label: t.imports.workspace }] : []),
+          ]}
           value={resource}
           onChange={(to) => change({ resource: to }, true)}
         />
-        <FileChoice file={file} onFile={setFile} />
-        {file && (
+        <FileChoice file={file} onFile={setFile} resource={resource} />
+        {file && resource === 'workspace' && <Start file={file} choices={archive} />}
+        {file && resource !== 'workspace' && (
           <Mapping
             key={`${resource} ${file.name} ${file.size} ${file.lastModified}`}
             file={file}
@@ -61,11 +70,21 @@ export function NewImportPage() {
   )
 }
 
+const archive_scopes = ['workspace:write', 'appointments:write', 'booking_pages:write']
+const archive: Choices = { resource: 'workspace' }
+
+const archive_types = '.gz,.tgz,application/gzip'
+const row_types = '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson'
+
+type FileChoiceProps = { file: File | null; onFile: (file: File) => void; resource: Imported }
+
 /** The place where a file is dropped, which is also a button. */
-function FileChoice({ file, onFile }: { file: File | null; onFile: (file: File) => void }) {
+function FileChoice({ file, onFile, resource }: FileChoiceProps) {
   const t = useTexts()
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
+  const is_archive = resource === 'workspace'
+  const text = is_archive ? t.imports.drop_archive : t.imports.drop_text
   const take = (files: FileList | null) => files?.[0] && onFile(files[0])
   return (
     <>
@@ -87,14 +106,14 @@ function FileChoice({ file, onFile }: { file: File | null; onFile: (file: File) 
       >
         <UploadIcon />
         <strong>{file ? file.name : t.imports.drop}</strong>
-        <span className="hint">{file ? t.imports.other_file : t.imports.drop_text}</span>
+        <span className="hint">{file ? t.imports.other_file : text}</span>
       </button>
       <input
         ref={input}
         type="file"
         hidden
         aria-label={t.imports.file}
-        accept=".csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson"
+        accept={is_archive ? archive_types : row_types}
         onChange={(event) => {
           take(event.currentTarget.files)
           // So that the same file can be chosen again after a change.
@@ -111,9 +130,9 @@ function Mapping({ file, resource }: MappingProps) {
   const t = useTexts()
   const labelOf = useLabels(resource)
   const fields: readonly string[] = matches[resource]
-  const [rest, setRest] = useState<Choices['rest']>('ignore')
-  const [columns, setColumns] = useState<Choices['columns']>({})
-  const [on_match, setOnMatch] = useState<Choices['on_match']>('create')
+  const [rest, setRest] = useState<RowChoices['rest']>('ignore')
+  const [columns, setColumns] = useState<RowChoices['columns']>({})
+  const [on_match, setOnMatch] = useState<RowChoices['on_match']>('create')
   const [match, setMatch] = useState(fields[0] ?? '')
   const { data, error, refetch } = useQuery({
     queryKey: ['import-preview', file.name, file.size, file.lastModified, resource, rest],
@@ -140,7 +159,7 @@ function Mapping({ file, resource }: MappingProps) {
         <Radio.Group
           label={t.imports.on_match}
           value={on_match}
-          onChange={(to) => setOnMatch(to as Choices['on_match'])}
+          onChange={(to) => setOnMatch(to as RowChoices['on_match'])}
         >
           <Stack gap="sm" mt="xs">
             {Object.entries(t.imports.on_matches).map(([value, label]) => (
@@ -168,7 +187,7 @@ const shown_values = 3
 type ColumnsProps = {
   resource: ImportedKind
   preview: Preview
-  columns: Choices['columns']
+  columns: RowChoices['columns']
   onColumn: (header: string, field: string | null) => void
 }
 

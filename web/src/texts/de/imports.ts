@@ -9,6 +9,9 @@ export const imports: typeof english = {
   kind: 'Zeilen werden zu',
   drop: 'Datei hierher ziehen oder auswählen',
   drop_text: 'CSV oder JSON-Zeilen; Zeichensatz und Trennzeichen werden erkannt.',
+  workspace: 'Ein ganzer Arbeitsbereich',
+  drop_archive:
+    'Die .tar.gz-Datei aus dem Export eines Arbeitsbereichs. Alle Datensätze kommen hinzu; nichts wird überschrieben.',
   other_file: 'Andere Datei wählen',
   columns: 'Spalten',
   column: 'Spalte der Datei',

@@ -10,6 +10,9 @@ export const imports = {
   kind: 'Rows become',
   drop: 'Drop a file here, or choose one',
   drop_text: 'CSV or JSON lines; encoding and delimiter are found by themselves.',
+  workspace: 'A whole workspace',
+  drop_archive:
+    'The .tar.gz of an export of a workspace. All of its records are added; nothing is overwritten.',
   other_file: 'Choose another file',
   columns: 'Columns',
   column: 'Column of the file',
