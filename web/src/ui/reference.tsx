@@ -75,6 +75,11 @@ export function ReferenceInput(props: Props) {
   const fits = ({ name, detail }: Choice) =>
     words.every((word) => `${name} ${detail ?? ''}`.toLowerCase().includes(word))
   const choices = awaited ? data?.filter(fits) : data
+  function choose(choice: Choice | null) {
+    onChange?.(choice)
+    show(choice?.name ?? '')
+    combobox.closeDropdown()
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: when other choices stand there
   useEffect(() => {
     if (written && choices?.length) combobox.selectFirstOption()
@@ -84,12 +89,7 @@ export function ReferenceInput(props: Props) {
     <Combobox
       store={combobox}
       withinPortal={!inside}
-      onOptionSubmit={(id) => {
-        const choice = data?.find((one) => String(one.id) === id) ?? null
-        onChange?.(choice)
-        show(choice?.name ?? '')
-        combobox.closeDropdown()
-      }}
+      onOptionSubmit={(id) => choose(data?.find((one) => String(one.id) === id) ?? null)}
     >
       <Combobox.Target withExpandedAttribute>
         <TextInput
@@ -111,8 +111,13 @@ export function ReferenceInput(props: Props) {
             show(event.currentTarget.value)
             combobox.openDropdown()
           }}
-          // A form is not submitted while the text is not a choice.
-          onKeyDown={(event) => event.key === 'Enter' && written && event.preventDefault()}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !written) return
+            // A form is not submitted while the text is not a choice.
+            event.preventDefault()
+            // The first match is marked a moment after it shows. Enter takes it in that moment, too.
+            if (choices?.[0] && combobox.getSelectedOptionIndex() < 0) choose(choices[0])
+          }}
           onBlur={() => {
             combobox.closeDropdown()
             if (written) setUnread(true)
