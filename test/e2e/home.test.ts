@@ -98,6 +98,18 @@ test('the numbers of the home page are those of the reports', async (t) => {
   assert.deepEqual([open, forecast], ['–', '–'])
 })
 
+test('what a person may not read offers no second try', async (t) => {
+  const page = await web.open(t, '/', { allow: /status of 403/ })
+  await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
+  const error = { code: 'forbidden', message: 'This role may not read reports.', request_id: 'req_1' }
+  const body = JSON.stringify({ success: false, error })
+  const answer = { status: 403, contentType: 'application/json', body }
+  await page.route('**/api/v1/reports/pipeline', (route) => route.fulfill(answer))
+  await page.goto(web.rapport.url)
+  await page.getByRole('alert').first().waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+})
+
 test('an activity that is due is completed by one click, and comes back by Undo', async (t) => {
   const { body } = await web.rapport.call('POST', '/api/v1/activities', {
     ...{ subject: 'Ring the bell', due_at: new Date(Date.now() - 3600_000).toISOString() },

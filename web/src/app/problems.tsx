@@ -41,7 +41,10 @@ export function explain(error: unknown, texts: Texts): string {
   return problems[code as keyof typeof problems] ?? (message || problems.other)
 }
 
-/** An error in place: the message, the request id to copy, and a retry button. */
+/** What no repetition changes: the person may not do it, or it does not exist. */
+const isFinal = (error: unknown): boolean => error instanceof Problem && [403, 404].includes(error.status)
+
+/** An error in place: the message, the request id to copy, and a retry button where a retry can help. */
 export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useTexts()
   const request_id = error instanceof Problem ? error.request_id : null
@@ -49,7 +52,7 @@ export function ProblemNote({ error, onRetry }: { error: unknown; onRetry?: () =
     <Alert color="red" variant="light" role="alert" my="sm" className="problem">
       <Text size="sm">{explain(error, t)}</Text>
       <Group gap="sm" mt="xs">
-        {onRetry && (
+        {onRetry && !isFinal(error) && (
           <Button variant="default" onClick={onRetry}>
             {t.app.retry}
           </Button>

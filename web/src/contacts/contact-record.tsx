@@ -1,4 +1,4 @@
-import { MailIcon } from '@primer/octicons-react'
+import { DeviceMobileIcon, MailIcon } from '@primer/octicons-react'
 import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
@@ -6,6 +6,7 @@ import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import { PageAction } from '../ui/page-action.tsx'
+import { telephoneOf } from '../ui/telephone.ts'
 import { Notes } from './notes.tsx'
 
 const fields: readonly Fact<'contacts'>[] = [
@@ -27,7 +28,8 @@ export function ContactRecord(props: RecordProps) {
     <RecordView kind="contacts" {...props}>
       {(contact, save) => {
         const { id, company, title, email } = contact
-        const write_email = t.contacts.write_email(fullName(contact))
+        const name = fullName(contact)
+        const number = telephoneOf(contact.mobile) ?? telephoneOf(contact.phone)
         return {
           subtitle: (title || company) && (
             <>
@@ -36,7 +38,14 @@ export function ContactRecord(props: RecordProps) {
               {company && <RecordLink kind="companies" {...company} />}
             </>
           ),
-          actions: email && <PageAction label={write_email} icon={MailIcon} href={`mailto:${email}`} />,
+          actions: (
+            <>
+              {number && <PageAction label={t.contacts.call(name)} icon={DeviceMobileIcon} href={number} />}
+              {email && (
+                <PageAction label={t.contacts.write_email(name)} icon={MailIcon} href={`mailto:${email}`} />
+              )}
+            </>
+          ),
           facts: (
             <div className="fields">
               <Facts kind="contacts" record={contact} fields={fields} save={save} />

@@ -1,6 +1,7 @@
 import type { contacts as english } from '../en/contacts.ts'
 
 export const contacts: typeof english = {
+  call: (name) => `${name} anrufen`,
   write_email: (name) => `E-Mail an ${name} schreiben`,
   set_stage: 'Phase setzen',
   stage_set: (n, stage) =>

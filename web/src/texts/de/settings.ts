@@ -1,7 +1,5 @@
 import type { settings as english } from '../en/settings.ts'
 
-const two = (n: number) => String(n).padStart(2, '0')
-
 export const settings: typeof english = {
   groups: {
     yours: 'Persönlich',
@@ -31,7 +29,11 @@ export const settings: typeof english = {
   now: 'jetzt',
   when_resumed: 'beim Fortsetzen',
   in_time: (hours, minutes, seconds) =>
-    hours ? `in ${hours}:${two(minutes)}:${two(seconds)} Std.` : `in ${minutes}:${two(seconds)} Min.`,
+    hours
+      ? `in ${hours} Std. ${minutes} Min.`
+      : minutes
+        ? `in ${minutes} Min. ${seconds} Sek.`
+        : `in ${seconds} Sek.`,
   ms: (n) => `${n} ms`,
 
   new_workspace: 'Neuer Arbeitsbereich',

@@ -1,4 +1,5 @@
 export const contacts = {
+  call: (name: string) => `Call ${name}`,
   write_email: (name: string) => `Write an e-mail to ${name}`,
   set_stage: 'Set stage',
   stage_set: (n: number, stage: string) =>

@@ -1,5 +1,3 @@
-const two = (n: number) => String(n).padStart(2, '0')
-
 /** The texts of the settings. */
 export const settings = {
   groups: {
@@ -27,7 +25,7 @@ export const settings = {
   now: 'now',
   when_resumed: 'when resumed',
   in_time: (hours: number, minutes: number, seconds: number) =>
-    hours ? `in ${hours}:${two(minutes)}:${two(seconds)} h` : `in ${minutes}:${two(seconds)} min`,
+    hours ? `in ${hours} h ${minutes} min` : minutes ? `in ${minutes} min ${seconds} s` : `in ${seconds} s`,
   ms: (n: string) => `${n} ms`,
 
   new_workspace: 'New workspace',
