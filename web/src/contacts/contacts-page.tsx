@@ -16,7 +16,6 @@ import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { Column } from '../ui/table.tsx'
-import { telephoneOf } from '../ui/telephone.ts'
 import { Initials } from '../ui/values.tsx'
 import { ContactRecord } from './contact-record.tsx'
 import { ContactsBulk } from './contacts-bulk.tsx'
@@ -54,20 +53,7 @@ function useContactColumns() {
             </a>
           ),
       },
-      {
-        id: 'phone',
-        label: labelOf('phone'),
-        cell: ({ phone }) => {
-          const href = telephoneOf(phone)
-          return href ? (
-            <a href={href} className="quiet-link">
-              {phone}
-            </a>
-          ) : (
-            phone
-          )
-        },
-      },
+      { id: 'phone', label: labelOf('phone'), cell: ({ phone }) => phone },
       {
         id: 'stage',
         label: labelOf('stage'),
