@@ -184,7 +184,7 @@ test('Enter takes what fits the text and was shown as chosen, also while more is
   await page.keyboard.type('anna')
   await page.getByRole('option', { name: /Anna Schmidt/ }).waitFor()
   let answering = Promise.resolve()
-  await page.route(/\/api\/v1\/(contacts|companies|deals)\?/, async (route) => {
+  await page.route(/\/api\/v1\/search\?/, async (route) => {
     await answering
     await route.continue()
   })
@@ -209,4 +209,32 @@ test('Enter takes what fits the text and was shown as chosen, also while more is
   answer()
   await page.getByRole('option', { name: /Deal makers/ }).waitFor()
   assert.equal(await current(page), chosen)
+})
+
+test('settings, colours, activities and words with a wrong letter are found', async (t) => {
+  await web.rapport.call('POST', '/api/v1/activities', { type: 'call', subject: 'Zinnober handover' })
+  const times = { start_at: '2026-12-01T10:00:00.000Z', end_at: '2026-12-01T10:30:00.000Z' }
+  await web.rapport.call('POST', '/api/v1/appointments', { title: 'Zinnober tour', ...times })
+  const page = await web.open(t, '/trash')
+  const input = await openPalette(page)
+  const finds = async (text: string, group: string, option: string) => {
+    await input.fill(text)
+    await page.getByRole('group', { name: group }).getByRole('option', { name: option }).waitFor()
+  }
+  await finds('zinnober', 'Activities', 'Zinnober handover Call')
+  await finds('zinnober', 'Appointments', 'Zinnober tour')
+  await finds('delivery log', 'Go to', 'Go to Delivery log')
+  await finds('webhook', 'Go to', 'Go to Webhooks')
+  await finds('papierkorb', 'Go to', 'Go to Trash')
+  await finds('delivrey', 'Similar', 'Go to Delivery log')
+  await finds('api key', 'Create', 'Create API key')
+  await finds('dark', 'Actions', 'Appearance: Dark')
+  await page.keyboard.press('Enter')
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
+  await openPalette(page)
+  await page.keyboard.type('new api key')
+  await page.getByRole('option', { name: 'Create API key' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/settings/keys?create=1')
+  await page.getByRole('dialog', { name: 'Create API key' }).waitFor()
 })

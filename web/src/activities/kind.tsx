@@ -48,6 +48,7 @@ export const activities = {
       outcome,
     ],
   }),
+  found: (type, t) => t.activities.types[type as keyof typeof t.activities.types],
   list: async () => (await import('./activities-page.tsx')).ActivitiesPage,
   record: async () => (await import('./activity-record.tsx')).ActivityRecord,
   related: {

@@ -1,16 +1,23 @@
+import { useMantineColorScheme } from '@mantine/core'
 import { ArrowRightIcon, HistoryIcon, type Icon, PlusIcon, ZapIcon } from '@primer/octicons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { all_kinds } from '../kinds.ts'
+import { useSettingsPages } from '../settings/settings-pages.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { type Entry, type Group, PickDialog } from '../ui/pick-dialog.tsx'
 import { Initials } from '../ui/values.tsx'
-import { useOffered } from './commands.ts'
-import { matching } from './matching.ts'
+import { type Command, useOffered } from './commands.ts'
+import { useFormats } from './formats.ts'
+import { keywordsOf } from './keywords.ts'
+import { exactly, nearly } from './matching.ts'
 import { useRecordSearch } from './palette-records.ts'
 import { explain } from './problems.tsx'
 import { recentRecords, rememberRecord } from './recent.ts'
-import { useMay, useSession } from './session.ts'
+import { useMay, useSession, useSignOut } from './session.ts'
+
+// Entries that the text misses by a letter.
+const most_similar = 8
 
 const iconOf = (EntryIcon: Icon) => (
   <span className="palette-icon">
@@ -37,14 +44,17 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
+/** An entry with the group that it belongs to, and further words by which it is found. */
+type Listed = Entry & Pick<Command, 'group'> & { keywords: string }
+
 /** The entries of the palette for a text, in groups. */
 function useGroups(text: string): { groups: Group[]; searching: boolean; failed: unknown } {
   const t = useTexts()
+  const formats = useFormats()
   const navigate = useNavigate()
   const { workspace } = useSession()
-  const offered = useOffered().filter(({ keys_only, id }) => !keys_only && id !== 'palette')
-  const creates = useCreates()
   const language = useLanguage()
+  const listed = useListed(text.trim() !== '')
   const [recent] = useState(() => recentRecords(workspace.id))
   const { groups: found, searching, failed } = useRecordSearch(text)
 
@@ -56,52 +66,86 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     ...{ id: path, name, detail: detail ?? null, run: open(path, name) },
     icon,
   })
-  const commands = (group: string, icon: Icon, more: Entry[] = []): Entry[] => {
-    const those = offered.filter((command) => command.group === group)
-    const known = new Set(those.map(({ label }) => label.toLowerCase()))
-    return matching(text, [
-      ...those.map(({ id, label, keys, run }) => ({
-        ...{ id, name: label, icon: iconOf(icon), run },
-        ...(keys && { keys }),
-      })),
-      ...more.filter(({ name }) => !known.has(name.toLowerCase())),
-    ])
-  }
+  const matched = exactly(text, listed)
+  const commands = (...groups: Command['group'][]) => matched.filter(({ group }) => groups.includes(group))
   const records = found.map(({ kind, records }) => ({
     label: kind.names[language].many,
-    entries: records.map(({ id, name, detail }) =>
-      record(`${kind.path}/${id}`, name, <Initials name={name} square={!kind.person} />, detail),
-    ),
+    entries: records.map(({ id, title, subtitle }) => {
+      const detail = subtitle && kind.found?.(subtitle, t, formats)
+      return record(`${kind.path}/${id}`, title, <Initials name={title} square={!kind.person} />, detail)
+    }),
   }))
-  const empty = text.trim() === ''
+  const opened = recent.map(({ path, name }) => record(path, name, iconOf(HistoryIcon)))
   const groups = [
-    ...(empty
-      ? [
-          {
-            label: t.app.recent,
-            entries: recent.map(({ path, name }) => record(path, name, iconOf(HistoryIcon))),
-          },
-        ]
-      : []),
-    { label: t.app.actions, entries: [...commands('actions', ZapIcon), ...commands('lists', ZapIcon)] },
+    { label: t.app.recent, entries: text.trim() === '' ? opened : [] },
+    { label: t.app.actions, entries: commands('actions', 'lists') },
     ...records,
-    { label: t.app.create, entries: commands('create', PlusIcon, creates) },
-    { label: t.app.go, entries: commands('go', ArrowRightIcon) },
-  ]
-  return { groups: groups.filter(({ entries }) => entries.length), searching, failed }
+    { label: t.app.create, entries: commands('create') },
+    { label: t.app.go, entries: commands('go') },
+  ].filter(({ entries }) => entries.length)
+  if (groups.length || searching) return { groups, searching, failed }
+  const similar = nearly<Entry>(text, [...listed, ...opened]).slice(0, most_similar)
+  return { groups: similar.length ? [{ label: t.app.similar, entries: similar }] : [], searching, failed }
+}
+
+const icons = { actions: ZapIcon, lists: ZapIcon, create: PlusIcon, go: ArrowRightIcon }
+
+/** All commands. Those that no page registers are listed only for a text: `more`. */
+function useListed(more: boolean): Listed[] {
+  const offered = useOffered().filter(({ keys_only, id }) => !keys_only && id !== 'palette')
+  const others = [useCreates(), useSettings(), useAppearance(), useSigningOut()].flat()
+  const labels = new Set(offered.map(({ label }) => label.toLowerCase()))
+  const added = others.filter(({ label, group }) => {
+    return !labels.has(label.toLowerCase()) && (more || group === 'create')
+  })
+  return [...offered, ...added].map(({ id, label, keys, group, run }) => ({
+    ...{ id, name: label, group, run, icon: iconOf(icons[group]), keywords: keywordsOf(id) },
+    ...(keys && { keys }),
+  }))
 }
 
 /** The create commands: each list opens its dialog if its address says so. */
-function useCreates(): Entry[] {
+function useCreates(): Command[] {
+  const t = useTexts()
   const language = useLanguage()
   const navigate = useNavigate()
   const may = useMay()
-  return all_kinds
+  const of_records = all_kinds
     .filter(({ kind, creates }) => creates && may(`${kind}:write`))
-    .map(({ kind, path, names }) => ({
-      id: `create-${kind}`,
-      name: names[language].create,
-      icon: iconOf(PlusIcon),
-      run: () => navigate({ to: path, search: { create: '1' } as never }),
+    .map(({ kind, path, names }) => ({ name: kind as string, path, label: names[language].create }))
+  const of_settings = [
+    { name: 'webhooks', path: '/settings/webhooks', label: t.settings.create_webhook },
+    { name: 'keys', path: '/settings/keys', label: t.settings.create_key },
+  ].filter(({ name }) => may(`${name}:write`))
+  return [...of_records, ...of_settings].map(({ name, path, label }) => ({
+    ...{ id: `create-${name}`, label, group: 'create' },
+    run: () => navigate({ to: path, search: { create: '1' } as never }),
+  }))
+}
+
+/** The pages of the settings that the role may read. */
+function useSettings(): Command[] {
+  const t = useTexts()
+  const navigate = useNavigate()
+  return useSettingsPages()
+    .flatMap(({ pages }) => pages)
+    .map(({ name, label, to, away }) => ({
+      ...{ id: `go-${name}`, label: t.app.go_to(label), group: 'go' },
+      run: () => (away ? window.location.assign(to) : navigate({ to })),
     }))
+}
+
+function useAppearance(): Command[] {
+  const t = useTexts()
+  const { setColorScheme } = useMantineColorScheme()
+  const schemes = { light: t.app.light, dark: t.app.dark, auto: t.app.system } as const
+  return Object.entries(schemes).map(([scheme, label]) => ({
+    ...{ id: `appearance-${scheme}`, label: `${t.app.appearance}: ${label}`, group: 'actions' },
+    run: () => setColorScheme(scheme as keyof typeof schemes),
+  }))
+}
+
+function useSigningOut(): Command[] {
+  const t = useTexts()
+  return [{ id: 'sign-out', label: t.app.sign_out, group: 'actions', run: useSignOut() }]
 }

@@ -46,6 +46,7 @@ export const appointments = {
     state: status === 'scheduled' ? null : t.record[status],
     facts: [[formats.moment(start_at), location].filter(Boolean).join(', ')],
   }),
+  found: (start_at, _, formats) => formats.moment(start_at),
   list: async () => (await import('./calendar-page.tsx')).CalendarPage,
   record: async () => (await import('./appointment-record.tsx')).AppointmentRecord,
   related: {

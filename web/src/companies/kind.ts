@@ -37,7 +37,7 @@ export const companies = {
   stale: ['merges'],
   nameOf: ({ name }) => name,
   lines: ({ industry, website, phone, address }) => [industry, website, phone, address],
-  palette: true,
+  found: (website) => website,
   async search(words, per_page) {
     const { data } = await companiesApi.list({ ...(words && { search: words }), sort: 'name', per_page })
     return data.map(({ id, name, industry }) => ({ id, name, detail: industry }))

@@ -46,7 +46,7 @@ export const contacts = {
     phone ?? mobile,
     stage,
   ],
-  palette: true,
+  found: (email) => email,
   async search(words, per_page) {
     const { data } = await contactsApi.list(
       words ? { search: words, per_page } : { sort: 'last_name', per_page },

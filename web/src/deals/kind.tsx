@@ -58,7 +58,7 @@ export const deals = {
       </>,
     ],
   }),
-  palette: true,
+  found: (stage, t) => t.deals.stages[stage as keyof typeof t.deals.stages],
   async search(words, per_page, t) {
     const { data } = await dealsApi.list(words ? { search: words, sort: 'name', per_page } : { per_page })
     return data.map(({ id, name, stage }) => ({ id, name, detail: t.deals.stages[stage] }))

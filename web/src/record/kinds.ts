@@ -84,8 +84,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
    * kind.
    */
   search?(words: string, per_page: number, t: Texts): Promise<Choice[]>
-  /** Whether the palette searches the kind, too. */
-  palette?: boolean
+  /** What the palette shows beside the name of a found record, from the search's subtitle. Left out: the kind is not searched. */
+  found?(subtitle: string, t: Texts, formats: Formats): string
   list(): Promise<ComponentType>
   record(): Promise<ComponentType<RecordProps>>
   /** The kinds whose pages have a tab with these records, and the order in it. */

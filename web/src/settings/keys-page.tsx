@@ -6,6 +6,7 @@ import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { whoOf } from '../record/changes.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useCreating } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { Ask } from './ask.tsx'
@@ -21,7 +22,7 @@ export function KeysPage() {
   const t = useTexts()
   const client = useQueryClient()
   const writes = useMay()('keys:write')
-  const [creating, setCreating] = useState(false)
+  const [creating, setCreating] = useCreating()
   const [revoking, setRevoking] = useState<Key | null>(null)
   return (
     <SettingsList

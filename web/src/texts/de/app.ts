@@ -153,6 +153,7 @@ export const app: typeof english = {
   palette_empty: 'Nichts gefunden.',
   go: 'Öffnen',
   actions: 'Aktionen',
+  similar: 'Ähnliches',
   recent: 'Zuletzt geöffnet',
   go_to: (name) => `${name} öffnen`,
   keys: {

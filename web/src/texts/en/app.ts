@@ -152,6 +152,7 @@ export const app = {
   palette_empty: 'Nothing found.',
   go: 'Go to',
   actions: 'Actions',
+  similar: 'Similar',
   recent: 'Opened last',
   go_to: (name: string) => `Go to ${name}`,
   keys: {
