@@ -58,6 +58,7 @@ import { type BuildBody, createBuildBody } from './webhooks/delivery/bodies.ts'
 import type { Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { queueNumbers } from './webhooks/delivery/queue.ts'
 import { webhookActionRoutes } from './webhooks/log/action-routes.ts'
+import { changeEventsRoute } from './webhooks/log/change-events.ts'
 import { deliveryRoutes } from './webhooks/log/delivery-routes.ts'
 import { explainRoute } from './webhooks/log/explain.ts'
 import { webhookRoutes } from './webhooks/registration/routes.ts'
@@ -245,5 +246,6 @@ function addRoutes(app: App, service: Routed): void {
   webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
   explainRoute(app, service)
+  changeEventsRoute(app, service)
   feedRoutes(app, service)
 }

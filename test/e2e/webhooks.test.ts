@@ -43,6 +43,26 @@ test('an event says for each webhook why it was sent or not', async (t) => {
   await dialog.getByText('Was not subscribed to deal.created.').waitFor()
 })
 
+test('an entry of a timeline leads to the reasons for all its events', async (t) => {
+  receiver.answering = () => ({})
+  const { call } = web.rapport
+  await register(call, { name: 'Won deals', url: receiver.url, events: ['deal.won'] })
+  const made = await call('POST', '/api/v1/deals', { name: 'Awning', value: 300 })
+  const { id } = made.body.data
+  assert.equal((await call('POST', `/api/v1/deals/${id}/change-stage`, { stage: 'won' })).status, 200)
+  const page = await web.open(t, `/deals/${id}`)
+  const moved = page
+    .getByRole('list', { name: 'Timeline' })
+    .getByRole('listitem')
+    .filter({ hasText: 'moved' })
+  await moved.getByRole('button', { name: /^Explain who got the events of/ }).click()
+  const dialog = page.getByRole('dialog', { name: 'Who got this event, and why' })
+  await dialog.getByText('deal.won', { exact: true }).waitFor()
+  await dialog.getByText('Was not subscribed to deal.stage_changed.').first().waitFor()
+  await dialog.getByText('Got it.').first().waitFor()
+  await checkScreen(page)
+})
+
 test('a test shows the example of an event before it is sent, and the outcome', async (t) => {
   receiver.answering = () => ({})
   const { id } = await register(web.rapport.call, { name: 'Tried', url: receiver.url })

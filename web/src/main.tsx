@@ -7,12 +7,14 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
 import { Problem } from './api/client.ts'
+import { later } from './app/contained.tsx'
 import { followSignOut } from './app/drafts.ts'
 import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
 import { watchSession } from './app/session-watch.ts'
 import { theme } from './app/theme.ts'
 import { kinds } from './kinds.ts'
+import { ExplainContext } from './record/explained.tsx'
 import { KindsContext } from './record/kinds.ts'
 import { UndoCommand } from './ui/undo.tsx'
 
@@ -29,6 +31,7 @@ const client = new QueryClient({
 followSignOut()
 watchSession(client)
 const router = createAppRouter(client)
+const ExplainChange = later(async () => (await import('./settings/explain.tsx')).ExplainChange)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
 createRoot(document.getElementById('app') as HTMLElement, {
@@ -39,9 +42,11 @@ createRoot(document.getElementById('app') as HTMLElement, {
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <LanguageProvider>
         <KindsContext value={kinds}>
-          <Notifications position="bottom-right" limit={4} />
-          <UndoCommand />
-          <RouterProvider router={router} />
+          <ExplainContext value={ExplainChange}>
+            <Notifications position="bottom-right" limit={4} />
+            <UndoCommand />
+            <RouterProvider router={router} />
+          </ExplainContext>
         </KindsContext>
       </LanguageProvider>
     </MantineProvider>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { makeKey } from '../../../test/keys.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { act, type Call, register, total, until } from '../../../test/webhooks.ts'
 
@@ -171,4 +172,44 @@ test('of a test or a backfill tells only of its webhook; an unknown event, and o
     [await newWorkspace(rapport), event_id],
   ] as const)
     assert.equal((await by('GET', `/api/v1/events/${id}/explain`)).status, 404)
+})
+
+test('the events of a change are found by its record and its time, those of other records and workspaces are not', async () => {
+  call = await newWorkspace(rapport)
+  const other = await newWorkspace(rapport)
+  const { data: deal } = (await call('POST', '/api/v1/deals', { name: 'Awning' })).body
+  await Promise.all([1, 2, 3].map((n) => call('POST', '/api/v1/deals', { name: `Beside ${n}` })))
+  await call('POST', `/api/v1/deals/${deal.id}/change-stage`, { stage: 'won' })
+  const workspace_id = (await call('GET', '/api/v1/workspace')).body.data.id
+  const { data: entries } = (await call('GET', `/api/v1/deals/${deal.id}/timeline`)).body
+  const find = async (by: Call, at: string, kind = 'deals') => {
+    const reply = await by('GET', `/api/v1/events/of-change?kind=${kind}&id=${deal.id}&at=${at}`)
+    assert.equal(reply.status, 200, reply.text)
+    return reply.body.data as { id: string; event: string; timestamp: string }[]
+  }
+  const moved = entries.find(({ type }: { type: string }) => type === 'stage_change')
+  const found = await find(call, moved.at)
+  assert.deepEqual(
+    found.map(({ event }) => event),
+    ['deal.stage_changed', 'deal.won'],
+  )
+  for (const { id } of found) assert.deepEqual(await explain(id), [])
+  const created = await find(call, deal.created_at)
+  assert.deepEqual(
+    created.map(({ event, timestamp }) => [event, timestamp]),
+    [['deal.created', deal.created_at]],
+  )
+  assert.deepEqual(await find(other, moved.at), [])
+  assert.deepEqual(await find(call, moved.at, 'contacts'), [])
+  assert.deepEqual(await find(call, '2026-01-01T00:00:00.000Z'), [])
+  for (const [query, status] of [
+    ['kind=notes&id=1&at=2026-01-01T00:00:00.000Z', 422],
+    ['kind=deals&id=1&at=yesterday', 422],
+    ['kind=deals&at=2026-01-01T00:00:00.000Z', 422],
+  ] as const)
+    assert.equal((await call('GET', `/api/v1/events/of-change?${query}`)).status, status, query)
+  const { call: narrow } = await makeKey(rapport, { scopes: ['webhooks:read'], workspace_id })
+  assert.deepEqual(await find(narrow, moved.at), [])
+  const { call: own } = await makeKey(rapport, { scopes: ['webhooks:read', 'deals:read'], workspace_id })
+  assert.equal((await find(own, moved.at)).length, 2)
 })

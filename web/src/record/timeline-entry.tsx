@@ -5,7 +5,8 @@ import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { ChangedFields, stageName, whoOf } from './changes.tsx'
-import { type Kind, useAllKinds, useNames } from './kinds.ts'
+import { Explained, type Change as Happened } from './explained.tsx'
+import { type Kind, useKinds, useNames } from './kinds.ts'
 import { RecordLink } from './linked.tsx'
 
 export type Entry = Schemas['TimelineEntry']
@@ -37,11 +38,17 @@ export function isShownElsewhere({ type, data }: Entry): boolean {
 }
 
 /** An entry in the timeline of a record of `kind`. */
-type Props = { kind: RecordKind; entry: Entry }
+type Props = { kind: RecordKind; id: number; entry: Entry }
 
 /** An entry of a timeline: what happened, by whom, when. */
-export function TimelineItem({ kind, entry }: Props) {
-  const created = useAllKinds().find(({ noun }) => noun === entry.type)
+export function TimelineItem({ kind, id, entry }: Props) {
+  const t = useTexts()
+  const formats = useFormats()
+  const kinds = useKinds()
+  const created = Object.values(kinds).find(({ noun }) => noun === entry.type)
+  const { at } = entry
+  const changed = changedBy({ kind, id, entry }, created)
+  const has_events = changed !== null && kinds[changed.kind].events.length > 0
   const EntryIcon = created?.icon ?? icons[entry.type] ?? PencilIcon
   return (
     <li className="timeline-entry">
@@ -56,13 +63,27 @@ export function TimelineItem({ kind, entry }: Props) {
         )}
       </div>
       <span className="timeline-at">
-        <Ago at={entry.at} />
+        {has_events && (
+          <Explained {...changed} at={at} label={t.webhooks.explain_change(formats.moment(at))} />
+        )}
+        <Ago at={at} />
       </span>
     </li>
   )
 }
 
-function Sentence({ kind, entry: { type, data } }: Props) {
+/** The record that the entry tells of. Notes have no events. */
+function changedBy({ kind, id, entry: { type, id: entry_id, data } }: Props, created: Kind | undefined) {
+  if (type === 'note') return null
+  const of = created
+    ? { kind: created.kind, id: entry_id }
+    : type === 'stage_change'
+      ? { kind: 'deals', id: (data as Stage).deal_id }
+      : { kind, id }
+  return of as Pick<Happened, 'kind' | 'id'>
+}
+
+function Sentence({ kind, entry: { type, data } }: Omit<Props, 'id'>) {
   if (type === 'change') return <RecordChange kind={kind} {...(data as Change)} />
   if (type === 'note') return <WrittenNote {...(data as Schemas['Note'])} />
   return <StageChange {...(data as Stage)} />

@@ -22,7 +22,7 @@ export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
     <>
       <ol className="timeline" aria-label={t.app.timeline}>
         {entries.map((entry) => (
-          <TimelineItem key={`${entry.type} ${entry.id}`} kind={kind} entry={entry} />
+          <TimelineItem key={`${entry.type} ${entry.id}`} kind={kind} id={id} entry={entry} />
         ))}
       </ol>
       {more && (

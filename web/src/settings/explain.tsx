@@ -6,6 +6,7 @@ import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import type { Change } from '../record/explained.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { writeNumber } from '../ui/number.ts'
 import { conditionText, shortField, valueText } from './condition-text.ts'
@@ -34,18 +35,51 @@ export function Explain({ event_id, event }: { event_id: string; event: string }
       >
         {t.webhooks.explain}
       </Button>
-      <Modal
-        opened={opened}
-        onClose={() => setOpened(false)}
-        title={t.webhooks.explain_title}
-        size="lg"
-        closeButtonProps={{ 'aria-label': t.app.close }}
-      >
+      <ReasonsDialog opened={opened} onClose={() => setOpened(false)}>
         <Reasons event_id={event_id} event={event} />
-      </Modal>
+      </ReasonsDialog>
     </>
   )
 }
+
+/** The dialog with the reasons for all events of a change. */
+export const ExplainChange = ({ onClose, ...change }: Change & { onClose: () => void }) => (
+  <ReasonsDialog opened onClose={onClose}>
+    <ReasonsOfChange {...change} />
+  </ReasonsDialog>
+)
+
+function ReasonsDialog(props: { opened: boolean; onClose: () => void; children: React.ReactNode }) {
+  const t = useTexts()
+  return (
+    <Modal
+      {...props}
+      title={t.webhooks.explain_title}
+      size="lg"
+      closeButtonProps={{ 'aria-label': t.app.close }}
+    />
+  )
+}
+
+function ReasonsOfChange(change: Change) {
+  const t = useTexts()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['events', 'of-change', change],
+    queryFn: () => dataOf(api.GET('/api/v1/events/of-change', { params: { query: change } })),
+    retry: false,
+  })
+  if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
+  if (!data) return <Waiting />
+  if (!data.length) return <Text size="sm">{t.webhooks.no_events}</Text>
+  return data.map(({ id, event }) => <Reasons key={id} event_id={id} event={event} />)
+}
+
+const Waiting = () => (
+  <Stack gap="sm">
+    <Skeleton h={40} />
+    <Skeleton h={40} />
+  </Stack>
+)
 
 function Reasons({ event_id, event }: { event_id: string; event: string }) {
   const t = useTexts()
@@ -59,13 +93,7 @@ function Reasons({ event_id, event }: { event_id: string; event: string }) {
   })
   if (error instanceof Problem && error.status === 404) return <Text size="sm">{t.webhooks.not_kept}</Text>
   if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
-  if (!data)
-    return (
-      <Stack gap="sm">
-        <Skeleton h={40} />
-        <Skeleton h={40} />
-      </Stack>
-    )
+  if (!data) return <Waiting />
   if (!data.length) return <Text size="sm">{t.webhooks.no_webhooks}</Text>
   return (
     <>

@@ -66,6 +66,8 @@ export const webhooks = {
 
   explain: 'Explain',
   explain_event: (event: string) => `Explain ${event}`,
+  explain_change: (at: string) => `Explain who got the events of ${at}`,
+  no_events: 'This change has no events, or they are no longer kept.',
   explain_title: 'Who got this event, and why',
   explain_text: 'As each webhook was set when the event happened.',
   no_webhooks: 'There are no webhooks.',
