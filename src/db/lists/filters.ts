@@ -2,6 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { engineOf } from '../statements/prepare.ts'
 import { indexedValue, indexedWhole, type Valued } from './field-values.ts'
+import type { Match } from './pages.ts'
 
 /** A condition of a list. */
 export type Filter = {
@@ -11,8 +12,8 @@ export type Filter = {
   where: RawBuilder<SqlBool>
   /** The condition in a form that cannot use an index. Without statistics, a planner would use any index. */
   plain: RawBuilder<SqlBool>
-  /** The next column of its index is the id. */
-  by_id?: boolean
+  /** The column and its value, if the filter is no more than that. The total is then kept, and the index has the id next. */
+  match?: Match
   /** The number of matching records, if it is kept. */
   total?: number
   /** A query with a row for each match, to check for many matches without reading the records. */
@@ -21,13 +22,13 @@ export type Filter = {
   count?: RawBuilder<{ n: number }>
 }
 
-/** Records whose column has this value. `total` is the kept total, if there is one. */
-export const equals = (column: string, value: string | number, total?: number): Filter => ({
+/** Records whose column has this value. `total` is the kept total. */
+export const equals = (column: string, value: string | number, total: number): Filter => ({
   field: column,
   where: sql`${sql.ref(column)} = ${value}`,
   plain: sql`coalesce(${sql.ref(column)}, null) = ${value}`,
-  by_id: true,
-  ...(total !== undefined && { total }),
+  match: { column, value },
+  total,
 })
 
 type Value = string | number

@@ -4,7 +4,7 @@ import type { Deletable } from '../records.ts'
 import { countOf, countRows } from './counts.ts'
 import type { Filter } from './filters.ts'
 import { newest_first, type Sorting, type SortKey } from './orders.ts'
-import { pageIds } from './pages.ts'
+import { newestIds } from './pages.ts'
 
 export type Page = { per_page: number } & ({ offset: number } | { after: readonly unknown[] | null })
 
@@ -26,6 +26,9 @@ const few = 2000
  */
 export async function findRecords(db: Db, request: PageRequest): Promise<IdPage> {
   const { table, workspace_id, sorting, page } = request
+  const [only, ...others] = request.filters
+  if (sorting.name === newest_first.name && !others.length && (!only || only.match))
+    return findNewest(db, request, only)
   const all = await countOf(db, workspace_id, table)
   const filters = await Promise.all(request.filters.map((filter) => measured(db, request, filter)))
   const lead = leadOf(filters, sorting, all)
@@ -34,8 +37,6 @@ export async function findRecords(db: Db, request: PageRequest): Promise<IdPage>
   if (filters.some(({ total }) => total === 0)) return { ...none, total: total && 0 }
   if ('offset' in page) {
     if (page.offset >= (total ?? 0)) return none
-    if (!filters.length && sorting.name === newest_first.name)
-      return { ids: await pageIds(db, table, workspace_id, page), total, next: null }
     const rows = await read(db, request, filters, lead, everything, page.per_page, page.offset)
     return { ids: rows.map(({ id }) => id), total, next: null }
   }
@@ -48,6 +49,21 @@ export async function findRecords(db: Db, request: PageRequest): Promise<IdPage>
   }
   const { shown, last } = cutPage(rows, page.per_page)
   return { ids: shown.map(({ id }) => id), total, next: last ? placeOf(sorting, last) : null }
+}
+
+/** The same for the most frequent lists: newest first, of all records or of those with one value. */
+async function findNewest(
+  db: Db,
+  { table, workspace_id, page }: PageRequest,
+  filter?: Filter,
+): Promise<IdPage> {
+  const { records, total, next } = await readPage(
+    page,
+    async () => filter?.total ?? countOf(db, workspace_id, table),
+    (window) => newestIds(db, table, workspace_id, window, filter?.match),
+    (id) => [id],
+  )
+  return { ids: records, total, next }
 }
 
 /** Cuts rows, read with one more than a page has, to the page. `last` is its last row if there is a next page. */
@@ -134,7 +150,7 @@ async function countOfRows(db: Db, query: RawBuilder<unknown>): Promise<number> 
 function leadOf(filters: Measured[], sorting: Sorting, all: number): Measured | undefined {
   const rarest = filters.filter(({ more }) => !more).sort((a, b) => a.total - b.total)
   // Its index has the order already.
-  const ordered = sorting.keys.length ? undefined : rarest.find(({ by_id }) => by_id)
+  const ordered = sorting.keys.length ? undefined : rarest.find(({ match }) => match)
   if (ordered) return ordered
   const [first] = rarest
   if (!first) return undefined
@@ -182,7 +198,7 @@ async function read(
       down(sql.ref('id'), descending),
     ])
   const page = sql`LIMIT ${limit} OFFSET ${offset}`
-  const { rows } = await (lead && !(lead.by_id && !keys.length)
+  const { rows } = await (lead && !(lead.match && !keys.length)
     ? sql<Row>`WITH found AS MATERIALIZED (${found}) SELECT * FROM found ORDER BY ${order((_, n) => sql.ref(`key_${n}`))} ${page}`
     : sql<Row>`${found} ORDER BY ${order(({ by }) => by)} ${page}`
   ).execute(db)

@@ -10,7 +10,7 @@ import { type Database, transaction } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import { moveRecord } from '../records.ts'
 import { recordset, rowsOf } from '../statements/recordset.ts'
-import { pageIds } from './pages.ts'
+import { newestIds } from './pages.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-pages-'))
 const now = '2026-11-21T08:30:00.000Z'
@@ -72,7 +72,11 @@ test('every page has the records that it would have if all were counted, however
           const expected = await liveIds(workspace_id)
           for (const { at, per_page } of pages) {
             const offset = Math.floor(at * (expected.length + 50))
-            const found = await pageIds(database.db, 'companies', workspace_id, { per_page, offset })
+            const found = await newestIds(database.db, 'companies', workspace_id, {
+              limit: per_page,
+              offset,
+              after: null,
+            })
             assert.deepEqual(found, expected.slice(offset, offset + per_page))
           }
         }
@@ -89,5 +93,5 @@ test('every page has the records that it would have if all were counted, however
 })
 
 test('a block that other records share never hides a workspace that has none there', async () => {
-  assert.deepEqual(await pageIds(database.db, 'companies', 3, { per_page: 25, offset: 600 }), [])
+  assert.deepEqual(await newestIds(database.db, 'companies', 3, { limit: 25, offset: 600, after: null }), [])
 })

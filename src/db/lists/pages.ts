@@ -2,6 +2,7 @@ import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
 import { perKey, prepare } from '../statements/prepare.ts'
+import type { Window } from './lists.ts'
 
 /** Caches a query for each number of parameters. */
 export const perNumber = <Value>(make: (count: number) => Value) => perKey<number, Value>(make)
@@ -60,33 +61,41 @@ const live = (db: Db, table: Deletable, workspace_id: number) =>
     .where('deleted_at', 'is', null)
     .orderBy('id', 'desc')
 
-type Slice = { workspace_id: number; below: number; limit: number; offset: number }
-const idsBelow = perKey((table: Deletable) =>
-  prepare((db, p: Slice) =>
-    live(db, table, p.workspace_id).where('id', '<', p.below).limit(p.limit).offset(p.offset),
-  ),
-)
+/** A column and the value that records have in it. Its index goes on with the id. */
+export type Match = { column: string; value: string | number }
 
-type Page = { per_page: number; offset: number }
+type Slice = { workspace_id: number; below: number; limit: number; offset: number; value: string | number }
+// A key names the table, and the column of a match.
+const idsBelow = perKey((key: string) => {
+  const [table, column] = key.split(' ') as [Deletable, string?]
+  return prepare((db, p: Slice) => {
+    const records = live(db, table, p.workspace_id).limit(p.limit).offset(p.offset)
+    return column === undefined
+      ? records.where('id', '<', p.below)
+      : records.where('id', '<', p.below).where(sql.ref<string | number>(column), '=', p.value)
+  })
+})
 
 /**
- * The ids of one page of a table's live records, newest first. At any offset it skips at most 4,096 records one by one.
- * The totals of whole blocks of ids, which triggers keep, skip the rest.
+ * The ids of some of a table's live records, newest first: of all, or of those of a match. Of all records it skips at
+ * most 4,096 one by one, at any offset. The totals of whole blocks of ids, which triggers keep, skip the rest.
  */
-export async function pageIds(
+export async function newestIds(
   db: Db,
   table: Deletable,
   workspace_id: number,
-  { per_page, offset }: Page,
+  { limit, offset, after }: Window,
+  match?: Match,
 ): Promise<number[]> {
-  const newest = { end: Number.MAX_SAFE_INTEGER, skip: offset }
-  const start = offset < deep_from ? newest : await blockOf(db, table, workspace_id, offset)
+  const newest = { end: Number(after?.[0] ?? Number.MAX_SAFE_INTEGER), skip: offset }
+  const start = match || offset < deep_from ? newest : await blockOf(db, table, workspace_id, offset)
   if (!start) return []
-  const rows = await idsBelow(table)(db, {
+  const rows = await idsBelow(match ? `${table} ${match.column}` : table)(db, {
     workspace_id,
     below: start.end,
-    limit: per_page,
+    limit,
     offset: start.skip,
+    value: match?.value ?? '',
   })
   return rows.map(({ id }) => id)
 }
