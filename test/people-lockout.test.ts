@@ -36,12 +36,12 @@ async function attack(addresses: string[], email: string): Promise<number> {
 }
 
 describe('five wrong passwords by anybody lock nobody out', () => {
-  for (const n of [1, 50])
+  for (const n of [1, 20])
     test(`an attacker tries at full speed from ${n === 1 ? 'one address' : `${n} addresses`} again and again; the owner signs in at once`, async () => {
       const { call, email } = await join(ada, rapport.url, 'member')
       await call('DELETE', '/session')
       const attackers = Array.from({ length: n }, (_, i) => `198.51.${n}.${i + 1}`)
-      // Each hash takes its time: fifty addresses are tried for half an hour.
+      // Each hash takes its time: twenty addresses are tried for half an hour.
       const quarters = n === 1 ? 8 : 2
       let guesses = 0
       for (let quarter = 0; quarter < quarters; quarter++) {

@@ -80,12 +80,15 @@ describe('pause and resume', () => {
   })
 
   test('a retry that comes due during a pause waits for the resume, and then goes at once', async () => {
-    receiver.answering = (_request, number) => ({ status: number === 1 ? 500 : 200 })
+    const paused = Promise.withResolvers<void>()
+    receiver.answering = (_request, number) => (number === 1 ? { status: 500, after: paused.promise } : {})
     const hook = await register(call, { url: receiver.url })
     await company(call)
     const { id } = await onlyDelivery(call, hook.id)
-    await attempted(call, id)
+    await receiver.waitFor(1)
     await act(call, hook.id, 'pause')
+    paused.resolve()
+    await attempted(call, id)
     await pause(retry_ms + 100)
     assert.equal(receiver.received.length, 1)
     await act(call, hook.id, 'resume')

@@ -100,7 +100,8 @@ async function runWorker(
     const file = queue.shift()?.file
     if (file) turns.push(createTurn(file, outcome, tell, (ms) => remember(file, name, ms)))
     const order: Order = file ? { file } : { file: null, farewell_ms }
-    if (child.connected) child.send(order)
+    // A process that has just ended takes no order: its exit tells of it.
+    if (child.connected) child.send(order, () => {})
   }
   const silence = setTimeout(() => {
     turns.at(-1)?.breakOff(`It told nothing for ${silence_ms / 1000} s, so its process was ended.`)
