@@ -78,6 +78,51 @@ test('a test shows the example of an event before it is sent, and the outcome', 
   assert.ok(sent)
 })
 
+test('a condition suggests the custom fields of the chosen events by their labels, with their operators and values', async (t) => {
+  const { call } = web.rapport
+  for (const field of [
+    { resource: 'deals', key: 'region', label: 'Sales region', type: 'select', options: ['EMEA', 'APAC'] },
+    { resource: 'deals', key: 'seats', label: 'Seats', type: 'number' },
+    { resource: 'deals', key: 'renewal', label: 'Renewal', type: 'boolean' },
+    { resource: 'contacts', key: 'shoe', label: 'Shoe size', type: 'number' },
+  ])
+    assert.equal((await call('POST', '/api/v1/custom-fields', field)).status, 201)
+  const { id } = await register(call, { name: 'Regional', url: receiver.url, events: ['deal.*'] })
+  const page = await web.open(t, `/settings/webhooks/${id}`)
+  await page.getByRole('button', { name: 'Add condition' }).click()
+  const row = page.getByRole('group', { name: 'Condition 1' })
+  const field = row.getByRole('combobox', { name: 'Field' })
+  await field.fill('s')
+  await page.getByRole('option', { name: 'Seats' }).waitFor()
+  assert.equal(await page.getByRole('option', { name: 'Shoe size' }).count(), 0)
+  await field.fill('sales reg')
+  await page.getByRole('option', { name: 'Sales region' }).click()
+  assert.equal(await field.inputValue(), 'data.custom_fields.region')
+  await row.getByRole('combobox', { name: 'Operator' }).click()
+  await page.getByRole('option', { name: 'is one of' }).waitFor()
+  assert.equal(await page.getByRole('option', { name: 'is at least' }).count(), 0)
+  await page.keyboard.press('Escape')
+  await row.getByRole('combobox', { name: 'Value' }).click()
+  await page.getByRole('option', { name: 'EMEA' }).click()
+  await checkScreen(page)
+
+  await page.getByRole('button', { name: 'Add condition' }).click()
+  const second = page.getByRole('group', { name: 'Condition 2' })
+  await second.getByRole('combobox', { name: 'Field' }).fill('renewal')
+  await page.getByRole('option', { name: 'Renewal' }).click()
+  await second.getByRole('combobox', { name: 'Value' }).click()
+  await page.getByRole('option', { name: 'Yes' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await until(
+    async () => (await call('GET', `/api/v1/webhooks/${id}`)).body.data.conditions,
+    (conditions) => conditions.length === 2,
+  )
+  assert.deepEqual((await call('GET', `/api/v1/webhooks/${id}`)).body.data.conditions, [
+    { field: 'data.custom_fields.region', op: 'eq', value: 'EMEA' },
+    { field: 'data.custom_fields.renewal', op: 'eq', value: true },
+  ])
+})
+
 test('a backfill shows its progress, also after a reload, and is stopped', async (t) => {
   receiver.answering = () => ({})
   for (let n = 0; n < 5; n++) await company(web.rapport.call, `Backfilled ${n}`)

@@ -1,4 +1,4 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { allOf } from '../api/all.ts'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
@@ -35,6 +35,18 @@ export function useDefinitionsQuery(kind: OwnedKind) {
 /** The definitions of a kind, in their order; none while they are read. */
 export const useDefinitions = (kind: OwnedKind): readonly Definition[] =>
   useDefinitionsQuery(kind).data ?? none
+
+/** The kinds whose records have custom fields. */
+export const owned = ['contacts', 'companies', 'deals', 'activities', 'appointments'] as const
+
+/** The definitions of all kinds; none while they are read. */
+export function useAllDefinitions(): readonly Definition[] {
+  const enabled = useMay()('workspace:read')
+  return useQueries({
+    queries: owned.map((kind) => ({ ...definitionsQuery(kind), enabled })),
+    combine: (results) => results.flatMap(({ data }) => data ?? []),
+  })
+}
 
 /** Whether an input of the type can show a value. Values are older than a definition. */
 export function fits({ type }: Pick<Definition, 'type'>, value: unknown): boolean {

@@ -1,11 +1,29 @@
-import { ActionIcon, Autocomplete, Button, Select, TagsInput, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  type ComboboxItem,
+  Select,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
+import { useAllDefinitions } from '../record/definitions.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside } from '../ui/focus.ts'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
 import { readNumber, writeNumber } from '../ui/number.ts'
-import { conditionFields, type FieldType } from './condition-fields.ts'
+import {
+  conditionFields,
+  emptyFor,
+  type FieldType,
+  fitsBoth,
+  operatorsOf,
+  takesList,
+  withOperator,
+} from './condition-fields.ts'
 import { type Condition, type Operator, operatorOf } from './condition-text.ts'
 import { useEventTypes } from './event-types.ts'
 import './webhook-form.css'
@@ -24,7 +42,8 @@ const max_conditions = 20
 export function ConditionsInput({ events, value, onChange, errors }: Props) {
   const t = useTexts()
   const { data: types } = useEventTypes()
-  const fields = conditionFields(types, events)
+  const definitions = useAllDefinitions()
+  const fields = conditionFields(types, definitions, events)
   const put = (at: number, changed: Condition) =>
     onChange(value.map((one, index) => (index === at ? changed : one)))
   return (
@@ -83,8 +102,12 @@ type RowProps = {
 function ConditionRow({ condition, fields, onChange, error }: RowProps) {
   const t = useTexts()
   const { field, op } = condition
-  const type = fields.get(field) ?? text_field
-  const operators = Object.entries(t.webhooks.operators)
+  const type = fields.get(field)
+  const chosen = operatorOf(condition)
+  const operators = Object.entries(t.webhooks.operators).filter(([one]) => {
+    const offered = operatorsOf(type)
+    return !offered || one === chosen || offered.includes(one as Operator)
+  })
   return (
     <>
       <Autocomplete
@@ -94,16 +117,19 @@ function ConditionRow({ condition, fields, onChange, error }: RowProps) {
         limit={100}
         value={field}
         error={error('field')}
-        onChange={(chosen) => {
-          // A value of another type would not fit the new field.
-          const same = (fields.get(chosen) ?? text_field).kind === type.kind
-          onChange({ ...condition, field: chosen, value: same ? condition.value : emptyFor(op) })
-        }}
+        // A custom field is also found by its label.
+        filter={({ options, search, limit }) =>
+          (options as ComboboxItem[])
+            .filter(({ value }) => includesText(`${value} ${fields.get(value)?.label ?? ''}`, search))
+            .slice(0, limit)
+        }
+        renderOption={({ option: { value } }) => <FieldName field={value} label={fields.get(value)?.label} />}
+        onChange={(chosen) => onChange(withField(condition, chosen, fields))}
       />
       <Select
         aria-label={t.webhooks.operator}
         data={operators.map(([value, label]) => ({ value, label }))}
-        value={operatorOf(condition)}
+        value={chosen}
         allowDeselect={false}
         error={error('op')}
         onChange={(chosen) => chosen && onChange(withOperator(condition, chosen as Operator))}
@@ -111,23 +137,39 @@ function ConditionRow({ condition, fields, onChange, error }: RowProps) {
       {op === 'exists' ? (
         <span />
       ) : (
-        <ValueInput condition={condition} type={type} error={error('value')} onChange={onChange} />
+        <ValueInput
+          condition={condition}
+          type={type ?? text_field}
+          error={error('value')}
+          onChange={onChange}
+        />
       )}
     </>
   )
 }
 
-const takesList = (op: Condition['op']) => op === 'in' || op === 'not_in'
-const emptyFor = (op: Condition['op']) => (op === 'exists' ? true : takesList(op) ? [] : '')
+const includesText = (text: string, search: string) =>
+  text.toLowerCase().includes(search.trim().toLowerCase())
 
-function withOperator(condition: Condition, chosen: Operator): Condition {
-  if (chosen === 'exists' || chosen === 'not_exists')
-    return { ...condition, op: 'exists', value: chosen === 'exists' }
-  const { op: before, value } = condition
-  if (before === 'exists') return { ...condition, op: chosen, value: emptyFor(chosen) }
-  if (takesList(before) === takesList(chosen)) return { ...condition, op: chosen }
-  const next = takesList(chosen) ? [value].filter((one) => one !== '' && one !== null) : [value].flat()[0]
-  return { ...condition, op: chosen, value: next ?? '' }
+function FieldName({ field, label }: { field: string; label: string | undefined }) {
+  return label ? (
+    <span>
+      {label} <span className="hint">{field}</span>
+    </span>
+  ) : (
+    field
+  )
+}
+
+/** The condition for another field. A value or an operator of another type would not fit it. */
+function withField(condition: Condition, field: string, fields: Map<string, FieldType>): Condition {
+  const type = fields.get(field)
+  const same = fitsBoth(fields.get(condition.field), type)
+  const value = same ? condition.value : emptyFor(condition.op)
+  const changed = { ...condition, field, value }
+  const offered = operatorsOf(type)
+  const [first] = offered ?? []
+  return !first || offered?.includes(operatorOf(condition)) ? changed : withOperator(changed, first)
 }
 
 type ValueProps = {

@@ -8,7 +8,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import type { OwnedKind } from '../record/assign.tsx'
-import { type Definition, definitionsQuery } from '../record/definitions.ts'
+import { type Definition, definitionsQuery, owned } from '../record/definitions.ts'
 import { useKinds } from '../record/kinds.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -18,8 +18,6 @@ import { offerUndo } from '../ui/undo.tsx'
 import { FieldDialog } from './field-dialog.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import './fields-page.css'
-
-const owned = ['contacts', 'companies', 'deals', 'activities', 'appointments'] as const
 
 /** The custom fields of each kind of record: create, rename, order, delete. */
 export function FieldsPage() {
