@@ -113,13 +113,18 @@ describe('the list of deliveries', () => {
     )
   })
 
-  test('with details=true each tells how long its newest attempt took; without, it is exactly a delivery', async () => {
+  test('with details=true each tells how its newest attempt ended, and how long it took; without, it is exactly a delivery', async () => {
     const parts = (query: string) => call('GET', `/api/v1/deliveries?per_page=100&${query}`)
     for (const query of ['details=true', 'details=true&cursor='])
-      for (const { last_duration_ms, ...delivery } of (await parts(query)).body.data) {
+      for (const row of (await parts(query)).body.data) {
+        const { last_duration_ms, last_response_status, last_error_code, ...delivery } = row
         const { attempts, ...shown } = (await call('GET', `/api/v1/deliveries/${delivery.id}`)).body.data
         assert.deepEqual(delivery, shown)
-        assert.equal(last_duration_ms, attempts.at(-1)?.duration_ms ?? null)
+        const newest = attempts.at(-1)
+        assert.deepEqual(
+          [last_duration_ms, last_response_status, last_error_code],
+          [newest?.duration_ms ?? null, newest?.response?.status ?? null, newest?.error?.code ?? null],
+        )
       }
     for (const query of ['', 'details=false']) assert.deepEqual((await parts(query)).body.data, all)
     assert.ok(all.every((delivery) => !('last_duration_ms' in delivery)))

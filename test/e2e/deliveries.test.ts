@@ -77,8 +77,15 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await page.getByRole('button', { name: /Attempt 3/ }).waitFor()
   await page.locator('.page-line').getByText('Failed').waitFor()
   await checkScreen(page)
+  await page.goto(`${retried.rapport.url}/settings/deliveries`)
+  await page
+    .getByRole('link', { name: /^company\.created, Warehouse, Failed · 500, \d\d:\d\d:\d\d$/ })
+    .waitFor()
+  await page.goto(`${retried.rapport.url}/settings/webhooks`)
+  await page.getByRole('row', { name: /Warehouse Failing HTTP 500 after 3 attempts\. Look at it/ }).waitFor()
   await page.goto(`${retried.rapport.url}/settings/webhooks/${webhook_id}`)
   await page.getByText('Deliveries fail').waitFor()
+  await page.getByText('HTTP 500 after 3 attempts.').waitFor()
   await checkScreen(page)
 
   receiver.answering = () => ({ headers: asJson, body: '{"ok":true}' })

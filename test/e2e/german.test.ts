@@ -1,10 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { settled, startWeb, type Web } from '../web.ts'
+import { startReceiver } from '../receiver.ts'
+import { settled, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
+import { company, onlyDelivery, register, until, webhook } from '../webhooks.ts'
 
 let web: Web
 let german: string
@@ -16,14 +18,32 @@ before(async () => {
 after(() => web?.close())
 
 // Words that are the same in both languages.
-const same = new Set(['Name', 'Website', 'Deals', 'Demo', 'Filter', 'Ctrl K', 'Meeting', 'Wert'])
+const same = new Set([
+  'Name',
+  'Website',
+  'Deals',
+  'Demo',
+  'Filter',
+  'Ctrl K',
+  'Meeting',
+  'Wert',
+  'Webhook',
+  'Webhooks',
+  'URL',
+  'Status',
+  'HTTP 500',
+  'HTTP 500.',
+  'Format',
+  'Test',
+  'JSON',
+])
 
 /** Every text and every label that the app itself says, without what records hold. */
 const said = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const found = new Set()
     for (const node of document.querySelectorAll('#app *, [data-portal] *')) {
-      if (node.closest('style, tbody, .note-text, .timeline, .related, .field-value, .tag, .custom-field')) continue
+      if (node.closest('style, tbody, code, pre, dd, .message-headers dl, .note-text, .timeline, .related, .field-value, .tag, .custom-field')) continue
       for (const name of ['aria-label', 'placeholder', 'title'])
         if (node.getAttribute(name)) found.add(node.getAttribute(name))
       for (const child of node.childNodes)
@@ -33,9 +53,48 @@ const said = (page: Page): Promise<string[]> =>
   })()`)
 
 test('nothing of contacts and companies is left untranslated in German', async (t) => {
-  const places = ['/contacts', '/contacts/1?tab=notes', '/contacts/1?tab=deals', '/companies', '/companies/2']
+  await translated(t, [
+    '/contacts',
+    '/contacts/1?tab=notes',
+    '/contacts/1?tab=deals',
+    '/companies',
+    '/companies/2',
+  ])
+})
+
+test('nothing of webhooks, of the delivery log and of its errors is left untranslated in German', async (t) => {
+  const receiver = await startReceiver({ answer: () => ({ status: 500, body: '' }) })
+  t.after(() => receiver.close())
+  const { call } = web.rapport
+  const events = ['company.created']
+  const { id } = await register(call, { name: 'Acme', url: receiver.url, retry_delays: [], events })
+  await company(call)
+  await until(
+    () => webhook(call, id),
+    ({ status }) => status === 'failed',
+  )
+  const delivery = await onlyDelivery(call, id)
+  const session = await joinAs(web.rapport, 'admin@example.test', 'admin', { language: 'de' })
+  await translated(
+    t,
+    [
+      '/settings/webhooks',
+      `/settings/webhooks/${id}`,
+      '/settings/deliveries',
+      `/settings/deliveries/${delivery.id}`,
+    ],
+    session,
+  )
+  const page = await web.open(t, '/settings/deliveries', { session, locale: 'de-DE' })
+  await page.getByRole('link', { name: /Acme, Fehlgeschlagen · 500,/ }).waitFor()
+  await visit(page, '/settings/webhooks')
+  await page.getByRole('row', { name: /Fehlerhaft HTTP 500\./ }).waitFor()
+})
+
+/** Compares each place in both languages. */
+async function translated(t: TestContext, places: string[], session = german) {
   const english = await web.open(t, '/contacts')
-  const deutsch = await web.open(t, '/contacts', { session: german, locale: 'de-DE' })
+  const deutsch = await web.open(t, '/contacts', { session, locale: 'de-DE' })
   for (const place of places) {
     const texts: string[][] = []
     for (const page of [english, deutsch]) {
@@ -46,9 +105,9 @@ test('nothing of contacts and companies is left untranslated in German', async (
     }
     const [before = [], now = []] = texts
     const records =
-      /Ada|Lovelace|Harbour|Analytical|Blue|Lumen|North|Manufacturing|Acme|Olivia|Gerda|Sales|@|seats|region|Rapport|^customer$|^lead$/
+      /Ada|Lovelace|Harbour|Analytical|Blue|Lumen|North|Manufacturing|Acme|Olivia|Gerda|Sales|@|seats|region|Rapport|^\w+\.\w+$|^\d+ ms$|^customer$|^lead$/
     const left = now.filter((text) => before.includes(text) && !same.has(text) && !records.test(text))
     assert.deepEqual(left, [], place)
     assert.ok(now.length > 15, place)
   }
-})
+}

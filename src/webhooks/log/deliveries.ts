@@ -47,20 +47,18 @@ function current<R extends Row>({ removed_at, ...delivery }: R): Omit<R, 'remove
   return { ...delivery, status: 'cancelled', next_attempt_at: null, finished_at: removed_at }
 }
 
-// Select this only for the rows of one page: it does a look-up by primary key for each row.
-const lastDuration = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
+// Select these only for the rows of one page: each does a look-up by primary key for each row.
+const newestAttempt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
   eb
     .selectFrom('webhook_attempts as a')
-    .select('a.duration_ms')
     .whereRef('a.workspace_id', '=', 'webhook_deliveries.workspace_id')
     .whereRef('a.delivery_id', '=', 'webhook_deliveries.id')
     .orderBy('a.number', 'desc')
     .limit(1)
-    .as('last_duration_ms')
 
 /**
  * One page of the log, newest first; its cursor is an id. `visible` lists the events that the caller may see. `details`
- * adds the duration of each delivery's newest attempt.
+ * adds the duration, the status and the error of each delivery's newest attempt.
  */
 export async function listDeliveries(
   db: Db,
@@ -84,7 +82,13 @@ export async function listDeliveries(
       .selectFrom('webhook_deliveries')
       .select(columns)
       .select(removedAt)
-      .$if(details, (query) => query.select(lastDuration))
+      .$if(details, (query) =>
+        query.select((eb) => [
+          newestAttempt(eb).select('a.duration_ms').as('last_duration_ms'),
+          newestAttempt(eb).select('a.response_status').as('last_response_status'),
+          newestAttempt(eb).select('a.error_code').as('last_error_code'),
+        ]),
+      )
       .where('workspace_id', '=', workspace_id)
       .where('id', 'in', ids)
       .orderBy('id', 'desc')

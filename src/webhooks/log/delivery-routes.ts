@@ -38,7 +38,7 @@ export function deliveryRoutes(app: App, service: WebhookService): void {
     status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
     from: time('Created at or after this time.'),
     to: time('Created at or before this time.'),
-    details: flag('true: each delivery has last_duration_ms.'),
+    details: flag('true: each delivery has last_duration_ms, last_response_status and last_error_code.'),
   })
 
   deliveries.list(

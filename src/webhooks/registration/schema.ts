@@ -104,15 +104,23 @@ const logged = {
   finished_at: OptionalTimestamp(),
 }
 
+const detail = <T>(type: 'integer' | 'string', text: string) =>
+  Type.Optional(
+    Type.Unsafe<T | null>({ type: [type, 'null'], description: `With \`details=true\`: ${text}` }),
+  )
+
 /** An entry of the delivery log. */
 export const Delivery = Type.Object(
   {
     ...logged,
-    last_duration_ms: Type.Optional(
-      Type.Unsafe<number | null>({
-        type: ['integer', 'null'],
-        description: 'With `details=true`: the duration of the newest attempt. Null before the first.',
-      }),
+    last_duration_ms: detail<number>('integer', 'the duration of the newest attempt. Null before the first.'),
+    last_response_status: detail<number>(
+      'integer',
+      'the status of the newest answer. Null if the newest attempt got none.',
+    ),
+    last_error_code: detail<string>(
+      'string',
+      'the error code of the newest attempt. Null if it succeeded, and before the first.',
     ),
   },
   { title: 'Delivery' },

@@ -48,10 +48,13 @@ function Failure({ error: { code, message } }: { error: NonNullable<Attempt['err
   const known = errors[code]
   return (
     <Alert color="red" variant="light" title={known?.name ?? code} fz="sm" mb="md">
-      {known?.hint} <br />
-      <code className="failure-code">
-        {code}: {message}
-      </code>
+      {known?.hint}
+      <details className="failure-code">
+        <summary>
+          <code>{code}</code>
+        </summary>
+        <code lang="en">{message}</code>
+      </details>
     </Alert>
   )
 }

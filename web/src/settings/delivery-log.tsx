@@ -11,6 +11,7 @@ import { type Column, DataTable } from '../ui/table.tsx'
 import { Countdown } from './countdown.tsx'
 import { DeliveryInPanel } from './delivery-view.tsx'
 import { type LogFilters, useLiveLog } from './live-log.ts'
+import { failureOf, statusText } from './outcome-text.ts'
 import { DeliveryStatus } from './statuses.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 import './deliveries.css'
@@ -36,6 +37,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   const log = useLiveLog(filters, scrolled || open !== null)
   const { total } = log
   useEffect(() => onTotal(total), [total, onTotal])
+  const nameOf = useRowName()
   const columns = useColumns()
   const not_live = log.error && <ProblemNote error={log.error} onRetry={log.retry} />
   if (!log.rows && not_live) return not_live
@@ -61,7 +63,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
         label={t.settings.pages.deliveries.label}
         columns={columns}
         rows={log.rows}
-        nameOf={({ event, created_at }) => `${event} ${formats.seconds(created_at)}`}
+        nameOf={nameOf}
         hrefOf={({ id }) => `/settings/deliveries/${id}`}
         onOpen={({ id }) => onOpen(id)}
         open_id={open}
@@ -89,20 +91,43 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   )
 }
 
-function useColumns(): Column<Schemas['Delivery']>[] {
+type Row = Schemas['Delivery']
+
+/** The time of a delivery, with the day if that is not today. */
+function useTimeOf(): (at: string) => string {
+  const formats = useFormats()
+  const today = formats.day(new Date().toISOString())
+  return (at) => [formats.day(at), formats.seconds(at)].filter((part) => part !== today).join(' ')
+}
+
+/** What a delivery is, in words: its event, its webhook, its outcome and its time. */
+function useRowName(): (row: Row) => string {
   const t = useTexts()
+  const formats = useFormats()
+  const timeOf = useTimeOf()
+  const { data: webhooks } = useWebhooks()
+  return (row) => {
+    const webhook = webhooks?.find(({ id }) => id === row.webhook_id)
+    const outcome = statusText(row.status, failureOf(row, t, formats), t)
+    return [row.event, webhook && webhookName(webhook), outcome, timeOf(row.created_at)]
+      .filter(Boolean)
+      .join(', ')
+  }
+}
+
+function useColumns(): Column<Row>[] {
+  const t = useTexts()
+  const timeOf = useTimeOf()
   const formats = useFormats()
   const { data: webhooks } = useWebhooks()
   const names = new Map(webhooks?.map((one) => [one.id, webhookName(one)]))
   const paused = new Set(webhooks?.filter((one) => one.status === 'paused').map(({ id }) => id))
-  const today = formats.day(new Date().toISOString())
   return [
     {
-      ...{ id: 'created_at', label: t.settings.time },
+      ...{ id: 'created_at', label: t.settings.time, unnamed: true },
       cell: ({ created_at }) => (
         <time dateTime={created_at} title={formats.exact(created_at)} className="numbers">
-          {formats.day(created_at) !== today && `${formats.day(created_at)} `}
-          {formats.seconds(created_at)}
+          {timeOf(created_at)}
         </time>
       ),
     },
@@ -118,7 +143,7 @@ function useColumns(): Column<Schemas['Delivery']>[] {
     },
     {
       ...{ id: 'status', label: t.fields.status, phone: true },
-      cell: ({ status }) => <DeliveryStatus status={status} />,
+      cell: (row) => <DeliveryStatus status={row.status} failure={failureOf(row, t, formats)} />,
     },
     {
       ...{ id: 'attempts', label: t.settings.attempts, number: true },

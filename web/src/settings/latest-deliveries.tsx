@@ -7,13 +7,14 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
 import { Countdown } from './countdown.tsx'
+import { failureOf } from './outcome-text.ts'
 import { DeliveryStatus } from './statuses.tsx'
 
 /** The latest deliveries of a webhook, live. */
 export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
   const t = useTexts()
   const formats = useFormats()
-  const query = { webhook_id, per_page: 8, cursor: '' }
+  const query = { webhook_id, per_page: 8, cursor: '', details: 'true' as const }
   const { data, error, refetch } = useQuery({
     queryKey: ['deliveries', 'latest', webhook_id],
     queryFn: () => dataOf(api.GET('/api/v1/deliveries', { params: { query } })),
@@ -30,22 +31,25 @@ export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
   if (!data.length) return <Soft>{t.settings.no_deliveries_yet}</Soft>
   return (
     <ul>
-      {data.map(({ id, event, status, created_at, next_attempt_at }) => (
-        <li key={id} className="settings-row">
-          <Link to={`/settings/deliveries/${id}`}>
-            <code>{event}</code>
-          </Link>
-          {status === 'pending' && next_attempt_at && (
-            <span className="soft">
-              <Countdown at={next_attempt_at} />
-            </span>
-          )}
-          <DeliveryStatus status={status} />
-          <time dateTime={created_at} title={formats.exact(created_at)} className="numbers soft">
-            {formats.moment(created_at)}
-          </time>
-        </li>
-      ))}
+      {data.map((delivery) => {
+        const { id, event, status, created_at, next_attempt_at } = delivery
+        return (
+          <li key={id} className="settings-row">
+            <Link to={`/settings/deliveries/${id}`}>
+              <code>{event}</code>
+            </Link>
+            {status === 'pending' && next_attempt_at && (
+              <span className="soft">
+                <Countdown at={next_attempt_at} />
+              </span>
+            )}
+            <DeliveryStatus status={status} failure={failureOf(delivery, t, formats)} />
+            <time dateTime={created_at} title={formats.exact(created_at)} className="numbers soft">
+              {formats.moment(created_at)}
+            </time>
+          </li>
+        )
+      })}
     </ul>
   )
 }

@@ -1,19 +1,18 @@
 import type { Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
+import { outcomeOf } from './outcome-text.ts'
 
-type Attempt = Pick<Schemas['Attempt'], 'response' | 'error'>
+type Attempt = Pick<Schemas['Attempt'], 'response' | 'error' | 'duration_ms'>
 
 /** The outcome of an attempt: the status of the response, or why there was none. */
-export function Outcome({ attempt: { response, error } }: { attempt: Attempt }) {
+export function Outcome({ attempt: { response, error, duration_ms } }: { attempt: Attempt }) {
   const t = useTexts()
-  const errors = t.settings.errors as Record<string, { name: string; hint: string } | undefined>
-  const failed = error !== null
-  const text =
-    response && (!error || error.code === 'http_error')
-      ? `HTTP ${response.status}`
-      : ((error && errors[error.code]?.name) ?? error?.code)
+  const formats = useFormats()
+  const status = response?.status ?? null
+  const text = outcomeOf({ status, error_code: error?.code ?? null, duration_ms }, t, formats)
   return (
-    <span className="outcome" data-failed={failed || undefined}>
+    <span className="outcome" data-failed={error !== null || undefined}>
       {text}
     </span>
   )

@@ -10,6 +10,7 @@ import {
 } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
+import { statusText } from './outcome-text.ts'
 import './statuses.css'
 
 const looks: Record<string, Icon> = {
@@ -39,9 +40,15 @@ export function Status({ status, label }: { status: string; label: string }) {
   )
 }
 
-export function DeliveryStatus({ status }: { status: Schemas['Delivery']['status'] }) {
+type DeliveryProps = {
+  status: Schemas['Delivery']['status']
+  /** How the newest attempt failed. */
+  failure?: string | null
+}
+
+export function DeliveryStatus({ status, failure }: DeliveryProps) {
   const t = useTexts()
-  return <Status status={status} label={t.settings.delivery_status[status]} />
+  return <Status status={status} label={statusText(status, failure, t)} />
 }
 
 export function WebhookStatus({ status }: { status: Schemas['Webhook']['status'] }) {

@@ -12,6 +12,7 @@ import { useTexts } from '../texts/texts.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
 import { WebhookBackfill } from './backfill.tsx'
+import { WebhookFailure } from './failure.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { ResendFailed } from './resend-failed.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
@@ -53,7 +54,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
   const navigate = useNavigate()
   const writes = useMay()('webhooks:write')
   const [dialog, setDialog] = useState<'rotate' | 'resend' | 'delete' | null>(null)
-  const { id, url, status, status_reason, rotation_ends_at } = webhook
+  const { id, url, status, rotation_ends_at } = webhook
   const params = { params: { path: { webhook_id: id } } }
   const close = () => setDialog(null)
   const keep = (changed: Webhook) => {
@@ -104,7 +105,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
     >
       {status === 'failed' && (
         <Alert color="red" variant="light" title={t.settings.failed_title} mb="md" fz="sm">
-          {status_reason} {t.settings.failed_text}
+          <WebhookFailure webhook={webhook} /> {t.settings.failed_text}
         </Alert>
       )}
       {status === 'paused' && (

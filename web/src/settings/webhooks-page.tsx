@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
@@ -8,6 +7,7 @@ import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { CreateWebhook } from './create-webhook.tsx'
 import { eventsOf } from './event-groups.ts'
+import { WebhookFailure } from './failure.tsx'
 import { SettingsList } from './settings-list.tsx'
 import { WebhookStatus } from './statuses.tsx'
 import { webhookName } from './webhooks.ts'
@@ -22,13 +22,10 @@ export function WebhooksPage() {
     { id: 'name', label: t.fields.name, cell: webhookName },
     {
       ...{ id: 'status', label: t.fields.status, phone: true },
-      cell: ({ status, status_reason }) => (
-        <Tooltip label={status_reason} disabled={!status_reason} multiline maw={320}>
-          <span>
-            <WebhookStatus status={status} />
-            {status_reason && <span className="soft"> {status_reason}</span>}
-          </span>
-        </Tooltip>
+      cell: (webhook) => (
+        <>
+          <WebhookStatus status={webhook.status} /> <WebhookFailure webhook={webhook} />
+        </>
       ),
     },
     { id: 'url', label: t.settings.url, cell: ({ url }) => url },

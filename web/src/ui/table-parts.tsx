@@ -17,6 +17,8 @@ export type Column<Row> = {
   width?: number
   /** Shown on a phone too; the first column always is. */
   phone?: boolean
+  /** In the first column: the cell does not name the row, so its link is named by `nameOf`. */
+  unnamed?: boolean
   /** Not shown until the reader chooses it. */
   extra?: boolean
 }
@@ -29,24 +31,34 @@ export type Identified = { id: string | number }
 export function RowLink({
   href,
   title,
+  label,
   onOpen,
   children,
 }: {
   href?: string
   /** The full name, where the cell truncates it. */
   title: string
+  /** The accessible name, where the cell does not have it. */
+  label?: string | undefined
   onOpen?: () => void
   children: React.ReactNode
 }) {
   if (href)
     return (
-      <Link to={href} data-row-link className="row-link" title={title}>
+      <Link to={href} data-row-link className="row-link" title={title} aria-label={label}>
         {children}
       </Link>
     )
   if (!onOpen) return children
   return (
-    <button type="button" data-row-link className="row-link" title={title} onClick={onOpen}>
+    <button
+      type="button"
+      data-row-link
+      className="row-link"
+      title={title}
+      aria-label={label}
+      onClick={onOpen}
+    >
       {children}
     </button>
   )

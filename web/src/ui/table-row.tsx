@@ -76,6 +76,7 @@ function Drawn<Row extends Identified>(props: Props<Row>) {
           {index === 0 ? (
             <RowLink
               title={name}
+              label={column.unnamed ? name : undefined}
               {...(href !== undefined && { href })}
               {...(opens && { onOpen: () => calls.onOpen(row) })}
             >

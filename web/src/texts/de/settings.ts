@@ -28,6 +28,8 @@ export const settings: typeof english = {
   kept: 'Ich habe es gesichert',
   now: 'jetzt',
   when_resumed: 'beim Fortsetzen',
+  no_answer_in: (seconds) => `Keine Antwort in ${seconds} Sek.`,
+  failure: (cause, n, text) => (n > 1 ? `${cause} nach ${text} Versuchen.` : `${cause}.`),
   in_time: (hours, minutes, seconds) =>
     hours
       ? `in ${hours} Std. ${minutes} Min.`

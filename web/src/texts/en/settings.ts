@@ -24,6 +24,9 @@ export const settings = {
   kept: 'I have kept it',
   now: 'now',
   when_resumed: 'when resumed',
+  no_answer_in: (seconds: string) => `No answer in ${seconds} s`,
+  failure: (cause: string, n: number, text: string) =>
+    n > 1 ? `${cause} after ${text} attempts.` : `${cause}.`,
   in_time: (hours: number, minutes: number, seconds: number) =>
     hours ? `in ${hours} h ${minutes} min` : minutes ? `in ${minutes} min ${seconds} s` : `in ${seconds} s`,
   ms: (n: string) => `${n} ms`,

@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
+import { useTexts } from '../texts/texts.ts'
+import { failureOf } from './outcome-text.ts'
+
+/** Why a failing webhook fails, from its newest failed delivery: the service states the reason in English only. */
+export function WebhookFailure({ webhook: { id, status } }: { webhook: Schemas['Webhook'] }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { data } = useQuery({
+    queryKey: ['deliveries', 'failure', id],
+    queryFn: ({ signal }) => {
+      const query = {
+        webhook_id: id,
+        status: 'failed' as const,
+        details: 'true' as const,
+        per_page: 1,
+        cursor: '',
+      }
+      return dataOf(api.GET('/api/v1/deliveries', { params: { query }, signal }))
+    },
+    enabled: status === 'failed',
+  })
+  const [delivery] = data ?? []
+  const cause = delivery && failureOf(delivery, t, formats)
+  if (status !== 'failed' || !cause) return null
+  return (
+    <span className="webhook-failure">
+      {t.settings.failure(cause, delivery.attempt_count, formats.number(delivery.attempt_count))}{' '}
+      <Link to={`/settings/deliveries/${delivery.id}`}>{t.settings.look_at_it}</Link>
+    </span>
+  )
+}
