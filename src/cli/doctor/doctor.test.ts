@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
+import { chmodSync, existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { certificate } from '../../../test/certificate.ts'
 import { readStored } from '../../../test/database.ts'
 import { engine, openScratch, settingsOf } from '../../../test/engine.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
+import { settableClock } from '../../../test/set-clock.ts'
 import { company, register, until, webhook } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
+import { createSeal } from '../../db/seal.ts'
 import type { Finding } from './finding.ts'
 
 let rapport: Rapport
@@ -145,6 +148,74 @@ test('a clock behind the last sign of life is a fault, and held removal a warnin
   assert.equal((await examine(data_dir)).told(/No service runs.* 2 hours ago.*serve/)?.level, 'warning')
   await set({ held_until_ms: sign.wall_ms - sign.offset_ms + 3_600_000, reason: 'The clock jumped.' })
   assert.equal((await examine(data_dir)).told(/Nothing is removed.*The clock jumped/)?.level, 'warning')
+})
+
+test('a clock of this machine that is not the one of PostgreSQL is a warning', {
+  skip: engine !== 'postgres',
+}, async (t) => {
+  const data_dir = scratchFolder(t)
+  await (await startRapport({ data_dir })).close()
+  const { set } = await settableClock(data_dir)
+  await set(180_000)
+  const behind = await examine(data_dir)
+  assert.equal(
+    behind.told(/This machine's clock is 3 minutes behind the clock of PostgreSQL/)?.level,
+    'warning',
+  )
+  await set(-180_000)
+  assert.ok((await examine(data_dir)).told(/3 minutes ahead of the clock of PostgreSQL.*NTP/))
+  await set(1000)
+  assert.equal((await examine(data_dir)).told(/clock of PostgreSQL/), undefined)
+})
+
+test('secrets that no key opens are a fault, and a key before that is no longer needed a warning', async (t) => {
+  const data_dir = scratchFolder(t)
+  const [before, after, lost] = ['one', 'two', 'six'].map(
+    (word) => `key ${word}, which nobody can guess, ever`,
+  )
+  const keys = { SECRET_KEY: after as string, SECRET_KEY_OLD: before as string }
+  const service = await startRapport({ data_dir, env: { SECRET_KEY: before as string } })
+  const { id } = await register(service.call, { name: 'Billing', url: 'http://127.0.0.1:9/' })
+  await service.close()
+  const unfinished = await examine(data_dir, keys)
+  assert.equal(unfinished.told(/still sealed with it.*rekey/)?.level, 'warning')
+  assert.equal((await runRapport(['rekey'], { DATA_DIR: data_dir, ...keys })).code, 0)
+  const finished = await examine(data_dir, keys)
+  assert.equal(finished.told(/SECRET_KEY opens everything.*Remove SECRET_KEY_OLD/)?.level, 'warning')
+  assert.ok((await examine(data_dir, { SECRET_KEY: keys.SECRET_KEY })).told(/The key opens the secrets/))
+
+  const database = await openScratch(data_dir)
+  t.after(() => database.close())
+  const secret = createSeal(lost as string).seal('a secret of sixteen')
+  await transaction(database.db, (tx) => tx.updateTable('webhooks').set({ secret }).execute())
+  const found = await examine(data_dir, keys)
+  const told = found.told(new RegExp(`No key opens webhooks.secret of ${id}.*rekey.*rotate-secret`))
+  assert.equal(told?.level, 'fault')
+  assert.equal(found.told(/SECRET_KEY_OLD is set/), undefined)
+})
+
+test('a file of authorities that cannot be read or has no certificate is a fault', async (t) => {
+  const folder = scratchFolder(t)
+  const [none, text, good] = ['none', 'text', 'good'].map((name) => join(folder, `${name}.pem`)) as [
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(text, 'Our authorities are in the other file.')
+  const now = Date.now()
+  writeFileSync(good, certificate({ dns: 'receiver.example' }, now, now + 3_600_000).cert)
+  const told = async (WEBHOOK_CA_FILE: string) =>
+    (await examine(rapport.data_dir, { WEBHOOK_CA_FILE })).told(/WEBHOOK_CA_FILE/)
+  for (const [file, why] of [
+    [none, /none\.pem, cannot be read: ENOENT/],
+    [folder, /cannot be read: EISDIR/],
+    [text, /text\.pem, has no certificate/],
+  ] as const) {
+    const found = await told(file)
+    assert.equal(found?.level, 'fault')
+    assert.match(found?.message ?? '', why)
+  }
+  assert.equal(await told(good), undefined)
 })
 
 test('a database that cannot be reached is a fault, and its password is not shown', async (t) => {

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { type Config, settingNames } from '../../config.ts'
 import { nearestName } from '../../http/query-names.ts'
-import { type Finding, orOk, warning } from './finding.ts'
+import { trustFile } from '../../webhooks/delivery/authorities.ts'
+import { type Finding, fault, orOk, warning } from './finding.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -22,6 +23,7 @@ export function examineSettings(config: Config, env: Env): Finding[] {
     ...publicAddress(config),
     ...networks(config),
     ...limits(config),
+    ...authorities(config),
   ]
   return orOk(findings, 'settings', 'The settings of this shell are valid.')
 }
@@ -129,4 +131,20 @@ function limits({ host, rate_limit_per_second, open_rate_per_second }: Config): 
   return off.map((name) =>
     warning('settings', `${name} is 0, so nothing limits requests.`, `Remove ${name}, or set a limit.`),
   )
+}
+
+function authorities({ webhook_ca_file }: Config): Finding[] {
+  if (webhook_ca_file === null) return []
+  try {
+    trustFile(webhook_ca_file)
+    return []
+  } catch (error) {
+    return [
+      fault(
+        'settings',
+        `${(error as Error).message} No process can start.`,
+        'Put the certificates of the authorities into this file, as PEM, and let the user of the service read it.',
+      ),
+    ]
+  }
 }

@@ -2,11 +2,12 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
-import type { Database } from '../../db/db.ts'
+import type { Database, Db } from '../../db/db.ts'
 import { durabilityProblems } from '../../db/durability.ts'
 import { databaseFile } from '../../db/engines/sqlite/open.ts'
 import type { Plan } from '../../db/migrate.ts'
-import { createSeal, keyFile, readSecretKey } from '../../db/seal.ts'
+import { createSeal, keyFile, readSecretKey, type Seal } from '../../db/seal.ts'
+import { sealed_columns, unopenedValues } from '../../db/sealed.ts'
 import { command } from '../../installed.ts'
 import { type Finding, fault, ok, orOk, sizeOf, warning } from './finding.ts'
 
@@ -152,27 +153,65 @@ export async function examineDatabase(database: Database, config: Config): Promi
   return [...findings, ...(await examineSeal(database, config))]
 }
 
-async function examineSeal(
-  { db }: Database,
-  { secret_key, secret_key_old, data_dir }: Config,
-): Promise<Finding[]> {
+async function examineSeal({ db }: Database, config: Config): Promise<Finding[]> {
+  const { secret_key, secret_key_old, data_dir } = config
   const { rows } = await sql<{
     value: string
   }>`SELECT value FROM settings WHERE name = 'seal'`.execute(db)
   const [sample] = rows
   if (!sample) return []
-  const file = keyFile(data_dir)
-  try {
-    if (secret_key === null && !existsSync(file)) throw new Error('There is no key.')
-    createSeal(readSecretKey(secret_key, data_dir), secret_key_old).open(sample.value)
-    return [ok('database', 'The key opens the secrets of the database.')]
-  } catch {
+  const key = keyThatOpens(config, sample.value)
+  if (key === null)
     return [
       fault(
         'database',
-        `${secret_key === null ? file : 'SECRET_KEY'} is not the key of this database, so no process can start on it.`,
+        `${secret_key === null ? keyFile(data_dir) : 'SECRET_KEY'} is not the key of this database, so no process can start on it.`,
         'Set SECRET_KEY to the key of this database, or put its secret.key into DATA_DIR. Backups have it as FILE.key.',
       ),
     ]
+  const findings = await lostValues(db, createSeal(key, secret_key_old))
+  if (secret_key_old !== null && !findings.length) findings.push(await oldKey(db, key))
+  return orOk(findings, 'database', 'The key opens the secrets of the database.')
+}
+
+/** The key of the settings, if it or the key before opens the sample; else null. */
+function keyThatOpens({ secret_key, secret_key_old, data_dir }: Config, sample: string): string | null {
+  // Reading it would make a new one.
+  if (secret_key === null && !existsSync(keyFile(data_dir))) return null
+  try {
+    const key = readSecretKey(secret_key, data_dir)
+    createSeal(key, secret_key_old).open(sample)
+    return key
+  } catch {
+    return null
   }
+}
+
+/** Secrets and headers of webhooks that a lost key sealed. */
+async function lostValues(db: Db, seal: Seal): Promise<Finding[]> {
+  const lost = await unopenedValues(db, seal)
+  if (!lost.length) return []
+  return [
+    fault(
+      'database',
+      `No key opens ${lost.join(', ')}, so deliveries of these webhooks fail.`,
+      `Set SECRET_KEY_OLD to the key that sealed them, and run: ${command('rekey')} If it is lost, rotate these secrets (POST /api/v1/webhooks/ID/rotate-secret) and set these headers again.`,
+    ),
+  ]
+}
+
+/** Whether SECRET_KEY_OLD is still needed. */
+async function oldKey(db: Db, key: string): Promise<Finding> {
+  const left = await unopenedValues(db, createSeal(key), sealed_columns)
+  return left.length
+    ? warning(
+        'database',
+        'SECRET_KEY_OLD is set, and some values are still sealed with it.',
+        `When all processes have both keys, run: ${command('rekey')}`,
+      )
+    : warning(
+        'database',
+        'SECRET_KEY_OLD is set, but SECRET_KEY opens everything.',
+        'Remove SECRET_KEY_OLD, and restart all processes.',
+      )
 }
