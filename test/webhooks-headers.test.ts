@@ -133,3 +133,44 @@ test('names and values that are no header, or not yours to set, are 422', async 
     }
   assert.deepEqual((await webhook(call, id)).headers, { 'X-Kept': '***' })
 })
+
+test('a url of another origin gets no stored value of a header: they are sent again, or removed', async (t) => {
+  const call = await newWorkspace(rapport)
+  const stranger = await startReceiver()
+  t.after(() => stranger.close())
+  const headers = { Authorization: 'Bearer t0ken', 'X-Tenant': 'acme' }
+  const { id } = await register(call, { url: `${receiver.url}/old`, headers })
+  const refused = async (body: object, expected: string[]) => {
+    const reply = await put(call, id, body)
+    assert.equal(reply.status, 422, JSON.stringify(body))
+    const { fields } = reply.body.error
+    assert.deepEqual(
+      fields.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`),
+      expected,
+    )
+    assert.match(fields[0].message, /another origin/)
+  }
+  const { url } = stranger
+  await refused({ url }, ['headers other_origin'])
+  await refused({ url, headers: { authorization: '***' } }, ['headers.authorization other_origin'])
+  await refused({ url, headers: { 'X-Tenant': 'acme', Authorization: '***' } }, [
+    'headers.Authorization other_origin',
+  ])
+  // A GET whose answer is sent back with another url.
+  await refused({ ...(await webhook(call, id)), url }, [
+    'headers.Authorization other_origin',
+    'headers.X-Tenant other_origin',
+  ])
+  assert.equal((await webhook(call, id)).url, `${receiver.url}/old`)
+
+  assert.equal((await put(call, id, { url: `${receiver.url}/new` })).status, 200)
+  assert.equal((await sentTo(call, id))?.headers.authorization, 'Bearer t0ken')
+  assert.equal((await put(call, id, { url, headers: { 'X-Tenant': 'other' } })).status, 200)
+  await act(call, id, 'test')
+  const sent = stranger.received.at(-1)?.headers
+  assert.deepEqual([sent?.authorization, sent?.['x-tenant']], [undefined, 'other'])
+  for (const none of [{}, null]) {
+    assert.equal((await put(call, id, { url: receiver.url, headers: none })).status, 200)
+    assert.equal((await put(call, id, { url })).status, 200)
+  }
+})

@@ -49,6 +49,27 @@ export function headerProblems(headers: Headers | null | undefined, stored: Head
   return problems
 }
 
+/**
+ * The problems of stored values that a new url would send to another origin. Nobody can read these values in an answer, so
+ * nobody can send them to a place of their own choice either.
+ */
+export function redirectedProblems(headers: Headers | null | undefined, stored: Headers): FieldProblem[] {
+  const kept = namesOf(stored)
+  const problem = (field: string, text: string) => ({
+    field,
+    code: 'other_origin',
+    message: `url has another origin, which would get the stored ${text}.`,
+  })
+  if (!kept.size) return []
+  if (headers === undefined)
+    return [problem('headers', 'headers. Send headers with their values, or {} to remove them')]
+  return Object.entries(headers ?? {}).flatMap(([name, value]) =>
+    value === hidden && kept.has(name.toLowerCase())
+      ? [problem(`headers.${name}`, 'value. Send the value, or leave this header out')]
+      : [],
+  )
+}
+
 const namesOf = (headers: Headers) =>
   new Map(Object.keys(headers).map((name) => [name.toLowerCase(), name] as const))
 

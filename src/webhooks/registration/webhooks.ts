@@ -12,7 +12,7 @@ import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
 import { conditionProblems } from './conditions.ts'
-import { headerProblems } from './headers.ts'
+import { headerProblems, redirectedProblems } from './headers.ts'
 import { option_names, storedOptions } from './options.ts'
 import {
   countWebhooks,
@@ -161,6 +161,7 @@ export async function changeWebhook(
     ...problems,
     ...(body.url === before.url ? [] : prepared),
     ...headerProblems(body.headers, before.headers ?? {}),
+    ...(isElsewhere(body.url, before.url) ? redirectedProblems(body.headers, before.headers ?? {}) : []),
   ])
   const changes = changesOf(body, before, webhook_fields)
   // Other events may not have the fields of the conditions.
@@ -188,6 +189,9 @@ export async function changeWebhook(
   if (changed) recordChange(tx, context, { ...change('updated', before.id), ...auditSides(changed, after) })
   return after
 }
+
+const isElsewhere = (url: string | undefined, before: string): boolean =>
+  url !== undefined && URL.canParse(url) && new URL(url).origin !== new URL(before).origin
 
 /** Deletes a webhook, and cancels its pending deliveries. */
 export async function deleteWebhook(

@@ -123,6 +123,8 @@ export const webhooks: typeof english = {
     unknown_field: 'Die Ereignisse dieses Webhooks haben kein solches Feld.',
     invalid_value: 'Dieser Wert passt nicht zum Operator.',
     reserved: 'Diese Kopfzeile setzt der Dienst. Wählen Sie einen anderen Namen.',
+    other_origin:
+      'Die neue Adresse erhielte gespeicherte Werte. Geben Sie sie neu ein, oder entfernen Sie diese Kopfzeilen.',
     duplicate: 'Dieser Name kommt zweimal vor.',
   },
 }

@@ -119,6 +119,7 @@ export const webhooks = {
     unknown_field: 'The events of this webhook have no such field.',
     invalid_value: 'This value does not fit the operator.',
     reserved: 'This header is set by the service. Choose another name.',
+    other_origin: 'The new address would get stored values. Type them again, or remove these headers.',
     duplicate: 'This name is listed twice.',
   },
 }
