@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/client.ts'
+import { Problem, type Schemas } from '../api/client.ts'
 import type { Condition } from './condition-text.ts'
 import type { Subscribed } from './event-groups.ts'
 
@@ -48,6 +48,17 @@ export function valuesOf(webhook: Webhook): WebhookValues {
 /** The body of a request with these values. */
 export function bodyOf({ headers, ...rest }: Partial<WebhookValues>): Body {
   if (!headers) return rest as Body
-  const entries = headers.map(({ name, value, kept }) => [name.trim(), kept ? hidden : value])
+  const entries = headers.map(({ name, value, kept }) => [name.trim(), kept ? hidden : value] as const)
+  refuseRepeated(entries.map(([name]) => name))
   return { ...rest, headers: Object.fromEntries(entries) } as Body
+}
+
+// One of two equal names would get lost on the way to the service.
+function refuseRepeated(names: readonly string[]): void {
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated === undefined) return
+  const message = `headers.${repeated} is listed twice.`
+  const problem = new Problem(422, 'validation_failed', message)
+  problem.fields = [{ field: `headers.${repeated}`, code: 'duplicate', message }]
+  throw problem
 }
