@@ -192,7 +192,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'across/imports/.*',
-    may: `OWN/.*|across/custom-fields/(check|operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|definitions|definition-rules|room|batch|batch-items)`,
+    may: `OWN/.*|across/custom-fields/(check|operations|queries|schema)|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|definitions|definition-rules|room|batch|batch-items)`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
   // The audit log's groups are reverted by requests to the own API.

@@ -240,6 +240,76 @@ test('a definition that values of the workspace break is reported, and leaves no
   assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), { restored: 0, left: [] })
 })
 
+test('saved views name the new records and members, and an undo removes those that nobody changed', async () => {
+  const [source, target] = [await newWorkspace(), await newWorkspace()]
+  await data(target, 'POST', 'companies', { name: 'Stranger' })
+  const [one, two] = [
+    await data(source, 'POST', 'companies', { name: 'Åland GmbH & Co. KG' }),
+    await data(source, 'POST', 'companies', { name: '"Quoted", Ltd' }),
+  ]
+  const queries = [
+    ['contacts', 'Customers of both', `company_id=${one.id}%2C!${two.id}&stage=customer&sort=-updated_at`],
+    ['deals', 'Of nobody', `owner_id=null%2Cme&company_id=${two.id}`],
+    ['companies', 'Naughty \u202e"=1+1', 'search=%22%26%3D1%2B1&tag=a%5C%2Cb'],
+    ['contacts', 'Kept', 'search=ana'],
+    ['activities', 'Of a stranger', `owner_id=usr_stranger&status=open`],
+    ['deliveries', 'Failed', 'status=failed&webhook_id=whk_gone'],
+  ] as const
+  for (const [list, name, query] of queries) await data(source, 'POST', 'views', { list, name, query })
+  await data(target, 'POST', 'views', { list: 'contacts', name: 'Kept', query: 'search=ana' })
+  const done = await imported(target, await exported(source))
+  const { text } = await target.call('GET', `/api/v1/imports/${done.id}/errors`)
+  assert.deepEqual([done.status, done.created, done.skipped, done.failed], ['succeeded', 7, 1, 0], text)
+  assert.match(text, /query,"?saved_views-0001\.ndjson, line \d: The archive lacks some values of owner_id/)
+  assert.match(text, /query,"?saved_views-0001\.ndjson, line \d: The archive lacks some values of webhook_id/)
+
+  const named = async (name: string) =>
+    (await data(target, 'GET', 'companies?per_page=100')).find((one: { name: string }) => one.name === name)
+      .id
+  const [new_one, new_two] = [await named(one.name), await named(two.name)]
+  assert.notEqual(new_one, one.id)
+  const views = await data(target, 'GET', 'views')
+  const queryOf = (name: string) => views.find((one: { name: string }) => one.name === name).query
+  assert.equal(
+    queryOf('Customers of both'),
+    `company_id=${new_one}%2C%21${new_two}&stage=customer&sort=-updated_at`,
+  )
+  assert.equal(queryOf('Of nobody'), `owner_id=null%2Cme&company_id=${new_two}`)
+  assert.equal(queryOf('Naughty \u202e"=1+1'), 'search=%22%26%3D1%2B1&tag=a%5C%2Cb')
+  assert.equal(queryOf('Of a stranger'), 'status=open')
+  assert.equal(queryOf('Failed'), 'status=failed')
+
+  const { id: changed } = views.find((one: { name: string }) => one.name === 'Failed')
+  await data(target, 'PUT', `views/${changed}`, { name: 'Failed today' })
+  assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), {
+    restored: 6,
+    left: [{ kind: 'saved_views', id: changed, reason: 'changed' }],
+  })
+  const left = (await data(target, 'GET', 'views')).map(({ name }: { name: string }) => name)
+  assert.deepEqual(left, ['Failed today', 'Kept'])
+})
+
+test('a saved view that a single request would refuse is reported, and the others are saved', async () => {
+  const target = await newWorkspace()
+  const good = { id: 'view_1', list: 'contacts', name: 'Good', query: '' }
+  const lines = [
+    good,
+    { ...good, list: 'nothing' },
+    { ...good, name: 'x'.repeat(300) },
+    { ...good, query: 7 },
+  ]
+  const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\nnot JSON\n`
+  const done = await imported(target, archiveOf({ 'saved_views-0001.ndjson': text }))
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 4])
+  const many = Array.from({ length: 201 }, (_, n) => JSON.stringify({ ...good, name: `View ${n}` })).join(
+    '\n',
+  )
+  const full = await imported(target, archiveOf({ 'saved_views-0001.ndjson': many }))
+  assert.deepEqual([full.status, full.created, full.failed], ['succeeded', 199, 2])
+  const errors = (await target.call('GET', `/api/v1/imports/${full.id}/errors`)).text
+  assert.match(errors, /A workspace has at most 200 saved views/)
+})
+
 test('a dry run of an archive counts, and writes nothing', async () => {
   const [source, target] = [await newWorkspace(), await newWorkspace()]
   await fill(source)

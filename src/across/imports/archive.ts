@@ -8,11 +8,12 @@ import { definitions_kind, importDefinitions } from './definitions.ts'
 import type { RowError } from './errors.ts'
 import { createMapping, type MappedRow } from './mapping.ts'
 import { archiveRooms, countParts, importRows, type Relink, type Running } from './rows.ts'
+import { importViews, type NewIds, views_kind } from './saved-views.ts'
 import { type ImportRow, readFile } from './store.ts'
 
-// An archive of a workspace is read once for each kind: definitions of custom fields come first, and a record comes after
-// those that it refers to. The rows are numbered
-// through all files in this order, so the position of the last committed row is one number.
+// An archive of a workspace is read once for each kind: definitions of custom fields come first, then records, each after
+// those that it refers to, and saved views last. The rows are numbered through all files in this order, so the position of
+// the last committed row is one number.
 
 const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
 const form = { format: 'ndjson', encoding: 'utf-8' } as const
@@ -24,7 +25,8 @@ export async function* archivedRows(
   rooms: readonly Room[],
 ): AsyncGenerator<FileRow[]> {
   let number = 0
-  const kinds = [definitions_kind, ...archiveRooms(rooms).map(({ resource }) => resource.table)]
+  const records = archiveRooms(rooms).map(({ resource }) => resource.table)
+  const kinds = [definitions_kind, ...records, views_kind]
   for (const kind of kinds)
     for await (const { file, rows } of linesOf(db, row, rooms, kind))
       yield rows.map((one) => {
@@ -64,7 +66,12 @@ async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 // An export of a workspace has these besides records.
-const others = ['workspace', 'members', 'saved_views', definitions_kind]
+const others = ['workspace', 'members', definitions_kind, views_kind]
+/** The scopes of what an archive brings besides records. */
+export const other_scopes: Readonly<Record<string, string>> = {
+  [definitions_kind]: 'workspace',
+  [views_kind]: 'views',
+}
 const knownKinds = (rooms: readonly Room[]) =>
   new Set([...others, ...rooms.flatMap(({ resource }) => [resource.table, ...Object.keys(resource.owns)])])
 
@@ -84,7 +91,9 @@ function idOf({ names, values }: FileRow): number | null {
 export async function openRows(running: Running): Promise<(rows: readonly FileRow[]) => Promise<void>> {
   const { db, row, rooms } = running
   if (row.resource !== 'workspace') return (rows) => importRows(running, rows)
-  const relink = relinkBy(await ownersOf(db, row, rooms))
+  const members = await ownersOf(db, row, rooms)
+  const relink = relinkBy(members)
+  const new_ids: NewIds = { members, records: (kind, ids) => newIds(running, kind, ids) }
   const kinds = new Map<string, Running>()
   for (const room of archiveRooms(rooms)) {
     // The records that a line shows inside are linked by their ids, not by their names.
@@ -95,7 +104,9 @@ export async function openRows(running: Running): Promise<(rows: readonly FileRo
     kinds.set(room.resource.table, { ...running, room, mapping, relink })
   }
   return (rows) => {
-    const of_kind = kinds.get(rows[0]?.archived?.kind ?? '')
+    const kind = rows[0]?.archived?.kind ?? ''
+    if (kind === views_kind) return importViews(running, rows, new_ids)
+    const of_kind = kinds.get(kind)
     if (!of_kind) return importDefinitions(running, rows)
     // A dry run makes no records that parts could belong to.
     const is_counted = running.options.dry_run && of_kind.room.resource.part_of

@@ -10,7 +10,7 @@ import { beginDefinition, completeDefinition } from '../custom-fields/operations
 import { undoUnchecked } from '../custom-fields/queries.ts'
 import { type CustomFieldBody, definitionSchemas } from '../custom-fields/schema.ts'
 import { keepErrors } from './errors.ts'
-import { type Progress, problemsOf, type Running, saveProgress } from './rows.ts'
+import { nothing_done, type Progress, problemsOf, type Running, saveProgress } from './rows.ts'
 import { holdImport } from './store.ts'
 
 // The definitions of custom fields in an archive. Each is made as by a single request, in two transactions. An entry in
@@ -76,7 +76,7 @@ async function define(running: Running, row: FileRow, body: CustomFieldBody): Pr
   return transaction(db, async (tx) => {
     await hold(tx)
     await completeDefinition(tx, running.context(), begun)
-    return saveProgress(tx, running.row, [row], { ...none, created: 1 })
+    return saveProgress(tx, running.row, [row], { ...nothing_done, created: 1 })
   })
 }
 
@@ -115,13 +115,11 @@ async function forgetEntry(tx: Db, running: Running, row: FileRow): Promise<void
     .execute()
 }
 
-const none = { created: 0, updated: 0, skipped: 0, failed: 0, errors: 0 }
-
 /** Stores the counters and the position without a definition, and the error. */
 const save = (
   running: Running,
   row: FileRow,
-  counts: Partial<typeof none>,
+  counts: Partial<typeof nothing_done>,
   error?: ApiError,
 ): Promise<Progress> =>
   transaction(running.db, async (tx) => {
@@ -129,5 +127,5 @@ const save = (
     if (error) await forgetEntry(tx, running, row)
     const found = error ? problemsOf(error).map((problem) => ({ row, ...problem })) : []
     const errors = keepErrors(tx, running.row, found)
-    return saveProgress(tx, running.row, [row], { ...none, ...counts, errors })
+    return saveProgress(tx, running.row, [row], { ...nothing_done, ...counts, errors })
   })

@@ -13,7 +13,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
-import { definitions_kind } from './definitions.ts'
+import { other_scopes } from './archive.ts'
 import { readErrors } from './errors.ts'
 import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
@@ -191,9 +191,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
   )
 
   const scopeOf = (table: string) =>
-    table === definitions_kind
-      ? 'workspace'
-      : rooms.find(({ resource }) => resource.table === table)?.resource.scope
+    other_scopes[table] ?? rooms.find(({ resource }) => resource.table === table)?.resource.scope
 
   async function kindsOf({ workspace_id, id, resource }: ImportRow): Promise<string[]> {
     const rows = await db

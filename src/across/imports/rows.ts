@@ -224,12 +224,15 @@ export type Progress = Pick<
   'rows_read' | 'created' | 'updated' | 'skipped' | 'failed' | 'errors' | 'last_row' | 'claims'
 >
 
+/** The counters of rows that did nothing. */
+export const nothing_done = { created: 0, updated: 0, skipped: 0, failed: 0, errors: 0 }
+
 /** Stores the counters and the position; returns them. */
 export async function saveProgress(
   tx: Db,
   row: ImportRow,
   rows: readonly FileRow[],
-  added: Pick<Progress, 'created' | 'updated' | 'skipped' | 'failed' | 'errors'>,
+  added: typeof nothing_done,
 ): Promise<Progress> {
   const progress: Progress = {
     rows_read: row.rows_read + rows.length,

@@ -124,7 +124,10 @@ export const Undone = Type.Object(
     left: Type.Array(
       Type.Object({
         kind: Type.String(),
-        id: Type.Integer(),
+        id: Type.Unsafe<number | string>({
+          type: ['integer', 'string'],
+          description: 'A text for a saved view.',
+        }),
         reason: Type.String({ description: 'changed, deleted, in_use or the code of an error.' }),
       }),
       { description: 'The first 1,000 records that were left as they are.' },

@@ -10,6 +10,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
+import { other_scopes } from './archive.ts'
 import { createMapping } from './mapping.ts'
 import { archiveOptions, mappingFrom, optionsFrom } from './options.ts'
 import { previewFile } from './preview.ts'
@@ -51,7 +52,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       scope: 'imports:write',
       summary: 'Import a file',
       description:
-        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. An import of a workspace waits for the one before. 409 while 10 are waiting.',
       query: ImportQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
       body: file,
       checkBody: asItIs,
@@ -65,8 +66,9 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       const is_archive = query.resource === 'workspace'
       for (const { resource } of writtenRooms(rooms, query.resource))
         refuseBeyond(access, { scope: `${resource.scope}:write` })
-      // It defines custom fields.
-      if (is_archive) refuseBeyond(access, { scope: 'workspace:write' })
+      // It defines custom fields and saves views.
+      if (is_archive)
+        for (const scope of Object.values(other_scopes)) refuseBeyond(access, { scope: `${scope}:write` })
       const { workspace_id } = access
       const options = is_archive ? archiveOptions(query) : await rowOptions(request)
       const { body, format } = fileOf(request, is_archive)

@@ -13,6 +13,7 @@ import type { Room } from '../../resources/room.ts'
 import { deleteDefinition } from '../custom-fields/operations.ts'
 import { definitions_kind } from './definitions.ts'
 import { archiveRooms } from './rows.ts'
+import { undoViews, views_kind } from './saved-views.ts'
 import type { Left } from './schema.ts'
 import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
@@ -97,7 +98,9 @@ async function undoSome(
   const { restored, left } =
     first.kind === definitions_kind
       ? await undoDefinitions(tx, context, changes)
-      : await undoRecords(tx, context, rooms, row, changes, items)
+      : first.kind === views_kind
+        ? await undoSavedViews(tx, context, changes)
+        : await undoRecords(tx, context, rooms, row, changes, items)
   const all_left: Left = [
     ...JSON.parse(row.not_restored ?? '[]'),
     ...[...left].map(([id, reason]) => ({ kind: first.kind, id, reason })),
@@ -116,7 +119,7 @@ async function undoSome(
 }
 
 /** How many changes an undo put back, and the others by their ids with the reasons. */
-type Undone = { restored: number; left: Iterable<[number, string]> }
+type Undone = { restored: number; left: Iterable<[number | string, string]> }
 
 /** Deletes the definitions of custom fields that an import made, unless somebody changed them. */
 async function undoDefinitions(tx: Db, context: Context, changes: readonly Change[]): Promise<Undone> {
@@ -131,6 +134,11 @@ async function undoDefinitions(tx: Db, context: Context, changes: readonly Chang
       if (!(error instanceof ApiError)) throw error
       left.set(record_id, error.code === 'not_found' ? 'deleted' : 'changed')
     }
+  return { restored: changes.length - left.size, left }
+}
+
+async function undoSavedViews(tx: Db, context: Context, changes: readonly Change[]): Promise<Undone> {
+  const left = await undoViews(tx, context, changes)
   return { restored: changes.length - left.size, left }
 }
 

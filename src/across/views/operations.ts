@@ -13,13 +13,14 @@ import { max_views, type View, type ViewParams, view_fields } from './schema.ts'
 
 type Fields = Partial<Pick<View, 'list' | 'name' | 'query'>>
 type OfView<Body = unknown> = Incoming<Static<typeof ViewParams>, Body>
+type Named = Pick<OfView, 'params' | 'expect'>
 
 const change = (action: string, record_id: string) => ({ action, kind: 'views', record_id })
 
 const existing = async (db: Db, { workspace_id }: Context, id: string): Promise<View> =>
   orNotFound('saved view', await findView(db, workspace_id, id))
 
-async function lockView(tx: Db, context: Context, { params, expect }: OfView): Promise<View> {
+async function lockView(tx: Db, context: Context, { params, expect }: Named): Promise<View> {
   await lockRow(tx, 'saved_views', context.workspace_id, params.view_id)
   const view = await existing(tx, context, params.view_id)
   expect(view)
@@ -30,7 +31,7 @@ async function lockView(tx: Db, context: Context, { params, expect }: OfView): P
 export async function createView(
   tx: Db,
   context: Context,
-  { body, problems }: Incoming<unknown, Fields>,
+  { body, problems }: Pick<Incoming<unknown, Fields>, 'body' | 'problems'>,
 ): Promise<View> {
   refuse(problems)
   const { workspace_id } = context
@@ -60,7 +61,7 @@ export async function changeView(tx: Db, context: Context, sent: OfView<Fields>)
 }
 
 /** Deletes a view for good. */
-export async function deleteView(tx: Db, context: Context, sent: OfView): Promise<void> {
+export async function deleteView(tx: Db, context: Context, sent: Named): Promise<void> {
   const before = await lockView(tx, context, sent)
   await removeView(tx, context.workspace_id, before.id)
   recordChange(tx, context, { ...change('deleted', before.id), before: auditSnapshot(before) })
