@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Appointment } from '../resources/appointments/schema.ts'
+import type { Texts } from './texts.ts'
 
 // RFC 5545: lines are at most 75 octets long and end with CRLF (3.1), and texts are escaped (3.3.11).
 
@@ -39,7 +40,7 @@ const calendar_statuses = {
 /** The appointment as a calendar file. A later file replaces it, by the same UID and a higher SEQUENCE. */
 export function calendarFile(
   appointment: Appointment,
-  { link, token, sequence }: { link: string; token: string; sequence: number },
+  { link, token, sequence, texts }: { link: string; token: string; sequence: number; texts: Texts },
 ): string {
   const { title, location, start_at, end_at, status, created_at, updated_at } = appointment
   const lines = [
@@ -58,7 +59,7 @@ export function calendarFile(
     `DTSTART:${timeText(start_at)}`,
     `DTEND:${timeText(end_at)}`,
     `SUMMARY:${textOf(title)}`,
-    `DESCRIPTION:${textOf(`${status === 'requested' ? 'Not confirmed yet. ' : ''}Cancel or move: ${link}`)}`,
+    `DESCRIPTION:${textOf(texts.in_calendar(status === 'requested', link))}`,
     ...(location === null ? [] : [`LOCATION:${textOf(location)}`]),
     `URL:${link}`,
     `STATUS:${calendar_statuses[status]}`,

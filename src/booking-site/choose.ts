@@ -16,6 +16,7 @@ import {
   zoneName,
 } from './days.ts'
 import { type Html, html } from './html.ts'
+import { textsOf } from './texts.ts'
 
 /** Reads the free times. */
 export type Offers = {
@@ -84,12 +85,10 @@ export async function readChoices(
   }
 }
 
-const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-
 /** The calendar of a month, the times of a day, and the choice of the time zone. `path` is the path of the page. */
 export function chooser(path: string, choices: Choices | null, reader: Reader, own_zone: string): Html {
-  if (!choices)
-    return html`<p class="empty">No time is free at the moment. Please look in again another day.</p>`
+  const t = textsOf(reader)
+  if (!choices) return html`<p class="empty">${t.none_free}</p>`
   const { month, days, today, selected } = choices
   return html`${zoneForm(path, choices, reader, own_zone)}
 <div class="choices">
@@ -100,7 +99,7 @@ ${step('previous', choices.previous)}
 ${step('next', choices.next)}
 </div>
 <table>
-<thead><tr>${weekdays.map((name) => html`<th scope="col"><abbr title="${name}">${name.slice(0, 2)}</abbr></th>`)}</tr></thead>
+<thead><tr>${t.weekdays.map((name) => html`<th scope="col"><abbr title="${name}">${name.slice(0, 2)}</abbr></th>`)}</tr></thead>
 <tbody>${weeks()}</tbody>
 </table>
 </section>
@@ -116,7 +115,7 @@ ${selected ? timesOf(selected) : nothing()}
   function step(name: 'previous' | 'next', to: string | null) {
     const sign = name === 'previous' ? '‹' : '›'
     if (to === null) return html`<span class="step" aria-hidden="true">${sign}</span>`
-    const label = `${name === 'previous' ? 'Previous' : 'Next'} month`
+    const label = name === 'previous' ? t.previous_month : t.next_month
     return html`<a class="step" id="${name}" data-swap href="${link({ month: to })}" aria-label="${label}">${sign}</a>`
   }
 
@@ -133,7 +132,7 @@ ${selected ? timesOf(selected) : nothing()}
   function cell({ date, number, name, slots }: Day) {
     const current = date === selected?.date && html` aria-current="true"`
     if (!slots.length) return html`<span${current}>${number}</span>`
-    const label = `${name}, ${slots.length} ${slots.length === 1 ? 'time' : 'times'}`
+    const label = `${name}, ${t.times(slots.length)}`
     return html`<a id="d${number}" data-swap="day" href="${link({ day: date })}" aria-label="${label}"${current}>${number}</a>`
   }
 
@@ -143,15 +142,15 @@ ${
   slots.length
     ? html`<form action="${path}"><input type="hidden" name="zone" value="${reader.zone}">
 <ul class="slots">${labelled(slots, reader).map(({ start_at, label }) => html`<li><button name="slot" value="${start_at}">${label}</button>`)}</ul></form>`
-    : html`<p class="empty">No time is free on this day.</p>`
+    : html`<p class="empty">${t.none_on_day}</p>`
 }`
   }
 
   function nothing() {
     const { elsewhere } = choices as Choices
-    return html`<h2 id="day" tabindex="-1">No free times in ${month.name}</h2>${
+    return html`<h2 id="day" tabindex="-1">${t.none_in(month.name)}</h2>${
       elsewhere &&
-      html`<p><a class="button" data-swap="day" href="${link({ month: elsewhere.month })}">${elsewhere.known ? 'Show the next free times' : 'Look further ahead'}</a></p>`
+      html`<p><a class="button" data-swap="day" href="${link({ month: elsewhere.month })}">${elsewhere.known ? t.show_next : t.look_further}</a></p>`
     }`
   }
 }
@@ -167,13 +166,14 @@ const allZones = (): Html => {
 
 // The form needs the button: with a keyboard, a closed list changes with each key.
 function zoneForm(path: string, { selected, month }: Choices, reader: Reader, own_zone: string): Html {
+  const t = textsOf(reader)
   const at = Date.parse(selected?.slots[0]?.start_at ?? new Date(month.from_ms).toISOString())
   const choice = (zone: string) =>
     html`<option value="${zone}"${zone === reader.zone && html` selected`}>${zoneName(zone)} (${offsetOf(at, { ...reader, zone })})</option>`
   return html`<form class="zone" action="${path}">
-<label for="zone">Times are shown in</label>
-<select id="zone" name="zone">${[...new Set([reader.zone, own_zone])].map(choice)}<optgroup label="All zones">${allZones()}</optgroup></select>
+<label for="zone">${t.shown_in}</label>
+<select id="zone" name="zone">${[...new Set([reader.zone, own_zone])].map(choice)}<optgroup label="${t.all_zones}">${allZones()}</optgroup></select>
 ${selected ? html`<input type="hidden" name="day" value="${selected.date}">` : html`<input type="hidden" name="month" value="${month.month}">`}
-<button id="change">Change</button>
+<button id="change">${t.change}</button>
 </form>`
 }

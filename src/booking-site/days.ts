@@ -23,11 +23,12 @@ const formatted = (ms: number, reader: Reader, options: Intl.DateTimeFormatOptio
 const weekday_and_day = { weekday: 'long', day: 'numeric', month: 'long' } as const
 
 /**
- * The English locale for dates, by the first language of Accept-Language. Other languages than English get en-GB, with
- * the day first and 24 hours. Later entries do not count: a German browser lists American English there.
+ * The locale of a visitor, by the first language of Accept-Language that the pages have. Its region counts for German,
+ * and for English only as the first of all languages: a French browser lists American English later. Otherwise en-GB,
+ * with the day first and 24 hours.
  */
 export function localeOf(accepted = ''): string {
-  const [first = ''] = accepted
+  const wanted = accepted
     .split(',')
     .map((part) => {
       const [language = '', ...parameters] = part.split(';').map((text) => text.trim())
@@ -38,7 +39,9 @@ export function localeOf(accepted = ''): string {
     // The sort is stable: languages with the same quality keep their order.
     .sort((a, b) => b.quality - a.quality)
     .map(({ language }) => language)
-  return /^en-[a-z]{2}$/i.test(first) ? first : 'en-GB'
+  const chosen = wanted.find((language) => /^(de|en)(-|$)/i.test(language)) ?? ''
+  if (/^de/i.test(chosen)) return /^de-[a-z]{2}$/i.test(chosen) ? chosen : 'de'
+  return chosen === wanted[0] && /^en-[a-z]{2}$/i.test(chosen) ? chosen : 'en-GB'
 }
 
 /** 09:30 or 9:30 AM. */

@@ -12,41 +12,31 @@ import {
   zoneOfSpan,
 } from './days.ts'
 import { type Html, html } from './html.ts'
+import { type Texts, textsOf } from './texts.ts'
 
 /** The values of a form as the visitor typed them. */
 export type Typed = Partial<Record<string, string | null>>
 
-const labels: Record<string, string> = {
-  first_name: 'First name',
-  last_name: 'Last name',
-  email: 'E-mail',
-  phone: 'Phone',
-  message: 'Message',
-  slot: 'Time',
-  reason: 'Reason',
-}
-
 /** The text of a problem in a form. */
-function problemText({ field, code, message }: FieldProblem): string {
+function problemText({ field, code, message }: FieldProblem, t: Texts): string {
   // `field` may be any name, also one of Object.prototype.
-  const label = Object.hasOwn(labels, field) ? labels[field] : undefined
-  if (field === 'slot') return 'Choose a time.'
-  if (field === 'fax') return 'Leave the last field empty: it is there for programs that fill in everything.'
-  if (!label) return message
-  if (code === 'required') return `Enter your ${label === 'E-mail' ? 'e-mail address' : label.toLowerCase()}.`
-  if (field === 'email' && code === 'invalid_format')
-    return 'Enter an e-mail address such as ana.ruiz@example.com.'
-  if (code === 'too_long') return message.replace(field, label)
-  return `${label} has a character that cannot be stored.`
+  const label = Object.hasOwn(t.labels, field) ? t.labels[field] : undefined
+  if (field === 'slot') return t.choose_a_time
+  if (field === 'fax') return t.leave_last_empty
+  if (!label) return t.other_problem
+  if (code === 'required') return t.required(label)
+  if (field === 'email' && code === 'invalid_format') return t.email_format
+  if (code === 'too_long') return t.too_long(label, /\d+/.exec(message)?.[0] ?? '')
+  return t.bad_character(label)
 }
 
 /** The problems at the top of a form, with the focus. Each problem links to its field. */
-export const problemSummary = (problems: readonly FieldProblem[]): Html | null =>
+export const problemSummary = (problems: readonly FieldProblem[], t: Texts): Html | null =>
   problems.length === 0
     ? null
     : html`<div class="problems" role="alert" tabindex="-1" autofocus>
-<h2>${problems.length === 1 ? 'One thing needs a change' : `${problems.length} things need a change`}</h2>
-<ul>${problems.map((problem) => html`<li><a href="#${problem.field === 'slot' ? 'slot-first' : problem.field}">${problemText(problem)}</a></li>`)}</ul>
+<h2>${t.problems(problems.length)}</h2>
+<ul>${problems.map((problem) => html`<li><a href="#${problem.field === 'slot' ? 'slot-first' : problem.field}">${problemText(problem, t)}</a></li>`)}</ul>
 </div>`
 
 /** Why a valid form was refused; or 'none': no time was chosen. */
@@ -55,20 +45,14 @@ export type Hitch = Unfit | 'none'
 /** The text above a refused form. `length` is the duration of an appointment in words. */
 export function hitchNote(
   hitch: Hitch,
+  t: Texts,
   { has_others, length, typed = false }: { has_others: boolean; length: string; typed?: boolean },
 ): Html {
-  const others = has_others
-    ? `Choose one of the next free times${typed ? ': what you typed is still here' : ''}.`
-    : 'Look among all free times for another one.'
-  const [heading, text] = {
-    taken: ['This time is no longer free', `Somebody else has just taken it. ${others}`],
-    gone: ['This time is no longer offered', others],
-    changed: ['The length has changed', `It takes ${length} now. If that suits you, confirm it.`],
-    none: [
-      'Choose a time',
-      has_others ? 'These are the next free ones.' : 'Look among all free times for one.',
-    ],
-  }[hitch]
+  const others = has_others ? t.next_times(typed) : t.look_for_another
+  const [heading, text] =
+    hitch === 'none'
+      ? [t.choose_time, has_others ? t.these_are_next : t.look_for_one]
+      : t.hitches[hitch](others, length)
   return html`<div class="problems" role="alert" tabindex="-1" autofocus>
 <h2>${heading}</h2>
 <p>${text}</p>
@@ -91,12 +75,12 @@ export function whenOf(slot: Slot, reader: Reader, own_zone: string): Html {
 
 /** The free times of a form, to choose one. */
 export const slotOptions = (slots: readonly Slot[], reader: Reader): Html =>
-  html`<fieldset class="options"><legend>Choose a time</legend>
+  html`<fieldset class="options"><legend>${textsOf(reader).choose_time}</legend>
 ${labelled(slots, reader, dayAndTimeOf).map(
   ({ start_at, label }, i) =>
     html`<label><input type="radio" name="slot" value="${start_at}"${i === 0 && html` id="slot-first"`}> <span>${label}</span></label>`,
 )}
-</fieldset><p class="muted">Times are in ${zoneName(reader.zone)}.</p>`
+</fieldset><p class="muted">${textsOf(reader).times_in(zoneName(reader.zone))}</p>`
 
 type Field = { name: string; type?: string; autocomplete: string; required?: boolean; max: number }
 
@@ -108,28 +92,28 @@ const fields: Field[] = [
 ]
 
 /** The fields of a visitor, with typed values and problems. */
-export function visitorFields(typed: Typed, problems: readonly FieldProblem[]): Html {
+export function visitorFields(typed: Typed, problems: readonly FieldProblem[], t: Texts): Html {
+  const optional = html` <span class="muted">${t.optional}</span>`
   return html`${fields.map(({ name, type = 'text', autocomplete, required, max }) => {
     const value = typed[name] ?? ''
     return html`<div class="field">
-<label for="${name}">${labels[name]}${!required && optional}</label>
+<label for="${name}">${t.labels[name]}${!required && optional}</label>
 ${problemOf(name)}<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${max}" dir="auto" value="${value}"${required && html` required`}${marks(name)}>
 </div>`
   })}
 <div class="field">
-<label for="message">${labels.message}${optional}</label>
+<label for="message">${t.labels.message}${optional}</label>
 ${problemOf('message')}<textarea id="message" name="message" rows="4" maxlength="2000" dir="auto"${marks('message')}>
 ${typed.message ?? ''}</textarea>
 </div>
-<div class="unseen" aria-hidden="true"><label for="fax">Leave this empty</label><input id="fax" name="fax" tabindex="-1" autocomplete="off"></div>`
+<div class="unseen" aria-hidden="true"><label for="fax">${t.leave_empty}</label><input id="fax" name="fax" tabindex="-1" autocomplete="off"></div>`
 
   function problemOf(name: string) {
     const problem = problems.find(({ field }) => field === name)
-    return problem && html`<p class="problem" id="${name}-problem">${problemText(problem)}</p>`
+    return problem && html`<p class="problem" id="${name}-problem">${problemText(problem, t)}</p>`
   }
   function marks(name: string) {
     const wrong = problems.some(({ field }) => field === name)
     return wrong && html` aria-invalid="true" aria-describedby="${name}-problem"`
   }
 }
-const optional = html` <span class="muted">(optional)</span>`

@@ -3,31 +3,19 @@ import type { Clock } from '../clock.ts'
 import { createAddressLimit } from '../http/address-limit.ts'
 import { publicError } from '../http/errors.ts'
 import { type App, logFailure } from '../http/server.ts'
+import { localeOf } from './days.ts'
 import type { Screen } from './html.ts'
 import { wordsScreen } from './screens.ts'
+import { textsOf } from './texts.ts'
 
 /** Whether a request asks for JSON: the list of free times, or a request that accepts only JSON. */
 export const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
   /\/slots(\?|$)/.test(url) || (accept.includes('application/json') && !accept.includes('text/html'))
 
-const words: Record<number, [title: string, text: string]> = {
-  404: [
-    'There is nothing here',
-    'This address takes no bookings at the moment, or a link is not complete.\n\nCheck the address, or ask the person who gave it to you.',
-  ],
-  405: ['This is not possible here', 'Go back and try it again from there.'],
-  413: ['This is too much text', 'Go back and send a shorter message.'],
-  429: [
-    'One moment, please',
-    'There were many requests from your network. Wait a few seconds, then load the page again.',
-  ],
-  500: ['Something went wrong here', 'It is not your fault. Try it again in a moment.'],
-  503: ['This does not work at the moment', 'Nothing was changed. Try it again in a moment.'],
-}
-
-/** The page of an error. */
-export const errorScreen = (status: number): Screen => {
-  const [title, text] = words[status] ?? ['This request is not valid', 'Go back and try it again from there.']
+/** The page of an error, in the visitor's language. */
+export function errorScreen(status: number, { headers }: Pick<FastifyRequest, 'headers'>): Screen {
+  const t = textsOf({ locale: localeOf(headers['accept-language']) })
+  const [title = '', text = ''] = t.errors[status] ?? t.invalid
   return wordsScreen(status, title, text)
 }
 
@@ -38,7 +26,7 @@ export function answerErrors(app: App, show: (reply: FastifyReply, screen: Scree
     if (wantsJson(request)) throw error
     const { statusCode, headers } = publicError(error) ?? { statusCode: 500, headers: {} }
     if (statusCode >= 500) logFailure(error, request, statusCode)
-    return show(reply.headers(headers), errorScreen(statusCode))
+    return show(reply.headers(headers), errorScreen(statusCode, request))
   })
 }
 

@@ -46,9 +46,13 @@ export type Screen = {
 export const HtmlPage = { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } }
 
 /** A whole page. */
-export const documentOf = ({ title, body, zone }: Screen, assets: { css: string; js: string }): string =>
+export const documentOf = (
+  { title, body, zone }: Screen,
+  lang: string,
+  assets: { css: string; js: string },
+): string =>
   html`<!doctype html>
-<html lang="en">
+<html lang="${lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

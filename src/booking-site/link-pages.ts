@@ -21,10 +21,12 @@ import { readChoices } from './choose.ts'
 import { type CancelForm, isToken, type MoveForm, typedOf } from './form.ts'
 import { page_headers } from './html.ts'
 import { cancelScreen, linkScreen, moveScreen, movingScreen } from './screens.ts'
+import { textsOf } from './texts.ts'
 import {
   askedOf,
   lengthSeen,
   linkPath,
+  localeOfRequest,
   offersOf,
   otherSlots,
   type Site,
@@ -37,14 +39,6 @@ export const LinkParams = Type.Object({ slug: Type.String(), token: Type.String(
 type LinkRequest = FastifyRequest<{ Params: Static<typeof LinkParams> }>
 /** An appointment with its page. The page is null when it is in the trash: times are shown in UTC then. */
 type Link = Linked & { page: BookingPage | null; path: string }
-
-const refusals: Record<Closed, string> = {
-  begun: 'This appointment has begun: it can no longer be moved or cancelled here.',
-  past: 'This appointment is over: it can no longer be moved or cancelled here.',
-  cancelled: 'It was cancelled before, so it can no longer be moved or cancelled.',
-  declined: 'It was not accepted, so it can no longer be moved or cancelled.',
-  closed: 'No bookings are taken at the moment, so this appointment cannot be moved. It can be cancelled.',
-}
 
 const linkOf = ({ reading }: Site, { params: { slug, token } }: LinkRequest): Promise<Link> =>
   reading(async (handle) => {
@@ -77,9 +71,10 @@ function explain(
 ): FastifyReply {
   const { appointment, page } = link
   const zone = askedOf(request).zone ?? typedOf(request.body).zone
-  const text = refused ? refusals[refused] : null
+  const visitor = viewOfLink(request, link, zone)
+  const text = refused ? textsOf(visitor.reader).refusals[refused] : null
   const view = { open_slug: page?.active ? page.slug : null, now_ms: clock.now(), text }
-  const screen = linkScreen(appointment, viewOfLink(request, link, zone), view)
+  const screen = linkScreen(appointment, visitor, view)
   return show(privately(reply), { ...screen, ...(refused && { status: 409 }) })
 }
 
@@ -90,11 +85,12 @@ export async function showAppointment(site: Site, request: LinkRequest, reply: F
 export async function sendCalendarFile(site: Site, request: LinkRequest, reply: FastifyReply) {
   const { workspace_id, appointment, path } = await linkOf(site, request)
   const sequence = await site.reading((handle) => countChanges(handle, workspace_id, appointment.id))
+  const texts = textsOf({ locale: localeOfRequest(request) })
   const link = `${site.config.public_url ?? `${request.protocol}://${request.host}`}${path}`
   return privately(reply)
     .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })
     .type('text/calendar; charset=utf-8')
-    .send(calendarFile(appointment, { link, token: request.params.token, sequence }))
+    .send(calendarFile(appointment, { link, token: request.params.token, sequence, texts }))
 }
 
 export async function showCancelling(site: Site, request: LinkRequest, reply: FastifyReply) {
@@ -140,7 +136,7 @@ export async function showMoving(site: Site, request: LinkRequest, reply: Fastif
     }
     const offers = offersOf(handle, { workspace_id, page }, now_ms, appointment)
     const choices = await readChoices(offers, view.reader, asked, { now_ms, page })
-    const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
+    const gone = asked.slot === undefined ? null : textsOf(view.reader).no_longer_free
     return site.show(privately(reply), moveScreen(appointment, view, choices, gone))
   })
 }

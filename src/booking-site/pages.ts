@@ -20,10 +20,12 @@ import { type BookingForm, formToken, typedOf } from './form.ts'
 import { page_headers } from './html.ts'
 import { emailForm } from './limits.ts'
 import { chooseScreen, detailsScreen, limitedScreen } from './screens.ts'
+import { textsOf } from './texts.ts'
 import {
   askedOf,
   lengthSeen,
   linkPath,
+  localeOfRequest,
   offersOf,
   otherSlots,
   pagePath,
@@ -60,7 +62,7 @@ export async function showPage(site: Site, request: PageRequest, reply: FastifyR
       return site.show(reply, detailsScreen(page, view, form))
     }
     const choices = await readChoices(offersOf(handle, found, now_ms), view.reader, asked, { now_ms, page })
-    const gone = asked.slot === undefined ? null : 'This time is no longer free. Choose another one.'
+    const gone = asked.slot === undefined ? null : textsOf(view.reader).no_longer_free
     return site.show(reply, chooseScreen(page, view, choices, gone))
   })
 }
@@ -136,7 +138,10 @@ function refuseForNow(
   const headers = { 'retry-after': String(seconds) }
   if (wantsJson(request))
     throw new ApiError('rate_limited', `Too many bookings. Try again in ${seconds} seconds.`, { headers })
-  return show(reply.headers(headers), limitedScreen(page, seconds))
+  return show(
+    reply.headers(headers),
+    limitedScreen(page, seconds, textsOf({ locale: localeOfRequest(request) })),
+  )
 }
 
 // A visitor with an invalid time must choose one, whatever is wrong with it.

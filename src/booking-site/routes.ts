@@ -9,7 +9,8 @@ import { BookingForm, parseForms } from './form.ts'
 import { documentOf, HtmlPage, page_headers } from './html.ts'
 import { linkRoutes } from './link-routes.ts'
 import { listSlots, SlotList, SlugParams, showPage, submitBooking } from './pages.ts'
-import type { Show, Site } from './visitor.ts'
+import { languageOf } from './texts.ts'
+import { localeOfRequest, type Show, type Site } from './visitor.ts'
 
 /** The public pages below /book. Visitors choose a free time, book it, and cancel or move it by their link. */
 export async function publicBooking(root: App, service: Service): Promise<void> {
@@ -22,10 +23,10 @@ export async function publicBooking(root: App, service: Service): Promise<void> 
           .code(screen.status ?? 200)
           .headers(page_headers)
           .type('text/html; charset=utf-8')
-          .send(documentOf(screen, assets))
+          .send(documentOf(screen, languageOf(localeOfRequest(reply.request)), assets))
       answerBadPaths(root, (error, request, reply) => {
         if (!request.url.startsWith('/book/') || wantsJson(request)) return false
-        show(reply, errorScreen(error.statusCode))
+        show(reply, errorScreen(error.statusCode, request))
         return true
       })
       parseForms(app)

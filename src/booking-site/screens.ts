@@ -3,7 +3,7 @@ import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
 import type { Appointment } from '../resources/appointments/schema.ts'
 import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
-import { type Closed, closedBecause } from './book.ts'
+import { closedBecause } from './book.ts'
 import { type Choices, chooser } from './choose.ts'
 import type { Reader } from './days.ts'
 import { dateOf, timeOf, zoneName } from './days.ts'
@@ -17,6 +17,7 @@ import {
   whenOf,
 } from './details.ts'
 import { type Html, html, paragraphs, type Screen } from './html.ts'
+import { type Texts, textsOf } from './texts.ts'
 
 /** The path of the visitor's page, the zone of the booking page, and the visitor's locale and zone. */
 export type VisitorView = { path: string; own_zone: string; reader: Reader }
@@ -25,18 +26,8 @@ const withZone = (path: string, { zone }: Reader) => `${path}?${new URLSearchPar
 const notice = (text: string | null | undefined) =>
   text ? html`<p class="notice" role="status">${text}</p>` : null
 
-/** 1 hour 30 minutes. */
-function lengthOf(minutes: number): string {
-  const hours = Math.floor(minutes / 60)
-  const parts = [
-    hours > 0 && `${hours} ${hours === 1 ? 'hour' : 'hours'}`,
-    minutes % 60 > 0 && `${minutes % 60} minutes`,
-  ]
-  return parts.filter(Boolean).join(' ')
-}
-
-const about = (page: BookingPage) =>
-  html`<p class="muted">${lengthOf(page.duration_minutes)} · ${zoneName(page.time_zone)}</p>`
+const about = (page: BookingPage, t: Texts) =>
+  html`<p class="muted">${t.length(page.duration_minutes)} · ${zoneName(page.time_zone)}</p>`
 
 /** The booking page, with its free times. */
 export const chooseScreen = (
@@ -49,7 +40,7 @@ export const chooseScreen = (
   zone: reader.zone,
   body: html`<header>
 <h1 dir="auto">${page.title}</h1>
-${about(page)}
+${about(page, textsOf(reader))}
 ${paragraphs(page.description ?? '')}
 </header>
 ${notice(text)}
@@ -69,23 +60,24 @@ export type Details = {
 /** The form of a booking, at a chosen time or with times to choose from. */
 export function detailsScreen(page: BookingPage, view: VisitorView, details: Details): Screen {
   const { path, own_zone, reader } = view
+  const t = textsOf(reader)
   const { token, typed, problems = [], slot, others = [], hitch } = details
   const wrong = hitch !== undefined || problems.length > 0
   return {
     status: hitch ? 409 : wrong ? 422 : 200,
-    title: `${wrong ? 'Not booked yet: ' : ''}${page.title}`,
-    body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>All free times</a></p>
+    title: wrong ? t.not_booked_yet(page.title) : page.title,
+    body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>${t.all_times}</a></p>
 <h1 dir="auto">${page.title}</h1>
-${about(page)}
-${hitch ? hitchNote(hitch, { has_others: others.length > 0, length: lengthOf(page.duration_minutes), typed: true }) : problemSummary(problems)}
+${about(page, t)}
+${hitch ? hitchNote(hitch, t, { has_others: others.length > 0, length: t.length(page.duration_minutes), typed: true }) : problemSummary(problems, t)}
 <form method="post" action="${path}" novalidate>
 <input type="hidden" name="token" value="${token}">
 ${shownFields(page, reader)}
 ${slot ? html`<input type="hidden" name="slot" value="${slot.start_at}"><p class="when">${whenOf(slot, reader, own_zone)}</p>` : others.length > 0 && slotOptions(others, reader)}
-<h2>Your details</h2>
-${visitorFields(typed, problems)}
-${page.approval && html`<p class="muted">Somebody confirms each booking here. Your request keeps the time for up to ${answer_hours} hours, and the next page shows the answer.</p>`}
-<button class="primary">${page.approval ? 'Request this time' : 'Book this time'}</button>
+<h2>${t.your_details}</h2>
+${visitorFields(typed, problems, t)}
+${page.approval && html`<p class="muted">${t.confirmed_by(answer_hours)}</p>`}
+<button class="primary">${page.approval ? t.request_time : t.book_time}</button>
 </form>`,
   }
 }
@@ -94,18 +86,11 @@ ${page.approval && html`<p class="muted">Somebody confirms each booking here. Yo
 const shownFields = ({ duration_minutes }: BookingPage, { zone }: Reader) =>
   html`<input type="hidden" name="duration" value="${duration_minutes}"><input type="hidden" name="zone" value="${zone}">`
 
-const endings: Record<Closed, string> = {
-  cancelled: 'This appointment is cancelled',
-  declined: 'This request was not accepted',
-  past: 'This appointment is over',
-  begun: 'This appointment has begun',
-  closed: 'No bookings are taken here',
-}
-
 // Explains the state of a request, and when it ends.
 function requestNote(appointment: Appointment, reader: Reader): Html {
   const ends_ms = lapsesAt(appointment)
-  return html`<p>It is not booked yet: somebody confirms it first. The time is kept for you until <strong>${dateOf(ends_ms, reader)}, ${timeOf(ends_ms, reader)}</strong>. Without an answer by then the request ends, and nothing is booked. Load this page again to see the answer.</p>`
+  const end = html`<strong>${dateOf(ends_ms, reader)}, ${timeOf(ends_ms, reader)}</strong>`
+  return html`<p>${textsOf(reader).request_note(end)}</p>`
 }
 
 /** The private page of an appointment. `open_slug` is null if the booking page takes no bookings: then it cannot be moved. */
@@ -114,38 +99,39 @@ export function linkScreen(
   { path, own_zone, reader }: VisitorView,
   { open_slug, now_ms, text }: { open_slug: string | null; now_ms: number; text?: string | null },
 ): Screen {
+  const t = textsOf(reader)
   const closed = closedBecause(appointment, now_ms)
   const requested = appointment.status === 'requested' && !closed
-  const heading = closed ? endings[closed] : requested ? 'Your request is sent' : 'You are booked'
+  const heading = closed ? t.endings[closed] : requested ? t.requested : t.booked
   const { title, location } = appointment
   const gone = closed === 'cancelled' || closed === 'declined'
-  const to_calendar = html`<a class="button primary" href="${path}/calendar.ics">Add to calendar</a>`
+  const to_calendar = html`<a class="button primary" href="${path}/calendar.ics">${t.to_calendar}</a>`
   return {
     title: `${heading}: ${title}`,
     zone: reader.zone,
     body: html`<h1>${heading}</h1>
 ${notice(text)}
 ${requested && requestNote(appointment, reader)}
-${closed === 'declined' && html`<p>Nobody confirmed it, so nothing is booked.</p>`}
+${closed === 'declined' && html`<p>${t.not_confirmed}</p>`}
 <dl>
-<div><dt>What</dt><dd dir="auto">${title}</dd></div>
-<div><dt>When</dt><dd${gone && html` class="gone"`}>${whenOf(appointment, reader, own_zone)}</dd></div>
-${location && html`<div><dt>Where</dt><dd dir="auto">${location}</dd></div>`}
+<div><dt>${t.what}</dt><dd dir="auto">${title}</dd></div>
+<div><dt>${t.when}</dt><dd${gone && html` class="gone"`}>${whenOf(appointment, reader, own_zone)}</dd></div>
+${location && html`<div><dt>${t.where}</dt><dd dir="auto">${location}</dd></div>`}
 </dl>
 ${
   closed
-    ? html`${closed === 'begun' && html`<p class="actions">${to_calendar}</p>`}<p class="muted">It can no longer be changed here.</p>
-${open_slug !== null && html`<p class="actions"><a class="button" href="${withZone(`/book/${open_slug}`, reader)}">Book another time</a></p>`}`
+    ? html`${closed === 'begun' && html`<p class="actions">${to_calendar}</p>`}<p class="muted">${t.unchangeable}</p>
+${open_slug !== null && html`<p class="actions"><a class="button" href="${withZone(`/book/${open_slug}`, reader)}">${t.book_another}</a></p>`}`
     : html`<p class="actions">${to_calendar}
-${open_slug !== null && html`<a class="button" href="${withZone(`${path}/move`, reader)}">Move</a>`}
-<a class="button" href="${withZone(`${path}/cancel`, reader)}">Cancel appointment</a></p>
-<p class="muted">Keep the address of this page to yourself: whoever has it can move or cancel the appointment.</p>`
+${open_slug !== null && html`<a class="button" href="${withZone(`${path}/move`, reader)}">${t.move}</a>`}
+<a class="button" href="${withZone(`${path}/cancel`, reader)}">${t.cancel}</a></p>
+<p class="muted">${t.keep_address}</p>`
 }`,
   }
 }
 
 const back = (path: string, reader: Reader) =>
-  html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>Back to the appointment</a></p>`
+  html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">‹ </span>${textsOf(reader).back_to_appointment}</a></p>`
 
 /** The form that cancels an appointment. */
 export const cancelScreen = (
@@ -153,21 +139,24 @@ export const cancelScreen = (
   { path, own_zone, reader }: VisitorView,
   typed: Typed = {},
   problems: readonly FieldProblem[] = [],
-): Screen => ({
-  status: problems.length ? 422 : 200,
-  title: `Cancel: ${appointment.title}`,
-  body: html`${back(path, reader)}
-<h1>Cancel this appointment?</h1>
+): Screen => {
+  const t = textsOf(reader)
+  return {
+    status: problems.length ? 422 : 200,
+    title: t.cancel_title(appointment.title),
+    body: html`${back(path, reader)}
+<h1>${t.cancel_question}</h1>
 <p dir="auto">${appointment.title}</p>
 <p class="when">${whenOf(appointment, reader, own_zone)}</p>
-${problemSummary(problems)}
+${problemSummary(problems, t)}
 <form method="post" action="${path}/cancel" novalidate>
 <input type="hidden" name="zone" value="${reader.zone}">
-<div class="field"><label for="reason">Reason <span class="muted">(optional)</span></label>
+<div class="field"><label for="reason">${t.labels.reason} <span class="muted">${t.optional}</span></label>
 <input id="reason" name="reason" maxlength="255" dir="auto" autocomplete="off" value="${typed.reason ?? ''}"></div>
-<button class="danger">Cancel appointment</button>
+<button class="danger">${t.cancel}</button>
 </form>`,
-})
+  }
+}
 
 /** The times to which an appointment can be moved. */
 export const moveScreen = (
@@ -176,11 +165,11 @@ export const moveScreen = (
   choices: Choices | null,
   text: string | null,
 ): Screen => ({
-  title: `Move: ${appointment.title}`,
+  title: textsOf(reader).move_title(appointment.title),
   zone: reader.zone,
   body: html`${back(path, reader)}
-<h1>Choose a new time</h1>
-<p><bdi>${appointment.title}</bdi> is now on:</p>
+<h1>${textsOf(reader).choose_new}</h1>
+<p>${textsOf(reader).now_on(html`<bdi>${appointment.title}</bdi>`)}</p>
 <p class="when">${whenOf(appointment, reader, own_zone)}</p>
 ${notice(text)}
 ${chooser(`${path}/move`, choices, reader, own_zone)}`,
@@ -200,33 +189,34 @@ export function movingScreen(
   { path, own_zone, reader }: VisitorView,
   { slot, others = [], hitch }: Moving,
 ): Screen {
+  const t = textsOf(reader)
   const to: Html | null = slot
-    ? html`<input type="hidden" name="slot" value="${slot.start_at}"><h2>To</h2><p class="when">${whenOf(slot, reader, own_zone)}</p>`
+    ? html`<input type="hidden" name="slot" value="${slot.start_at}"><h2>${t.to}</h2><p class="when">${whenOf(slot, reader, own_zone)}</p>`
     : others.length > 0
       ? slotOptions(others, reader)
       : null
   return {
     status: hitch === undefined ? 200 : hitch === 'none' ? 422 : 409,
-    title: `${hitch ? 'Not moved yet: ' : ''}${appointment.title}`,
-    body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">‹ </span>All free times</a></p>
-<h1>Move this appointment?</h1>
+    title: hitch ? t.not_moved_yet(appointment.title) : appointment.title,
+    body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">‹ </span>${t.all_times}</a></p>
+<h1>${t.move_question}</h1>
 <p dir="auto">${appointment.title}</p>
-${hitch && hitchNote(hitch, { has_others: others.length > 0, length: lengthOf(page.duration_minutes) })}
-<h2>From</h2><p class="when">${whenOf(appointment, reader, own_zone)}</p>
+${hitch && hitchNote(hitch, t, { has_others: others.length > 0, length: t.length(page.duration_minutes) })}
+<h2>${t.from}</h2><p class="when">${whenOf(appointment, reader, own_zone)}</p>
 <form method="post" action="${path}/move" novalidate>
 ${shownFields(page, reader)}
 ${to}
-${to && html`<button class="primary">Move to this time</button>`}
+${to && html`<button class="primary">${t.move_here}</button>`}
 </form>`,
   }
 }
 
 /** Refuses a booking above a limit. It does not name the limit, which could reveal bookings of other people. */
-export const limitedScreen = (page: BookingPage, seconds: number): Screen => ({
+export const limitedScreen = (page: BookingPage, seconds: number, t: Texts): Screen => ({
   status: 429,
-  title: `Not booked: ${page.title}`,
-  body: html`<h1>Not booked: too many bookings</h1>
-${paragraphs(`There are too many bookings here at the moment, with this e-mail address, or from your network.\n\nTry again in ${lengthOf(Math.ceil(seconds / 60))}. If you have booked here before, you can also cancel an appointment by its private link.`)}`,
+  title: t.not_booked(page.title),
+  body: html`<h1>${t.too_many}</h1>
+${paragraphs(t.too_many_text(t.length(Math.ceil(seconds / 60))))}`,
 })
 
 /** A page with a text only. */

@@ -21,6 +21,10 @@ const max_offered = 6
 type Query = Record<string, unknown>
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
+/** The locale of a visitor. */
+export const localeOfRequest = ({ headers }: Pick<FastifyRequest, 'headers'>): string =>
+  localeOf(headers['accept-language'])
+
 /** The days, the time and the time zone in the query of a request. */
 export const askedOf = (request: FastifyRequest) => {
   const { month, day, slot, zone } = request.query as Query
@@ -37,7 +41,7 @@ export const visitorViewOf = (
   path,
   own_zone,
   reader: {
-    locale: localeOf(request.headers['accept-language']),
+    locale: localeOfRequest(request),
     zone: canonicalTimeZone(zone) ?? own_zone,
   },
 })
