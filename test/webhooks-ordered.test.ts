@@ -186,6 +186,55 @@ test('resent deliveries are sent in order too, and none beside another one of it
   assert.deepEqual(problems, [])
 })
 
+test('without the order, the deliveries behind one that waits for its retry are sent at once', async () => {
+  const call = await newWorkspace(rapport)
+  receiver.received.length = 0
+  let first = 0
+  receiver.answering = (request) => {
+    first ||= eventOf(request).sequence
+    return { status: eventOf(request).sequence === first ? 500 : 200 }
+  }
+  const { id } = await register(call, {
+    url: receiver.url,
+    events: ['company.*'],
+    ordered: true,
+    retry_delays: [3600],
+  })
+  const { id: record } = await company(call)
+  await receiver.waitFor(1)
+  // More than a batch of the release.
+  for (let n = 0; n < 500; n += 250) {
+    const items = Array.from({ length: 250 }, (_, m) => ({
+      op: 'update',
+      id: record,
+      data: { phone: `${n + m}` },
+    }))
+    assert.equal((await call('POST', '/api/v1/companies/batch', { items })).status, 200)
+  }
+  // A search has postponed all of them to the retry.
+  const until_retry = () =>
+    beside(rapport.data_dir, async (db) => {
+      const rows = await db
+        .selectFrom('webhook_queue')
+        .select('run_at_ms')
+        .where('webhook_id', '=', id)
+        .execute()
+      return [rows.length, new Set(rows.map(({ run_at_ms }) => run_at_ms)).size]
+    })
+  await until(until_retry, ([rows, times]) => rows === 501 && times === 1)
+  assert.equal(receiver.received.length, 1)
+  assert.equal((await call('PUT', `/api/v1/webhooks/${id}`, { ordered: false })).status, 200)
+  await receiver.waitFor((all) => all.length === 501, 20_000)
+  assert.equal(
+    await until(
+      () => total(call, `webhook_id=${id}&status=pending`),
+      (pending) => pending === 1,
+    ),
+    1,
+  )
+  await call('DELETE', `/api/v1/webhooks/${id}`)
+})
+
 test('a queue of 3,000 events of one record that hangs does not delay another record', async () => {
   const call = await newWorkspace(rapport)
   const released = Promise.withResolvers<void>()

@@ -46,7 +46,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
     // Logs the database's settings that may lose acknowledged writes.
     { name: 'durability', first_ms: hour, every_ms: hour, run: durability.look },
 
-    // Deletions of webhooks, and resends of many deliveries.
+    // Deletions of webhooks, resends of many deliveries, stopped backfills, and rows of webhooks that are no longer ordered.
     {
       name: 'backlog',
       role: 'dispatcher',

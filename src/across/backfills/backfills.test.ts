@@ -3,9 +3,11 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from '../../../test/database.ts'
 import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { beside } from '../../../test/keys.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { act, type Call, log, register, total, until } from '../../../test/webhooks.ts'
+import { transaction } from '../../db/db.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -227,6 +229,37 @@ describe('a backfill', () => {
     stopped.resolve()
     assert.equal((await begin(id, { kinds: ['companies'] })).status, 202)
     assert.deepEqual((await ended(id)).total, 0)
+  })
+
+  test('a stop that a crash interrupted is finished, and another one can begin', async () => {
+    await fresh()
+    await makeMany('contacts', 300)
+    const stopped = Promise.withResolvers<void>()
+    receiver.answering = () => ({ after: stopped.promise })
+    const { id } = await register(call, { url: receiver.url, events: ['contact.created'] })
+    await begin(id, { kinds: ['contacts'] })
+    await until(
+      () => total(call, 'status=pending'),
+      (pending) => pending >= 200,
+    )
+    // The first transaction of a stop.
+    await beside(rapport.data_dir, (db) =>
+      transaction(db, (tx) =>
+        tx
+          .updateTable('webhook_backfills')
+          .set({ status: 'cancelled', finished_at: new Date().toISOString() })
+          .where('webhook_id', '=', id)
+          .execute(),
+      ),
+    )
+    await until(
+      () => total(call, 'status=pending'),
+      (pending) => pending === 0,
+    )
+    assert.ok((await total(call, 'status=cancelled')) >= 200)
+    receiver.answering = () => ({})
+    stopped.resolve()
+    assert.equal((await begin(id, { kinds: ['companies'] })).status, 202)
   })
 
   test('waits while its webhook is paused, and ends with its webhook', async () => {

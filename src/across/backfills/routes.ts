@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { transaction } from '../../db/db.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -8,7 +9,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
-import { cancelBackfill } from '../../webhooks/registration/removal.ts'
+import { cancelSomeOfBackfill } from '../../webhooks/registration/removal.ts'
 import { WebhookParams } from '../../webhooks/registration/schema.ts'
 import {
   change,
@@ -20,6 +21,7 @@ import { BackfillBody, BackfillView } from './schema.ts'
 import {
   type Backfill,
   backfillKinds,
+  countLeft,
   findBackfill,
   insertBackfill,
   lockBackfill,
@@ -43,7 +45,7 @@ function shown(backfill: Backfill | null): BackfillView {
 
 /** Sends the present records to a webhook: starts, shows and stops a backfill. */
 export function backfillRoutes(app: App, service: Service, rooms: readonly Room[]): void {
-  const { db, write, rights } = service
+  const { db, clock, write, rights } = service
   const kinds = backfillKinds(rooms)
   const body = BackfillBody([...kinds.keys()])
   const path = `${webhook_kind.path}/:webhook_id/backfill`
@@ -76,6 +78,8 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         const last = await findBackfill(tx, context.workspace_id, webhook_id)
         if (last?.status === 'running')
           throw conflict('A backfill of this webhook is running. Stop it first, or wait for its end.')
+        if (last?.status === 'cancelled' && (await countLeft(tx, last)))
+          throw conflict('The last backfill is being stopped. Try again in a second.')
         const begun = await insertBackfill(tx, context, { webhook_id, kinds: asked, since })
         const after = { kinds: begun.kinds, since, total: begun.total }
         recordChange(tx, context, { ...change('backfill_started', webhook_id), after })
@@ -110,18 +114,27 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
       guarded: true,
     },
     (request, reply) =>
-      write(request, reply, async (tx, context, problems) => {
-        const expect = (webhook: object) => checkMatch(request, webhook)
-        const sent = { request, params: request.params, problems, expect }
-        const { id: webhook_id } = await webhookToChange(tx, rights, sent)
-        const { workspace_id, now, elapsed } = context
-        const found = await lockBackfill(tx, workspace_id, webhook_id)
-        const count = await cancelBackfill(tx, { workspace_id, webhook_id, removed_at: now }, elapsed())
-        if (found?.status !== 'running') return { body: single(shown(found)) }
-        const ended = { status: 'cancelled', finished_at: now } as const
-        await updateBackfill(tx, found, ended)
-        recordChange(tx, context, { ...change('backfill_stopped', webhook_id), after: { count } })
-        return { body: single(shown({ ...found, ...ended })) }
+      write.inSteps(request, reply, {
+        async before(tx, context, problems) {
+          const expect = (webhook: object) => checkMatch(request, webhook)
+          const sent = { request, params: request.params, problems, expect }
+          const { id: webhook_id } = await webhookToChange(tx, rights, sent)
+          const { workspace_id, now } = context
+          const found = await lockBackfill(tx, workspace_id, webhook_id)
+          const left = { workspace_id, webhook_id, removed_at: now }
+          if (found?.status !== 'running') return { backfill: found, left }
+          const ended = { status: 'cancelled', finished_at: now } as const
+          const after = { count: await countLeft(tx, found) }
+          await updateBackfill(tx, found, ended)
+          recordChange(tx, context, { ...change('backfill_stopped', webhook_id), after })
+          announce(tx, 'backlog')
+          return { backfill: { ...found, ...ended }, left }
+        },
+        // After a crash, the backlog continues what was stopped.
+        async meanwhile({ left }) {
+          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed())));
+        },
+        after: async (_tx, _context, { backfill }) => ({ body: single(shown(backfill)) }),
       }),
   )
 }

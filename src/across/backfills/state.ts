@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { BackfillsTable } from '../../db/event-tables.ts'
-import { countOf } from '../../db/lists/counts.ts'
+import { countOf, countRows } from '../../db/lists/counts.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
@@ -94,6 +94,17 @@ async function countOfKind(tx: Db, workspace_id: number, table: string, since: s
     WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND updated_at >= ${since}`.execute(tx)
   return rows[0]?.n ?? 0
 }
+
+/** How many deliveries of a webhook's backfill wait or are in flight. */
+export const countLeft = (tx: Db, { workspace_id, webhook_id }: Running): Promise<number> =>
+  countRows(
+    tx
+      .selectFrom('webhook_queue')
+      .where('workspace_id', '=', workspace_id)
+      .where('webhook_id', '=', webhook_id)
+      // In the statement's text, as the partial index has it.
+      .where('kind', '=', sql.lit('backfill' as const)),
+  )
 
 /** Stores how far a backfill has come, or that it has ended. */
 export async function updateBackfill(

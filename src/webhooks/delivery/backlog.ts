@@ -2,22 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { continueResend } from '../log/resends.ts'
-import { continueRemoval } from '../registration/removal.ts'
+import { cancelSomeOfBackfill, continueRemoval, stoppedBackfill } from '../registration/removal.ts'
+import { releaseSome, webhookToRelease } from './order-off.ts'
 
-// Does one step of pending deletions and resends. False when nothing is left, or another process does the work.
+// Does one step of pending work. False when nothing is left, or another process does the work.
 async function doStep(db: Db, clock: Clock): Promise<boolean> {
-  const [removals, resends] = await Promise.all([
+  const [removals, resends, stopped, unordered] = await Promise.all([
     db.selectFrom('webhook_removals').select('webhook_id').limit(1).execute(),
     db.selectFrom('webhook_resends').select('webhook_id').limit(1).execute(),
+    stoppedBackfill(db),
+    webhookToRelease(db),
   ])
+  const elapsed_ms = clock.elapsed()
   if (removals.length && (await transaction(db, continueRemoval))) return true
+  if (stopped && (await transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, elapsed_ms)))) return true
+  if (unordered && (await releaseSome(db, unordered, elapsed_ms))) return true
   if (!resends.length) return false
-  const when = { now: isoTime(clock.now()), elapsed_ms: clock.elapsed() }
-  return transaction(db, (tx) => continueResend(tx, when))
+  return transaction(db, (tx) => continueResend(tx, { now: isoTime(clock.now()), elapsed_ms }))
 }
 
 /**
- * Finishes large deletions and resends, also those that a crash interrupted, in small transactions. Pauses after each
+ * Finishes large deletions, resends, stops of backfills and ends of an order, also those that a crash interrupted, in small transactions. Pauses after each
  * transaction for as long as it took, so it uses at most half of the time. May be stopped between two transactions.
  */
 export async function workOff(db: Db, clock: Clock, stopping: AbortSignal): Promise<void> {

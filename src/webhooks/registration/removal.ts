@@ -100,15 +100,31 @@ async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Remo
   return waiting.length
 }
 
-/** Cancels the deliveries of a webhook's backfill that wait or are in flight; returns how many. */
-export async function cancelBackfill(
+/** A webhook whose backfill was stopped, while deliveries of it are left. */
+export async function stoppedBackfill(db: Db): Promise<Removal | undefined> {
+  const { rows } = await sql<Removal>`SELECT b.workspace_id, b.webhook_id, b.finished_at AS removed_at
+    FROM webhook_backfills AS b WHERE b.status = 'cancelled' AND ${anyOfBackfill} = 1 LIMIT 1`.execute(db)
+  return rows[0]
+}
+
+// A scalar, so that no engine reads the whole queue for a join.
+const anyOfBackfill = sql`(SELECT 1 FROM webhook_queue AS q
+  WHERE q.workspace_id = b.workspace_id AND q.webhook_id = b.webhook_id AND q.kind = 'backfill' LIMIT 1)`
+
+/**
+ * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has ended the
+ * backfill.
+ */
+export async function cancelSomeOfBackfill(
   tx: Db,
   { workspace_id, webhook_id, removed_at }: Removal,
   elapsed_ms: number,
 ): Promise<number> {
   type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
   const { rows } = await sql<Row>`
-    DELETE FROM webhook_queue WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND kind = 'backfill'
+    DELETE FROM webhook_queue WHERE workspace_id = ${workspace_id} AND delivery_id IN (
+      SELECT q.delivery_id FROM webhook_queue AS q WHERE q.workspace_id = ${workspace_id}
+        AND q.webhook_id = ${webhook_id} AND q.kind = 'backfill' LIMIT ${sql.lit(cancel_batch)})
     RETURNING workspace_id, delivery_id, webhook_id, record_key`.execute(tx)
   await cancel(tx, rows, { removed_at })
   // Later events of these records were postponed to the retry of a delivery that no longer exists.

@@ -9,6 +9,7 @@ import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
+import { release } from '../delivery/order-off.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
 import { conditionProblems } from './conditions.ts'
@@ -179,6 +180,8 @@ export async function changeWebhook(
     ...(events && { events }),
     ...stored,
   })
+  if (before.ordered && stored.ordered === 0)
+    await release(tx, { workspace_id, webhook_id: before.id }, context.elapsed())
   const after = await existingWebhook(tx, workspace_id, before.id)
   const changed =
     changesBetween(before, after, webhook_fields) ??
