@@ -193,8 +193,19 @@ test('a session that ends elsewhere leads to signing in, and back to the page', 
   assert.equal(ended.status, 200)
   await page.getByRole('link', { name: 'Webhooks' }).click()
   await heading(page, 'Sign in')
+  await page.getByText('Your session ended. Sign in again.').waitFor()
   await signIn(page, owner)
   await heading(page, 'Webhooks')
+  // A page that is loaded after the end gives the reason, too; signing out does not.
+  await ownersCalls()('DELETE', `/sessions/${(await sessionOf(page)).session_id}`)
+  await page.reload()
+  await page.getByText('Your session ended. Sign in again.').waitFor()
+  await signIn(page, owner)
+  await heading(page, 'Webhooks')
+  await page.getByRole('button', { name: /^Profile:/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await heading(page, 'Sign in')
+  assert.equal(await page.getByText('Your session ended').count(), 0)
 })
 
 test('a link that was not opened whole says so, and one that is no link of ours makes nothing', async (t) => {

@@ -17,7 +17,7 @@ import { Crashed, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
-import { sessionQuery } from './session.ts'
+import { hadSession, sessionQuery } from './session.ts'
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet })
 
@@ -46,7 +46,8 @@ const frame = createRoute({
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error
       const to = location.pathname === '/' ? {} : { to: location.href }
-      throw redirect({ to: '/sign-in', search: to as never })
+      const ended = hadSession() ? { ended: '1' } : {}
+      throw redirect({ to: '/sign-in', search: { ...to, ...ended } as never })
     }
   },
 })

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { isElsewhere, onRefusal, Problem, setPlace } from '../api/client.ts'
-import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
+import { keepSignedIn, leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 /**
  * All tabs of a browser share one session. When it ends, or changes to another person or workspace, each
@@ -16,7 +16,10 @@ export function watchSession(client: QueryClient): void {
     if (!data) return
     if (error instanceof Problem && error.status === 401) leaveToSignIn()
     else if (isElsewhere(data as Session)) window.location.assign('/')
-    else setPlace(data as Session)
+    else {
+      setPlace(data as Session)
+      keepSignedIn(true)
+    }
   })
   onRefusal(({ status, conditional }) => {
     if (!client.getQueryData(sessionQuery.queryKey)) return

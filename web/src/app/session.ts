@@ -45,7 +45,31 @@ export function useSignOut(): () => Promise<void> {
     }
     client.clear()
     forgetRecords()
+    keepSignedIn(false)
     window.location.assign('/sign-in')
+  }
+}
+
+const signed_in = 'rapport-signed-in'
+
+/** Remembers in this browser that somebody is signed in, so that the end of a session is told apart from none. */
+export function keepSignedIn(now: boolean): void {
+  try {
+    if (now) localStorage.setItem(signed_in, '1')
+    else localStorage.removeItem(signed_in)
+  } catch {
+    // Storage may be disabled. Then a reload after the end of a session gives no reason.
+  }
+}
+
+/** Whether this browser had a session that has ended since. True once. */
+export function hadSession(): boolean {
+  try {
+    return localStorage.getItem(signed_in) !== null
+  } catch {
+    return false
+  } finally {
+    keepSignedIn(false)
   }
 }
 
@@ -59,5 +83,6 @@ export function leaveToSignIn(): void {
   if (leaving) return
   leaving = true
   const { pathname, search } = window.location
-  window.location.assign(`/sign-in?${new URLSearchParams({ to: pathname + search })}`)
+  keepSignedIn(false)
+  window.location.assign(`/sign-in?${new URLSearchParams({ to: pathname + search, ended: '1' })}`)
 }

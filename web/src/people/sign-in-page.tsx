@@ -23,7 +23,7 @@ export function SignInPage() {
 
   if (setup.data?.needed) return <OpenPage title={t.people.setup_needed} text={t.people.setup_needed_text} />
   return (
-    <OpenPage title={t.people.sign_in}>
+    <OpenPage title={t.people.sign_in} text={address.ended && t.people.session_ended}>
       <OpenForm
         action={t.people.sign_in}
         start={{ email: '', password: '' }}

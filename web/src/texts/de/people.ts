@@ -14,6 +14,7 @@ export const people: typeof english = {
   wait: (s) => `Zu viele falsche Versuche. Versuchen Sie es in ${wait(s)} wieder.`,
   roles: { owner: 'Inhaber', admin: 'Admin', member: 'Mitglied', read_only: 'Nur lesen' },
   sign_in: 'Anmelden',
+  session_ended: 'Ihre Sitzung ist beendet. Melden Sie sich wieder an.',
   wrong: 'Die E-Mail oder das Passwort ist falsch.',
   forgotten: 'Passwort vergessen? Wer diesen Dienst betreibt, kann einen Link für ein neues erstellen.',
   setup_needed: 'Noch niemand hat ein Konto',

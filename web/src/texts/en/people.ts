@@ -13,6 +13,7 @@ export const people = {
   wait: (s: number) => `Too many wrong tries. Try again in ${wait(s)}.`,
   roles: { owner: 'Owner', admin: 'Admin', member: 'Member', read_only: 'Read-only' },
   sign_in: 'Sign in',
+  session_ended: 'Your session ended. Sign in again.',
   wrong: 'The e-mail or the password is wrong.',
   forgotten: 'Forgotten the password? The operator of this service can create a link for a new one.',
   setup_needed: 'Nobody has an account yet',
