@@ -49,7 +49,7 @@ export const HtmlPage = { description: 'A page.', content: { 'text/html': { sche
 export const documentOf = (
   { title, body, zone }: Screen,
   lang: string,
-  assets: { css: string; js: string },
+  assets: { css: string; js: string | null },
 ): string =>
   html`<!doctype html>
 <html lang="${lang}">
@@ -59,7 +59,7 @@ export const documentOf = (
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets.css}">
-<script src="${assets.js}" defer></script>
+${assets.js && html`<script src="${assets.js}" defer></script>`}
 <title>${title}</title>
 </head>
 <body>

@@ -18,12 +18,16 @@ export async function publicBooking(root: App, service: Service): Promise<void> 
     async (scope) => {
       const app = scope as unknown as App
       const assets = assetRoute(app)
-      const show: Show = (reply, screen) =>
-        reply
+      const show: Show = (reply, screen) => {
+        const { request } = reply
+        // Only the web app has the pages in a frame, as a preview in which no script may run.
+        const js = request.headers['sec-fetch-dest'] === 'iframe' ? null : assets.js
+        return reply
           .code(screen.status ?? 200)
           .headers(page_headers)
           .type('text/html; charset=utf-8')
-          .send(documentOf(screen, languageOf(localeOfRequest(reply.request)), assets))
+          .send(documentOf(screen, languageOf(localeOfRequest(request)), { ...assets, js }))
+      }
       answerBadPaths(root, (error, request, reply) => {
         if (!request.url.startsWith('/book/') || wantsJson(request)) return false
         show(reply, errorScreen(error.statusCode, request))

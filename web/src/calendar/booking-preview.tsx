@@ -9,6 +9,7 @@ import { type BookingPage, slotsQuery } from './booking.ts'
 /** The saved public page beside the editor, and its next free times. */
 export function BookingPreview({ page }: { page: BookingPage }) {
   const t = useTexts()
+  const { zone } = useFormats()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so those without a mouse have to get into it
     <section className="booking-preview" aria-label={t.calendar.preview} tabIndex={0}>
@@ -16,12 +17,12 @@ export function BookingPreview({ page }: { page: BookingPage }) {
       {page.active ? (
         <>
           <p className="booking-hint hint">{t.calendar.preview_hint}</p>
-          {/* Without forms, so that the preview cannot book. */}
+          {/* Without scripts and forms: the preview has no right of this app, and cannot book. */}
           <iframe
             key={page.updated_at}
-            src={`/book/${page.slug}`}
+            src={`/book/${page.slug}?${new URLSearchParams({ zone })}`}
             title={t.calendar.preview_title(page.title)}
-            sandbox="allow-scripts allow-same-origin"
+            sandbox=""
           />
         </>
       ) : (
