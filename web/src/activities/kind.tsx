@@ -1,6 +1,7 @@
 import { TasklistIcon } from '@primer/octicons-react'
 import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
+import { visible } from '../ui/visible.ts'
 import { Due, TypeLabel } from './labels.tsx'
 
 export const activitiesApi = recordApi('activities')
@@ -33,7 +34,7 @@ export const activities = {
   },
   events: ['activity.created', 'activity.completed'],
   stale: ['deals', 'reports'],
-  nameOf: ({ subject }) => subject,
+  nameOf: ({ subject }) => visible(subject),
   lines: (activity) => [
     <TypeLabel key="type" type={activity.type} />,
     activity.due_at && <Due key="due" activity={activity} />,

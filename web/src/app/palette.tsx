@@ -7,6 +7,7 @@ import { useSettingsPages } from '../settings/settings-pages.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { type Entry, type Group, PickDialog } from '../ui/pick-dialog.tsx'
 import { Initials } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import { type Command, useOffered } from './commands.ts'
 import { useFormats } from './formats.ts'
 import { keywordsOf } from './keywords.ts'
@@ -70,7 +71,8 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   const commands = (...groups: Command['group'][]) => matched.filter(({ group }) => groups.includes(group))
   const records = found.map(({ kind, records }) => ({
     label: kind.names[language].many,
-    entries: records.map(({ id, title, subtitle }) => {
+    entries: records.map(({ id, title: stored, subtitle }) => {
+      const title = visible(stored)
       const detail = subtitle && kind.found?.(subtitle, t, formats)
       return record(`${kind.path}/${id}`, title, <Initials name={title} square={!kind.person} />, detail)
     }),

@@ -2,6 +2,7 @@ import { CalendarIcon } from '@primer/octicons-react'
 import { allOf } from '../api/all.ts'
 import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
+import { visible } from '../ui/visible.ts'
 
 export const appointmentsApi = recordApi('appointments')
 
@@ -35,7 +36,7 @@ export const appointments = {
   },
   events: ['appointment.created', 'appointment.updated', 'appointment.cancelled'],
   stale: ['booking_pages'],
-  nameOf: ({ title }) => title,
+  nameOf: ({ title }) => visible(title),
   lines: ({ start_at, status, location }, t, formats) => [
     formats.moment(start_at),
     location,
@@ -83,7 +84,7 @@ export const booking_pages = {
   },
   events: [],
   stale: ['appointments'],
-  nameOf: ({ title }) => title,
+  nameOf: ({ title }) => visible(title),
   lines: ({ slug, duration_minutes, active }, t, formats) => [
     `/book/${slug}`,
     t.calendar.minutes(formats.number(duration_minutes)),

@@ -1,6 +1,7 @@
 import { OrganizationIcon } from '@primer/octicons-react'
 import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
+import { visible } from '../ui/visible.ts'
 
 export const companiesApi = recordApi('companies')
 
@@ -35,7 +36,7 @@ export const companies = {
   },
   events: ['company.created', 'company.updated', 'company.deleted'],
   stale: ['merges'],
-  nameOf: ({ name }) => name,
+  nameOf: ({ name }) => visible(name),
   lines: ({ industry, website, phone, address }) => [industry, website, phone, address],
   found: (website) => website,
   async search(words, per_page) {

@@ -3,6 +3,7 @@ import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
 import { fullName } from '../ui/full-name.ts'
 import { Money } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import { CloseDate } from './close-date.tsx'
 import { StageBadge } from './stage-badge.tsx'
 
@@ -41,7 +42,7 @@ export const deals = {
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
   amounts: ['value'],
   stale: ['activities', 'reports'],
-  nameOf: ({ name }) => name,
+  nameOf: ({ name }) => visible(name),
   lines: (deal) => [
     <StageBadge key="stage" stage={deal.stage} />,
     deal.value !== null && <Money key="value" value={deal.value} />,

@@ -11,6 +11,7 @@ import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
 import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
 import { Money } from './values.tsx'
+import { visible } from './visible.ts'
 import './fields.css'
 
 /** The value of a moment is a local time: YYYY-MM-DDTHH:MM. */
@@ -131,9 +132,9 @@ export function Field(props: Props) {
 
   const number = kind === 'number' || kind === 'money'
   const plain =
-    typeof value !== 'number' ? (
-      value
-    ) : kind === 'money' ? (
+    typeof value === 'string' ? (
+      visible(value)
+    ) : value === null ? null : kind === 'money' ? (
       <Money value={value} />
     ) : (
       writeNumber(value, locale)

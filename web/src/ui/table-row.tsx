@@ -2,6 +2,7 @@ import { Checkbox } from '@mantine/core'
 import { memo, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { type Column, type Identified, RowLink } from './table-parts.tsx'
+import { visible } from './visible.ts'
 
 type Given<Row> = {
   nameOf: (row: Row) => string
@@ -24,6 +25,8 @@ export function useCalls<Row>(given: Given<Row>) {
   }))
   return calls
 }
+
+const shown = (cell: React.ReactNode) => (typeof cell === 'string' ? visible(cell) : cell)
 
 type Props<Row> = {
   row: Row
@@ -80,10 +83,10 @@ function Drawn<Row extends Identified>(props: Props<Row>) {
               {...(href !== undefined && { href })}
               {...(opens && { onOpen: () => calls.onOpen(row) })}
             >
-              {column.cell(row)}
+              {shown(column.cell(row))}
             </RowLink>
           ) : (
-            column.cell(row)
+            shown(column.cell(row))
           )}
         </td>
       ))}
