@@ -8,6 +8,7 @@ import { fullName } from '../ui/full-name.ts'
 import { PageAction } from '../ui/page-action.tsx'
 import { telephoneOf } from '../ui/telephone.ts'
 import { Notes } from './notes.tsx'
+import { SameEmail } from './same-email.tsx'
 
 const fields: readonly Fact<'contacts'>[] = [
   ['first_name', 'text'],
@@ -49,6 +50,7 @@ export function ContactRecord(props: RecordProps) {
           facts: (
             <div className="fields">
               <Facts kind="contacts" record={contact} fields={fields} save={save} />
+              <SameEmail email={email ?? null} except={id} />
             </div>
           ),
           linked: { company },

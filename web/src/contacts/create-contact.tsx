@@ -3,6 +3,7 @@ import type { RecordOf } from '../api/record-api.ts'
 import { RecordChooser } from '../record/choices.tsx'
 import { CreateRecord } from '../record/create-record.tsx'
 import { type CreateProps, useLabels } from '../record/kinds.ts'
+import { SameEmail } from './same-email.tsx'
 import { StageInput } from './stage-input.tsx'
 
 type Props = CreateProps & { onCreated?: (contact: RecordOf<'contacts'>) => void }
@@ -20,15 +21,18 @@ export function CreateContact({ initial, ...dialog }: Props) {
   }
   return (
     <CreateRecord kind="contacts" {...dialog} start={start}>
-      {({ getInputProps }) => (
-        <div className="form-pair">
-          <TextInput label={labelOf('first_name')} data-autofocus {...getInputProps('first_name')} />
-          <TextInput label={labelOf('last_name')} {...getInputProps('last_name')} />
-          <TextInput type="email" label={labelOf('email')} {...getInputProps('email')} />
-          <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
-          <RecordChooser kind="companies" {...getInputProps('company_id')} />
-          <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
-        </div>
+      {({ values, getInputProps }) => (
+        <>
+          <div className="form-pair">
+            <TextInput label={labelOf('first_name')} data-autofocus {...getInputProps('first_name')} />
+            <TextInput label={labelOf('last_name')} {...getInputProps('last_name')} />
+            <TextInput type="email" label={labelOf('email')} {...getInputProps('email')} />
+            <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
+            <RecordChooser kind="companies" {...getInputProps('company_id')} />
+            <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
+          </div>
+          <SameEmail email={values.email} />
+        </>
       )}
     </CreateRecord>
   )
