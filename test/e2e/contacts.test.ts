@@ -490,24 +490,3 @@ test('who may only read sees no control that changes something', async (t) => {
     assert.equal(await page.getByRole('tabpanel').getByRole('textbox').count(), 0, tab)
   }
 })
-
-test('an e-mail of another contact is named with a link, and a name with an override reorders nothing', async (t) => {
-  const email = 'shared@example.test'
-  const first = await contact('Eve\u202e', 'Moor', { email })
-  const page = await web.open(t, '/contacts?create=1')
-  const dialog = page.getByRole('dialog', { name: 'Create contact' })
-  await dialog.getByLabel('First name').fill('Adam')
-  await dialog.getByLabel('Last name').fill('Moor')
-  await dialog.getByLabel('E-mail').fill('SHARED@example.test')
-  const other = { name: 'Eve[U+202E] Moor' }
-  await dialog.getByText('Another contact has this e-mail:').waitFor()
-  assert.equal(await dialog.getByRole('link', other).getAttribute('href'), `/contacts/${first}`)
-  await checkScreen(page)
-  await dialog.getByRole('button', { name: 'Create contact' }).click()
-  await dialog.waitFor({ state: 'detached' })
-  const [adam] = await read('/contacts?search=Adam Moor')
-  await page.goto(`${web.rapport.url}/contacts/${adam.id}`)
-  await page.getByText('Another contact has this e-mail:').waitFor()
-  await page.getByRole('link', other).click()
-  await heading(page, other.name)
-})

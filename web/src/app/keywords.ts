@@ -8,25 +8,25 @@ const of_commands: Record<string, string> = {
   'go-/activities': 'activities tasks todo calls meetings aktivitäten aufgaben anrufe',
   'go-/calendar': 'calendar appointments meetings events schedule week kalender termine woche',
   'go-trash': 'trash deleted bin restore recycle papierkorb gelöscht gelöschte wiederherstellen',
-  'go-audit_log': 'audit log history changes who protokoll verlauf änderungen',
+  'go-audit_log': 'audit log history changes protokoll verlauf änderungen',
   'go-settings':
     'settings preferences options configuration administration einstellungen optionen verwaltung',
   'go-profile':
-    'profile account password email e-mail language sessions time zone konto profil passwort kennwort sprache sitzungen zeitzone',
-  'go-workspace': 'general workspace currency name export allgemein arbeitsbereich währung',
+    'profile account password email e-mail language sessions timezone konto profil passwort kennwort sprache sitzungen zeitzone',
+  'go-workspace': 'general workspace currency allgemein arbeitsbereich währung',
   'go-members':
     'members team users people roles invite invitations mitglieder benutzer nutzer rollen einladen',
   'go-imports':
     'imports import upload csv excel spreadsheet file importe importieren hochladen datei tabelle',
   'go-fields': 'fields custom properties columns felder eigenschaften eigene',
   'go-keys': 'api keys token tokens access secret developers schlüssel zugang entwickler',
-  'go-webhooks': 'webhooks hooks endpoints callbacks integrations notifications integrationen',
+  'go-webhooks': 'webhooks hooks endpoints integrations integrationen',
   'go-deliveries':
     'delivery log deliveries webhook attempts failed requests errors zustellprotokoll zustellungen protokoll versuche fehler',
   'go-booking_pages': 'booking pages scheduling links appointments buchungsseiten buchung terminbuchung',
   'go-docs': 'api documentation docs reference help dokumentation hilfe',
   'create-keys': 'api key token access schlüssel zugang',
-  'create-webhooks': 'webhook hook endpoint callback',
+  'create-webhooks': 'webhook hook endpoint',
   'appearance-light': 'light mode theme day bright hell heller modus tag darstellung',
   'appearance-dark': 'dark mode theme night dunkel dunkler modus nacht darstellung',
   'appearance-auto': 'system mode theme automatic modus automatisch darstellung',

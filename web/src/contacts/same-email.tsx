@@ -6,6 +6,7 @@ import { useTexts } from '../texts/texts.ts'
 import { writeParts } from '../ui/filter-value.ts'
 import { fullName } from '../ui/full-name.ts'
 import { contactsApi } from './kind.ts'
+import './same-email.css'
 
 const typing_ms = 200
 
@@ -23,10 +24,11 @@ export function SameEmail({ email, except }: { email: string | null; except?: nu
   })
   const other = asked === email?.trim() ? data?.find(({ id }) => id !== except) : undefined
   return (
-    <Text size="sm" role="status">
+    <Text size="sm" role="status" className="same-email">
       {other && (
         <>
-          {t.contacts.same_email} <RecordLink kind="contacts" id={other.id} name={fullName(other)} />
+          {t.contacts.same_email}{' '}
+          <RecordLink kind="contacts" id={other.id} name={fullName(other)} className="" />
         </>
       )}
     </Text>

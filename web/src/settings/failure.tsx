@@ -4,6 +4,7 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { failureOf } from './outcome-text.ts'
+import './settings.css'
 
 /** Why a failing webhook fails, from its newest failed delivery: the service states the reason in English only. */
 export function WebhookFailure({ webhook: { id, status } }: { webhook: Schemas['Webhook'] }) {
