@@ -95,14 +95,16 @@ export function mcpRoutes(
     })
     if (status !== 200) return new Map()
     type Definition = { resource: string; key: string; label: string; type: string; options: string[] | null }
+    const rest = body.meta.total - body.data.length
     const by_kind = Map.groupBy(body.data as Definition[], ({ resource }) => resource)
     return new Map(
       [...by_kind].map(([kind, definitions]) => {
         const described = definitions.map(
           ({ key, label, type, options }) =>
-            `${key} (${label}, ${type}${options?.length ? `: ${some(options)}` : ''})`,
+            `${quoted(key)} (${quoted(label)}, ${type}${options?.length ? `: ${some(options)}` : ''})`,
         )
-        return [kind, `Values by key. Defined: ${described.join('; ')}. Other keys are allowed.`]
+        const more = rest > 0 ? ` list_custom_fields has ${rest} more, of all kinds.` : ''
+        return [kind, `Values by key. Defined: ${described.join('; ')}.${more} Other keys are allowed.`]
       }),
     )
   }
@@ -161,8 +163,11 @@ export function mcpRoutes(
 
 // list_custom_fields has all of them. With 200 options of each field, the list of tools would have megabytes.
 const max_options = 20
+// People name fields and options. Quoted, a name cannot read as a part of the description.
+const quoted = (text: string): string => JSON.stringify(text)
+
 const some = (options: readonly string[]): string =>
-  [...options.slice(0, max_options), ...(options.length > max_options ? ['…'] : [])].join(' | ')
+  [...options.slice(0, max_options).map(quoted), ...(options.length > max_options ? ['…'] : [])].join(' | ')
 
 const isInitialize = (body: unknown): boolean => (body as { method?: string } | null)?.method === 'initialize'
 
