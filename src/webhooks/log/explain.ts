@@ -100,7 +100,8 @@ async function explain(db: Db, workspace_id: number, event: EventRow): Promise<E
     .where('event_id', '=', event.id)
     .execute()
   const status_of = new Map(deliveries.map(({ webhook_id, status }) => [webhook_id, status]))
-  const registrations = event.is_for_all ? await registrationsAt(db, workspace_id, event.seq) : []
+  const others = webhooks.flatMap(({ id }) => (status_of.has(id) ? [] : [id]))
+  const registrations = event.is_for_all ? await registrationsAt(db, workspace_id, event.seq, others) : []
   const asked = new Map(registrations.map((one) => [one.at.webhook_id, one]))
   return webhooks.flatMap(({ id: webhook_id, status }): Explained[] => {
     const delivery = status_of.get(webhook_id)

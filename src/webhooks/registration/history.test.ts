@@ -24,7 +24,7 @@ async function reasons(id = 'wh_a') {
   const events = await db.selectFrom('events').selectAll().orderBy('seq').execute()
   return Promise.all(
     events.map(async ({ seq, event, payload }) => {
-      const all = await registrationsAt(db, workspace_id, seq)
+      const all = await registrationsAt(db, workspace_id, seq, [id])
       const found = all.find(({ at }) => at.webhook_id === id)
       const reason = found ? reasonAgainst(found.at, event, JSON.parse(payload)) : 'unknown'
       return typeof reason === 'object' && reason ? [reason.condition.value, reason.seen] : reason

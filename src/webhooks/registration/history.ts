@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { lastSeq } from '../../db/event-order.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
 import { isSubscribed } from '../../db/subscriptions.ts'
 import { type Failed, failedCondition } from '../../events/conditions.ts'
 
@@ -53,48 +54,85 @@ const put = (tx: Db, { workspace_id, id }: Webhook, from_seq: number) =>
 /** What a webhook asked for. `events` is null when it did not exist: it was created later, or deleted before. */
 export type Registration = { webhook_id: string; events: string[] | null; conditions: string | null }
 
+type Stored = { webhook_id: string; from_seq: number; events: string | null; conditions: string | null }
+
+// Probes of the key: a webhook that a program changes every second has many registrations.
+const lastTwo = prepareRows(
+  { workspace_id: 'bigint!', webhook_id: 'text!' },
+  (db, { row, rows }, p: { seq: number }) => {
+    const of_webhook = sql`FROM webhook_registrations AS k
+      WHERE k.workspace_id = ${row.workspace_id} AND k.webhook_id = ${row.webhook_id}`
+    const nth = (n: number) => sql`(SELECT k.from_seq ${of_webhook} AND k.from_seq <= ${p.seq}
+      ORDER BY k.from_seq DESC LIMIT 1 OFFSET ${sql.lit(n)})`
+    return {
+      compile: () =>
+        sql<{ webhook_id: string; at: number | null; before: number | null; has_changed: number }>`
+          SELECT ${row.webhook_id} AS webhook_id, ${nth(0)} AS at, ${nth(1)} AS before,
+            CASE WHEN EXISTS (SELECT 1 ${of_webhook}) THEN 1 ELSE 0 END AS has_changed ${rows('FROM')}`.compile(
+          db,
+        ),
+    }
+  },
+)
+
+const bySeq = prepareRows(
+  { workspace_id: 'bigint!', webhook_id: 'text!', from_seq: 'bigint!' },
+  (db, { row, rows }) => ({
+    compile: () =>
+      sql<Stored>`SELECT k.webhook_id, k.from_seq, k.events, k.conditions
+        FROM ${rows('first')} webhook_registrations AS k WHERE k.workspace_id = ${row.workspace_id}
+          AND k.webhook_id = ${row.webhook_id} AND k.from_seq = ${row.from_seq}`.compile(db),
+  }),
+)
+
 /**
- * What the webhooks of a workspace asked for at the event with this seq. `before` is the registration before that one: a
+ * What these webhooks of a workspace asked for at the event with this seq. `before` is the registration before that one: a
  * change that committed while the transaction of the event ran may not have been seen by it.
  */
 export async function registrationsAt(
   db: Db,
   workspace_id: number,
   seq: number,
+  webhook_ids: readonly string[],
 ): Promise<{ at: Registration; before: Registration }[]> {
-  const rows = await db
-    .selectFrom('webhook_registrations')
-    .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .orderBy('webhook_id')
-    .orderBy('from_seq', 'desc')
-    .execute()
-  const by_webhook = Map.groupBy(rows, ({ webhook_id }) => webhook_id)
+  const asked = webhook_ids.map((webhook_id) => ({ workspace_id, webhook_id }))
+  const places = await lastTwo(db, asked, { seq })
+  const keys = places.flatMap(({ webhook_id, at, before }) =>
+    [at, before].flatMap((from_seq) => (from_seq === null ? [] : [{ workspace_id, webhook_id, from_seq }])),
+  )
+  const stored = new Map((await bySeq(db, keys, {})).map((row) => [`${row.webhook_id} ${row.from_seq}`, row]))
   // Webhooks of an older version that never changed.
-  const others = await db
-    .selectFrom('webhooks')
-    .select(['id as webhook_id', 'events', 'conditions'])
-    .where('workspace_id', '=', workspace_id)
-    .execute()
-  const registration = (
-    row: { events: string | null; conditions: string | null } | undefined,
-    id: string,
-  ) => ({
-    webhook_id: id,
-    events: row?.events ? (JSON.parse(row.events) as string[]) : null,
-    conditions: row?.conditions ?? null,
+  const unchanged = await presentOf(db, workspace_id, places)
+  return places.map(({ webhook_id, at, before }) => {
+    const of = (from_seq: number | null) =>
+      registration(webhook_id, unchanged.get(webhook_id) ?? stored.get(`${webhook_id} ${from_seq}`))
+    return { at: of(at), before: of(before) }
   })
-  const unchanged = others.filter(({ webhook_id }) => !by_webhook.has(webhook_id))
-  return [
-    ...[...by_webhook].map(([id, all]) => {
-      const [at, before] = all.filter(({ from_seq }) => from_seq <= seq)
-      return { at: registration(at, id), before: registration(before, id) }
-    }),
-    ...unchanged.map((row) => ({
-      at: registration(row, row.webhook_id),
-      before: registration(row, row.webhook_id),
-    })),
-  ]
+}
+
+const registration = (
+  webhook_id: string,
+  row: Pick<Stored, 'events' | 'conditions'> | undefined,
+): Registration => ({
+  webhook_id,
+  events: row?.events ? (JSON.parse(row.events) as string[]) : null,
+  conditions: row?.conditions ?? null,
+})
+
+async function presentOf(
+  db: Db,
+  workspace_id: number,
+  places: readonly { webhook_id: string; has_changed: number }[],
+): Promise<Map<string, Pick<Stored, 'events' | 'conditions'>>> {
+  const ids = places.flatMap(({ webhook_id, has_changed }) => (has_changed ? [] : [webhook_id]))
+  if (!ids.length) return new Map()
+  const rows = await db
+    .selectFrom('webhooks')
+    .select(['id', 'events', 'conditions'])
+    .where('workspace_id', '=', workspace_id)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, ...row }) => [id, row]))
 }
 
 /** Why a registration leaves an event out; null if it asks for the event. */
