@@ -297,3 +297,80 @@ test('the switch shows how many activities are overdue, with two figures too', a
     (await rightOf('.activity-show .mantine-Badge-root')) - (await rightOf('label:has(.mantine-Badge-root)'))
   assert.ok(cut <= 0, `${cut} px of the badge are cut off`)
 })
+
+/** The activities about a record, oldest first. */
+const activitiesOf = async (query: string) =>
+  (await web.rapport.call('GET', `/api/v1/activities?${query}&sort=created_at`)).body.data
+const dialog = (page: Page) => page.getByRole('dialog')
+
+test('one box logs a call with its outcome and a note, and plans the next step: one click, the text, Enter', async (t) => {
+  const company_id = await create('/companies', { name: 'Åland Logistik GmbH' })
+  const contact_id = await create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz', company_id })
+  const page = await web.open(t, `/contacts/${contact_id}`)
+  await page.getByRole('button', { name: 'Log a call or meeting: Ana Belovsky-Ruiz' }).click()
+  await dialog(page).getByRole('radio', { name: 'Call' }).waitFor({ state: 'attached' })
+  await checkScreen(page)
+  // The outcome has the focus.
+  await page.keyboard.type('Wants the offer by Friday')
+  await dialog(page).getByLabel('Note').fill('Asked for 12 % off.\nTheir budget ends in March.')
+  await dialog(page).getByLabel('Due').fill('2031-01-31 09:00')
+  await dialog(page).getByRole('button', { name: 'Log', exact: true }).click()
+  await dialog(page).getByText('Write the next step, or remove its date.').waitFor()
+  await dialog(page).getByLabel('Next step').fill('Send the offer')
+  await page.keyboard.press('Enter')
+  await page.getByText('Logged, and the next step planned.').waitFor()
+  const [done, next, ...more] = await activitiesOf(`contact_id=${contact_id}`)
+  assert.deepEqual(more, [])
+  assert.deepEqual(
+    [done.type, done.subject, done.outcome, done.company_id],
+    ['call', 'Call with Ana Belovsky-Ruiz', 'Wants the offer by Friday', company_id],
+  )
+  assert.ok(done.completed_at)
+  assert.equal((await read(done.id)).body, 'Asked for 12 % off.\nTheir budget ends in March.')
+  assert.deepEqual([next.subject, next.completed_at, next.company_id], ['Send the offer', null, company_id])
+  assert.match(next.due_at, /^2031-01-31T/)
+  // The timeline has both without a reload.
+  await page.getByText('Wants the offer by Friday').waitFor()
+
+  await page.keyboard.press('z')
+  await until(
+    () => activitiesOf(`contact_id=${contact_id}`),
+    ({ length }) => length === 0,
+  )
+})
+
+test('l logs with the focused row of a list, and what is written survives Escape', async (t) => {
+  const id = await create('/companies', { name: 'Zorn & Söhne KG' })
+  const page = await web.open(t, '/companies?search=zorn')
+  await row(page, 'Zorn & Söhne KG').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('l')
+  await dialog(page).getByText('Log a call or meeting: Zorn & Söhne KG').waitFor()
+  await dialog(page).locator('label').filter({ hasText: 'Meeting' }).click()
+  await dialog(page).getByLabel('Outcome').fill('Met the owner')
+  await page.keyboard.press('Escape')
+  await dialog(page).waitFor({ state: 'detached' })
+  await page.keyboard.press('l')
+  await dialog(page).getByRole('textbox', { name: 'Outcome' }).waitFor()
+  assert.equal(await dialog(page).getByLabel('Outcome').inputValue(), 'Met the owner')
+  await dialog(page).getByLabel('Note').fill('Two\nlines')
+  await dialog(page).getByLabel('Note').press('Control+Enter')
+  await page.getByText('Logged.', { exact: true }).waitFor()
+  const [done, ...more] = await activitiesOf(`company_id=${id}`)
+  assert.deepEqual([done.type, done.subject, more.length], ['meeting', 'Meeting with Zorn & Söhne KG', 0])
+})
+
+test('anywhere else, l asks whom it was with', async (t) => {
+  const id = await create('/contacts', { first_name: 'Priya', last_name: 'Natarajan' })
+  const page = await web.open(t, '/')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('l')
+  await dialog(page).getByText('Log a call, a meeting or an e-mail').waitFor()
+  await dialog(page).getByLabel('Outcome').fill('Left a message')
+  await dialog(page).getByLabel('Contact').fill('natara')
+  await page.getByRole('option', { name: /Priya Natarajan/ }).click()
+  await dialog(page).getByRole('button', { name: 'Log', exact: true }).click()
+  await page.getByText('Logged.', { exact: true }).waitFor()
+  const [done] = await activitiesOf(`contact_id=${id}`)
+  assert.deepEqual([done.subject, done.outcome], ['Call with Priya Natarajan', 'Left a message'])
+})

@@ -52,6 +52,7 @@ export const activities = {
   found: (type, t) => t.activities.types[type as keyof typeof t.activities.types],
   list: async () => (await import('./activities-page.tsx')).ActivitiesPage,
   record: async () => (await import('./activity-record.tsx')).ActivityRecord,
+  log: async () => (await import('./log-activity.tsx')).LogActivity,
   related: {
     to: ['contacts', 'companies', 'deals'],
     load: async () => (await import('./related.tsx')).related,

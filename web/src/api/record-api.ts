@@ -98,9 +98,9 @@ export function recordApi<K extends RecordKind>(kind: K) {
     remove: (id: number): Promise<unknown> => answerOf(untyped.DELETE(one, at(id))),
     restore: (id: number): Promise<RecordOf<K>> =>
       dataOf(untyped.POST(`${one}/restore`, { ...at(id), body: {} })),
-    /** Changes up to 1,000 records, each for itself; only of kinds that have it (batch.ts). */
-    batch: (items: BatchItem[]): Promise<BatchResult[]> =>
-      dataOf(untyped.POST(`${path}/batch`, { body: { atomic: false, items } })),
+    /** Changes up to 1,000 records, each for itself, or all or none; only of kinds that have it (batch.ts). */
+    batch: (items: BatchItem[], { atomic = false } = {}): Promise<BatchResult[]> =>
+      dataOf(untyped.POST(`${path}/batch`, { body: { atomic, items } })),
     /** A page of the timeline; only of kinds that have one. */
     timeline: (id: number, query: { cursor: string; per_page: number }) =>
       answerOf<Answer<Operation<'/api/v1/contacts/{id}/timeline', 'get'>>>(

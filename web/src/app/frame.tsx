@@ -12,6 +12,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { useQuestion } from '../record/conflicts.ts'
+import { LogAnywhere } from '../record/log.tsx'
 import { RecordCards } from '../record/record-card.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
@@ -89,6 +90,7 @@ export function Frame() {
   ])
   return (
     <div className="frame" data-collapsed={collapsed}>
+      <LogAnywhere />
       <a className="skip" href="#content">
         {t.app.skip_to_content}
       </a>

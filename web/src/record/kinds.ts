@@ -88,6 +88,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   found?(subtitle: string, t: Texts, formats: Formats): string
   list(): Promise<ComponentType>
   record(): Promise<ComponentType<RecordProps>>
+  /** The dialog that logs what happened with a record, such as a call. */
+  log?(): Promise<ComponentType<CreateProps>>
   /** The kinds whose pages have a tab with these records, and the order in it. */
   related?: { to: readonly RecordKind[]; sort?: string; address?: object; load(): Promise<Related<K>> }
 }

@@ -25,6 +25,7 @@ import { useCustomFilters, useDefinedColumns, useSorts, type WithCustomFields } 
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
+import { useListLog } from './log.tsx'
 import { MergeButton } from './merges.tsx'
 import { type Owned, useMineCommand } from './owner.tsx'
 import { ViewsMenu } from './views.tsx'
@@ -98,6 +99,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
       })
     })
   const assign = useListAssign<Row>(kind, page, view.open)
+  const log = useListLog(kind, page.rows)
   const create = () => setCreating(true)
   const create_action = writes && { action: names.create, onAction: create }
 
@@ -157,6 +159,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         </BulkBar>
       )}
       {assign.dialog}
+      {log}
       {isId(view.open) && (
         <SidePanel
           label={open_row ? nameOfRow(open_row) : names.many}

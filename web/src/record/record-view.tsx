@@ -1,4 +1,4 @@
-import { TrashIcon } from '@primer/octicons-react'
+import { CommentDiscussionIcon, TrashIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
 import type { Tagged } from '../api/client.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
@@ -12,6 +12,7 @@ import { type OwnedKind, useAssign } from './assign.tsx'
 import { type Authored, Authors } from './authors.tsx'
 import type { Save } from './facts.tsx'
 import { isMerged, type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
+import { useRecordLog } from './log.tsx'
 import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
@@ -73,6 +74,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   const name = nameOf(record as never)
   const parts = children(record, save)
   const related = useRelatedTabs(kind, id, { ...parts.linked, [noun]: { id, name } })
+  const log = useRecordLog(kind, id, name, parts.linked)
   // Every kind of this page has them.
   const shared = record as unknown as Shared & Authored
 
@@ -87,6 +89,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   return (
     <>
       {dialog}
+      {log.dialog}
       <RecordLayout
         panel={panel}
         editable={writes}
@@ -96,6 +99,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
         subtitle={parts.subtitle}
         actions={
           <>
+            {log.open && <PageAction label={log.label} icon={CommentDiscussionIcon} onClick={log.open} />}
             {parts.actions}
             {isMerged(kind) && <MergeWith kind={kind} id={id} />}
             {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}

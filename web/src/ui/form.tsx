@@ -135,7 +135,15 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
     if (!sent) focusWrong(shown)
   }
   return (
-    <form ref={focusFirst} noValidate onSubmit={onSubmit}>
+    <form
+      ref={focusFirst}
+      noValidate
+      onSubmit={onSubmit}
+      // From a text of several lines, too.
+      onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+        if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.requestSubmit()
+      }}
+    >
       <div className="form-fields">{children(form)}</div>
       {problem ? <ProblemNote error={problem} /> : null}
       <Group justify="flex-end" mt="lg">

@@ -116,6 +116,8 @@ export const record: typeof english = {
   yourself: (name) => `${name} (Sie)`,
   former_member: 'Ehemaliges Mitglied',
   assign: 'Zuweisen',
+  log: 'Anruf, Treffen oder E-Mail festhalten',
+  log_with: (name) => `Anruf oder Treffen festhalten: ${name}`,
   assign_to: (what) => `Zuständig für ${what}`,
   assign_hint: 'Namen eingeben',
   assign_none: 'Wählen Sie erst etwas aus, oder gehen Sie mit j und k zu einer Zeile.',

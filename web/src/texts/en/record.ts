@@ -120,6 +120,8 @@ export const record = {
   yourself: (name: string) => `${name} (you)`,
   former_member: 'Former member',
   assign: 'Assign',
+  log: 'Log a call, a meeting or an e-mail',
+  log_with: (name: string) => `Log a call or meeting: ${name}`,
   assign_to: (what: string) => `Assign ${what} to`,
   assign_hint: 'Type a name',
   assign_none: 'Select records first, or go to one with j and k.',
