@@ -39,9 +39,10 @@ export const restore: Command = {
   async run({ operands, config, io }) {
     const settings = config()
     refusePostgres(settings, 'pg_restore')
-    const { data_dir, secret_key } = settings
+    const { data_dir, secret_key, secret_key_old } = settings
     const [file = ''] = operands
-    const kept = await restoreBackup(data_dir, file, secret_key, isoTime(systemClock.now()))
+    const now = isoTime(systemClock.now())
+    const kept = await restoreBackup(data_dir, file, secret_key, now, secret_key_old)
     io.out(`Restored ${file} into ${data_dir}.`)
     for (const name of kept) io.out(`What was there before is kept as ${name}`)
     return 0

@@ -4,11 +4,20 @@ import type { Db } from '../db/db.ts'
 import { copyPrivately, syncFile } from '../db/engines/sqlite/backup.ts'
 import { createSeal, keyFile } from '../db/seal.ts'
 
-/** The location of the key that opens a database's secrets; null when the database has no sealed secrets. */
-export type KeyLocation = { setting: true } | { file: string } | 'unknown' | null
+/**
+ * The location of the key that opens a database's secrets; null when the database has no sealed secrets. `old`: SECRET_KEY_OLD
+ * opens them, because a rekey has not ended.
+ */
+export type KeyLocation = { setting: true; old: boolean } | { file: string } | 'unknown' | null
 
-/** Searches SECRET_KEY (or null) and the key files of the folders for the key. */
-export async function findKey(db: Db, secret_key: string | null, folders: string[]): Promise<KeyLocation> {
+type Keys = { secret_key: string | null; secret_key_old: string | null }
+
+/** Searches SECRET_KEY and SECRET_KEY_OLD (or null) and the key files of the folders for the key. */
+export async function findKey(
+  db: Db,
+  { secret_key, secret_key_old }: Keys,
+  folders: string[],
+): Promise<KeyLocation> {
   const sample = await db.selectFrom('settings').select('value').where('name', '=', 'seal').executeTakeFirst()
   if (!sample) return null
   const opens = (key: string) => {
@@ -19,7 +28,9 @@ export async function findKey(db: Db, secret_key: string | null, folders: string
       return false
     }
   }
-  if (secret_key !== null && opens(secret_key)) return { setting: true }
+  if (secret_key !== null && opens(secret_key)) return { setting: true, old: false }
+  if (secret_key !== null && secret_key_old !== null && opens(secret_key_old))
+    return { setting: true, old: true }
   for (const folder of folders) {
     const file = keyFile(folder)
     if (existsSync(file) && opens(readFileSync(file, 'utf8').trim())) return { file }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../db/db.ts'
+import { command } from '../installed.ts'
 import { type Copied, copyInstallation, Different } from '../move/copy.ts'
 import { tablesOf } from '../move/tables.ts'
 import { resources } from '../resources/index.ts'
@@ -22,12 +23,12 @@ export const move: Command = {
     'Webhook secrets stay encrypted, so the new place needs the key, too. The last lines say where the key is.',
   ],
   async run({ options, config, io }) {
-    const { data_dir, secret_key } = config()
+    const settings = config()
     const [from, to] = [parseLocation('from', options.from ?? ''), parseLocation('to', options.to ?? '')]
     if (showLocation(from) === showLocation(to)) throw new UsageError('--from and --to are the same.')
     const key = await withLocations(from, to, async (source, target) => {
-      const folders = [from.folder, to.folder, data_dir].filter((folder) => folder !== null)
-      const key = await findKey(source.db, secret_key, folders)
+      const folders = [from.folder, to.folder, settings.data_dir].filter((folder) => folder !== null)
+      const key = await findKey(source.db, settings, folders)
       const takeBack =
         to.folder !== null && key && typeof key === 'object' && 'file' in key
           ? giveKey(key.file, to.folder)
@@ -95,6 +96,11 @@ function keySteps(to: Location, key: KeyLocation): string[] {
   if (key === 'unknown')
     return [
       'the old SECRET_KEY, or a DATA_DIR with the old secret.key: neither is here, and the service needs one to start',
+    ]
+  if ('setting' in key && key.old)
+    return [
+      'the SECRET_KEY and SECRET_KEY_OLD that are set here: both open the secrets of webhooks',
+      `(then seal them with SECRET_KEY alone: ${command('rekey')})`,
     ]
   if ('setting' in key) return ['the SECRET_KEY that is set here, which opens the secrets of webhooks']
   if (to.folder !== null) return []

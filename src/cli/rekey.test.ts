@@ -156,6 +156,35 @@ test('a value that neither key opens is named by rekey and at a start, and does 
   await (await startRapport({ data_dir, env: { SECRET_KEY: after } })).stop()
 })
 
+test('a backup of the time before a new key is restored and moved with both keys, and refused with the new one alone', {
+  skip: engine === 'postgres',
+}, async (t) => {
+  const { data_dir } = await folderOfOld(t)
+  const file = join(scratchFolder(t), 'copy.db')
+  const old = { DATA_DIR: data_dir, SECRET_KEY: before }
+  assert.equal((await runRapport(['backup', file], old)).code, 0)
+  const restored = { DATA_DIR: join(scratchFolder(t), 'restored'), SECRET_KEY: after }
+  const refused = await runRapport(['restore', file], restored)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /set SECRET_KEY_OLD to that one, and run .*rekey/)
+  const both = { ...restored, SECRET_KEY_OLD: before }
+  const done = await runRapport(['restore', file], both)
+  assert.equal(done.code, 0, done.stderr)
+
+  const moved = join(scratchFolder(t), 'moved')
+  const places = ['--from', `sqlite:${both.DATA_DIR}`, '--to', `sqlite:${moved}`]
+  const move = await runRapport(['move', ...places], both)
+  assert.equal(move.code, 0, move.stderr)
+  assert.match(move.stdout, /SECRET_KEY and SECRET_KEY_OLD that are set here[\s\S]*rekey/)
+  const rekey = await runRapport(['rekey'], { ...both, DATA_DIR: moved })
+  assert.equal(rekey.code, 0, rekey.stderr)
+  const again = await runRapport(['move', '--from', `sqlite:${moved}`, '--to', `sqlite:${moved}-2`], {
+    ...both,
+    DATA_DIR: moved,
+  })
+  assert.match(again.stdout, /the SECRET_KEY that is set here/)
+})
+
 test('rekey without SECRET_KEY_OLD, or with the wrong keys, changes nothing and says what to set', async (t) => {
   const { data_dir } = await folderOfOld(t)
   const refused = async (env: Record<string, string>, message: RegExp) => {

@@ -10,16 +10,19 @@ import { databaseFile, openSqlite } from './open.ts'
 
 const sides = ['-wal', '-shm']
 
+type Keys = { secret_key: string | null; secret_key_old: string | null }
+
 /**
  * Replaces a data folder's database, and its key if the backup has one. Returns the names of the files that keep the
  * old ones. Throws, and changes nothing, if a server runs, if the key cannot open the secrets, or if the file is
- * incomplete or of a newer version. `secret_key` is the setting or null.
+ * incomplete or of a newer version. `secret_key` and the one before are settings or null.
  */
 export async function restoreBackup(
   data_dir: string,
   file: string,
   secret_key: string | null,
   now: string,
+  secret_key_old: string | null = null,
 ): Promise<string[]> {
   const source = resolve(file)
   if (!statSync(source, { throwIfNoEntry: false })?.isFile())
@@ -44,7 +47,7 @@ export async function restoreBackup(
     const new_key = existsSync(incoming_key) ? incoming_key : null
     checkFile(incoming, source)
     await checkSchema(incoming, source)
-    checkKey(incoming, source, secret_key, readKey(new_key ?? keyFile(data_dir)))
+    checkKey(incoming, source, { secret_key, secret_key_old }, readKey(new_key ?? keyFile(data_dir)))
     for (const name of new_key ? [incoming, new_key] : [incoming]) syncFile(name)
     return replace(data_dir, incoming, new_key, `.replaced-${now.replaceAll(/[-:.]/g, '')}`)
   } finally {
@@ -96,17 +99,22 @@ function checkFile(incoming: string, source: string) {
 const readKey = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trim() : null)
 
 // The server would not start with a database whose secrets it cannot decrypt, so refuse it here.
-function checkKey(incoming: string, source: string, secret_key: string | null, file_key: string | null) {
+function checkKey(
+  incoming: string,
+  source: string,
+  { secret_key, secret_key_old }: Keys,
+  file_key: string | null,
+) {
   const database = new DatabaseSync(incoming, { readOnly: true })
   const row = database.prepare("SELECT value FROM settings WHERE name = 'seal'").get()
   database.close()
   if (!row) return
   try {
-    createSeal(secret_key ?? file_key ?? '').open(String(row.value))
+    createSeal(secret_key ?? file_key ?? '', secret_key_old).open(String(row.value))
   } catch {
     throw new Error(
       secret_key
-        ? `SECRET_KEY is not the key of ${source}. Set SECRET_KEY to the key that it was written with.`
+        ? `SECRET_KEY is not the key of ${source}. Set SECRET_KEY to the key that it was written with. If the key was changed since, set SECRET_KEY_OLD to that one, and run ${command('rekey')} after the start.`
         : `${source} was written with another key. Put ${keyBeside(source)} beside it, or set SECRET_KEY.`,
     )
   }
