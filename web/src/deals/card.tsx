@@ -7,6 +7,7 @@ import { useNames } from '../record/kinds.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import { CloseDate } from './close-date.tsx'
 import type { Deal } from './deals.ts'
 import { DaysInStage, NextStep } from './progress.tsx'
@@ -61,9 +62,9 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
               actions.open(deal)
             }}
           >
-            <span className="card-name">{name}</span>
+            <span className="card-name">{visible(name)}</span>
             <span className="card-company">
-              <span className="one-line">{deal.company?.name ?? '\u00a0'}</span>
+              <span className="one-line">{visible(deal.company?.name ?? '\u00a0')}</span>
               <OwnerAvatar kind="deals" id={deal.owner_id} />
             </span>
             <span className="card-foot">

@@ -2,6 +2,7 @@ import type { Schemas } from '../api/client.ts'
 import type { RecordKind } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
+import { visible } from '../ui/visible.ts'
 import { type Kind, useKinds, useLabels } from './kinds.ts'
 import { useOwnerName } from './members.ts'
 
@@ -15,7 +16,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The actor, at the start of a sentence. */
 export const whoOf = ({ kind, name }: Schemas['Actor'], t: Texts): string =>
-  name ?? t.record.actors[kind] ?? kind
+  (name && visible(name)) ?? t.record.actors[kind] ?? kind
 
 /** The label of an enum value. Free text, such as a contact's stage, is unchanged. */
 function choiceName(name: string, value: string, t: Texts): string {
@@ -24,7 +25,7 @@ function choiceName(name: string, value: string, t: Texts): string {
     status: { ...t.deals.statuses, ...t.calendar.statuses },
     type: t.activities.types,
   }
-  return new Map(Object.entries(names[name] ?? {})).get(value) ?? value
+  return new Map(Object.entries(names[name] ?? {})).get(value) ?? visible(value)
 }
 
 /** The name of a deal's stage. */

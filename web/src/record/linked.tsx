@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
+import { visible } from '../ui/visible.ts'
 import { type Kind, useKind } from './kinds.ts'
 
 // Lists show the same records many times.
@@ -41,7 +42,7 @@ export function RecordLink({ kind, id, name, className = 'quiet-link' }: LinkPro
   const { path } = useKind(kind)
   return (
     <Link to={`${path}/${id}`} className={className} data-card={`${kind} ${id}`}>
-      {name ?? <RecordName kind={kind} id={id} />}
+      {name === undefined ? <RecordName kind={kind} id={id} /> : visible(name)}
     </Link>
   )
 }
