@@ -101,6 +101,11 @@ test('short words, two wrong letters and nothing like it find nothing', () => {
 test('what matches exactly hides what nearly does', () => {
   assert.deepEqual(namesFor('team', named('Term sheet', 'Team', 'Steam')), ['Team', 'Steam'])
   assert.deepEqual(namesFor('deals', named('Meals', 'Big deals')), ['Big deals'])
+  // Names come before keywords: the delivery log has the keyword webhook.
+  assert.deepEqual(
+    matching('webhok', commands).map(({ id }) => id),
+    ['create-webhooks', 'go-webhooks', 'go-deliveries'],
+  )
   const few = matching('contcats', commands)
   assert.ok(few.length <= 3, few.map(({ name }) => name).join())
 })

@@ -63,13 +63,17 @@ export const exactly = <Item extends Findable>(text: string, items: readonly Ite
     (typed) => all.some((word) => word.startsWith(typed)) || name.includes(typed),
   ])
 
-/** The items that the typed words miss by one letter each: first whole words, then beginnings of words. */
+/** The items that the typed words miss by one letter each: whole words of names, their beginnings, keywords. */
 export const nearly = <Item extends Findable>(text: string, items: readonly Item[]): Item[] =>
-  ranked(text, items, (_, __, all) => [
-    (typed) => all.some((word) => word.startsWith(typed) || isNearWord(typed, word)),
-    (typed) =>
-      all.some((word) => word.startsWith(typed) || isNearWord(typed, word) || isNearBeginning(typed, word)),
-  ])
+  ranked(text, items, (_, words, all) => {
+    const isOne = (typed: string, word: string) => word.startsWith(typed) || isNearWord(typed, word)
+    const begins = (typed: string, word: string) => isOne(typed, word) || isNearBeginning(typed, word)
+    return [
+      (typed) => words.some((word) => isOne(typed, word)),
+      (typed) => words.some((word) => begins(typed, word)),
+      (typed) => all.some((word) => begins(typed, word)),
+    ]
+  })
 
 /** The items that match a text exactly; if there are none, those that nearly do. */
 export function matching<Item extends Findable>(text: string, items: readonly Item[]): Item[] {
