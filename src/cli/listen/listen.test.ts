@@ -77,9 +77,11 @@ test('events arrive in order, signed as a webhook signs, and each has one line; 
   const HOME = scratchFolder(t)
   const listener = await listen(t, ['--forward', receiver.url, '--events', 'company.*,deal.won'], { HOME })
   await rapport.call('POST', '/api/v1/contacts', { first_name: 'Not', last_name: 'Wanted' })
-  for (const name of ['One', 'Two 山 "quoted"', 'Three']) await company(rapport.call, name)
+  // U+2028 ends a line for some parsers, not in a stream of events.
+  const sent = ['One', 'Two 山 "quoted"\u2028data: {}', 'Three']
+  for (const name of sent) await company(rapport.call, name)
   await receiver.waitFor(3)
-  assert.deepEqual(names(receiver), ['One', 'Two 山 "quoted"', 'Three'])
+  assert.deepEqual(names(receiver), sent)
   await receiver.verify(secretOf(listener))
   const [first] = receiver.received
   const [event] = bodies(receiver)

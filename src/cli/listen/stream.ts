@@ -64,7 +64,9 @@ async function* framesOf(response: Response, drop: () => void): AsyncGenerator<F
 }
 
 function parse(frame: string): Frame | null {
-  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1]
+  // Not a RegExp: its lines also end at U+2028, which a name may have.
+  const lines = frame.split('\n')
+  const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
   const [cursor, name, payload] = [field('id'), field('event'), field('data')]
   if (cursor === undefined) return null
   return name !== undefined && payload !== undefined ? { cursor, event: { name, payload } } : { cursor }
