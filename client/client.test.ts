@@ -267,12 +267,14 @@ test('a page of a proxy is an error, and a redirect does not get the key', async
   const peer = await startReceiver()
   t.after(() => peer.close())
   const proxied = api.createClient({ url: peer.url, key: 'crm_x' })
-  peer.answering = () => ({ body: '<h1>Welcome</h1>' })
-  await assert.rejects(proxied.contacts.get(7), isError(200, 'invalid_answer'))
+  for (const body of ['<h1>Welcome</h1>', 'null', '7']) {
+    peer.answering = () => ({ body })
+    await assert.rejects(proxied.contacts.get(7), isError(200, 'invalid_answer'))
+  }
   peer.answering = ({ path }) =>
     path === '/elsewhere' ? {} : { status: 302, headers: { location: '/elsewhere' } }
   await assert.rejects(proxied.contacts.get(7), isError(302, 'http_302'))
-  assert.equal(peer.received.length, 2)
+  assert.equal(peer.received.length, 4)
 })
 
 test('a stream of events is a response, and lasts longer than the timeout', async () => {

@@ -58,6 +58,18 @@ for (const [kind, given] of [
     assert.deepEqual(await api.verifyWebhook(fetched, bytes.buffer, webhook.secret), event)
   })
 
+test('headers of any class that has get are read', async () => {
+  const { webhook, request } = await delivered()
+  // As frameworks and polyfills have it: not the Headers of this realm.
+  class OtherHeaders {
+    get(name: string) {
+      return (request.headers[name.toLowerCase()] as string | undefined) ?? null
+    }
+  }
+  const event = await api.verifyWebhook(new OtherHeaders() as never, request.body, webhook.secret)
+  assert.equal(event.id, JSON.parse(request.body).id)
+})
+
 test('a changed body, another secret, a changed header and an old request are refused', async () => {
   const { webhook, request } = await delivered()
   const { headers, body } = request
@@ -78,6 +90,7 @@ test('a changed body, another secret, a changed header and an old request are re
   const later = { ...headers, 'webhook-timestamp': String(sent_ms / 1000 + 600) }
   await assert.rejects(verify(later, body, secret, at(600)), refused('invalid_signature'))
   await assert.rejects(verify(headers, body, []), TypeError)
+  await assert.rejects(verify(headers, body, 'whsec_'), TypeError)
 })
 
 test('X-Service-Signature alone is accepted only by wish, because it signs no time', async () => {

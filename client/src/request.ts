@@ -142,8 +142,12 @@ async function read(response: Response, { answer }: Route): Promise<unknown> {
 
 function parse(text: string, status: number): { data?: unknown; meta?: unknown } {
   try {
-    return JSON.parse(text)
+    const parsed = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null) throw new TypeError('It is not an object.')
+    return parsed
   } catch (cause) {
-    throw new RapportError(status, 'invalid_answer', 'The answer is not JSON. Check the url.', { cause })
+    throw new RapportError(status, 'invalid_answer', 'The answer is not that of Rapport. Check the url.', {
+      cause,
+    })
   }
 }

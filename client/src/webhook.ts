@@ -111,7 +111,7 @@ function checkTime(timestamp: string, tolerance_s: number, now_ms: number): void
 function standardKey(secret: string): Bytes {
   if (!secret.startsWith('whsec_')) return utf8.encode(secret)
   const key = bytesOfBase64(secret.slice('whsec_'.length))
-  if (!key) throw new TypeError('secret begins with whsec_, but the rest is not base64.')
+  if (!key?.length) throw new TypeError('secret begins with whsec_, but the rest is not base64.')
   return key
 }
 
@@ -137,8 +137,11 @@ function joined(first: Bytes, second: Bytes): Bytes {
   return all
 }
 
+const isHeaders = (headers: HeadersLike): headers is Headers => typeof headers.get === 'function'
+
 function headerOf(headers: HeadersLike, name: string): string | null {
-  if (headers instanceof Headers) return headers.get(name)
+  // Not instanceof: frameworks and tests have classes of their own.
+  if (isHeaders(headers)) return headers.get(name)
   const key = Object.keys(headers).find((one) => one.toLowerCase() === name)
   const value = key === undefined ? undefined : headers[key]
   return (Array.isArray(value) ? value[0] : value) ?? null
