@@ -87,6 +87,14 @@ test('a delivery goes through the proxy, by name, with its credentials, and over
   assert.equal(first?.headers['proxy-authorization'], undefined, 'the receiver does not get the password')
 })
 
+test('a password without a user, such as a token, is sent to the proxy', async (t) => {
+  const target = await receiver(t)
+  const proxy = await startProxy(t, { to: target.port })
+  const { send } = sender(t, `http://:t0ken@127.0.0.1:${proxy.port}`)
+  assert.equal((await send({ ...message, url: 'http://hooks.example/' })).ok, true)
+  assert.equal(proxy.asked[0]?.authorization, `Basic ${Buffer.from(':t0ken').toString('base64')}`)
+})
+
 test('TLS is between the service and the receiver, whose certificate WEBHOOK_CA_FILE may vouch for', async (t) => {
   const now = Date.now()
   const pair = certificate({ dns: 'hooks.example' }, now - day, now + day)

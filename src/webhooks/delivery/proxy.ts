@@ -11,7 +11,7 @@ export function parseProxy(text: string): HttpProxy {
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port) || 80,
-    authorization: username ? `Basic ${Buffer.from(credentials).toString('base64')}` : null,
+    authorization: username || password ? `Basic ${Buffer.from(credentials).toString('base64')}` : null,
   }
 }
 
