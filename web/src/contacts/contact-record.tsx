@@ -10,14 +10,12 @@ import { telephoneOf } from '../ui/telephone.ts'
 import { Notes } from './notes.tsx'
 import { SameEmail } from './same-email.tsx'
 
-const person: readonly Fact<'contacts'>[] = [
+const fields: readonly Fact<'contacts'>[] = [
   ['first_name', 'text'],
   ['last_name', 'text'],
   ['title', 'text'],
   ['company_id', 'companies'],
   ['email', 'email'],
-]
-const others: readonly Fact<'contacts'>[] = [
   ['phone', 'tel'],
   ['mobile', 'tel'],
   ['stage', 'text'],
@@ -51,9 +49,15 @@ export function ContactRecord(props: RecordProps) {
           ),
           facts: (
             <div className="fields">
-              <Facts kind="contacts" record={contact} fields={person} save={save} />
-              <SameEmail email={email ?? null} except={id} />
-              <Facts kind="contacts" record={contact} fields={others} save={save} />
+              <Facts
+                kind="contacts"
+                record={contact}
+                fields={fields}
+                save={save}
+                below={{
+                  email: (typed) => <SameEmail email={typed === null ? null : String(typed)} except={id} />,
+                }}
+              />
             </div>
           ),
           linked: { company },

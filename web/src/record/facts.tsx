@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'react'
 import type { ChangesOf, RecordKind, RecordOf } from '../api/record-api.ts'
 import { Field, type FieldKind } from '../ui/fields.tsx'
 import { type Kind, type Kinds, useKinds, useLabels } from './kinds.ts'
@@ -9,15 +10,19 @@ export type Save<K extends RecordKind> = ((changes: ChangesOf<K>) => Promise<unk
 /** A field and its type; for a reference, the kind of the referenced record. */
 export type Fact<K extends RecordKind> = readonly [keyof RecordOf<K> & string, FieldKind | RecordKind]
 
+type Below = ComponentProps<typeof Field>['below']
+
 type Props<K extends RecordKind> = {
   kind: K
   record: RecordOf<K>
   fields: readonly Fact<K>[]
   save: Save<K>
+  /** What is below a field, for its value or what is typed. */
+  below?: { [name: string]: Below }
 }
 
 /** Facts of a record, each edited in place. */
-export function Facts<K extends RecordKind>({ kind, record, fields, save }: Props<K>) {
+export function Facts<K extends RecordKind>({ kind, record, fields, save, below = {} }: Props<K>) {
   const kinds = useKinds()
   const labelOf = useLabels(kind)
   const values = record as Record<string, unknown>
@@ -25,7 +30,15 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save }: Prop
     const onSave = save && ((value: unknown) => save({ [name]: value } as ChangesOf<K>))
     const shared = { label: labelOf(name), name, onSave }
     if (!isKind(kinds, type))
-      return <Field key={name} {...shared} kind={type} value={values[name] as string | number | null} />
+      return (
+        <Field
+          key={name}
+          {...shared}
+          kind={type}
+          value={values[name] as string | number | null}
+          below={below[name]}
+        />
+      )
     const { noun, nameOf }: Kind = kinds[type]
     // Some records embed the referenced record; others have its id only.
     const embedded = values[noun] as (Parameters<typeof nameOf>[0] & { id: number }) | null | undefined

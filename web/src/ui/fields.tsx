@@ -36,6 +36,8 @@ type Props = {
    * Stores the value; throws the service's error. Null clears the field. Without it the field is read-only.
    */
   onSave?: ((value: Value) => Promise<unknown>) | undefined
+  /** Below the value, also while it is typed. */
+  below?: ((value: Value) => React.ReactNode) | undefined
 }
 
 const saved_ms = 1500
@@ -46,7 +48,7 @@ const saved_ms = 1500
  * toast shows both.
  */
 export function Field(props: Props) {
-  const { label, value, shown, kind = 'text', options, required = false, onSave } = props
+  const { label, value, shown, kind = 'text', options, required = false, onSave, below } = props
   const { searchable = (options?.length ?? 0) > 8, name } = props
   const t = useTexts()
   const { locale } = useFormats()
@@ -265,6 +267,7 @@ export function Field(props: Props) {
           {state === 'saved' && <CheckIcon size={14} aria-label={t.app.saved} />}
         </span>
       </div>
+      {below?.(editing ? draft : value)}
     </div>
   )
 }
