@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDay, readMoment, readTime, writeDay, writeMoment, writeTime } from '../web/src/ui/day.ts'
-import { readNumber, writeNumber } from '../web/src/ui/number.ts'
+import { readAmount, readNumber, writeNumber } from '../web/src/ui/number.ts'
+import { readSpokenDay, readSpokenMoment } from '../web/src/ui/spoken-day.ts'
 
 test('a typed day is the one that the locale, its points or the year in front say, or none', () => {
   for (const [text, locale, day] of [
@@ -100,4 +101,106 @@ test('what a field writes of a value it reads as the same value', () => {
       assert.equal(readMoment(writeMoment(moment, locale), locale), moment, locale)
     }
   }
+})
+
+test('a day in words is read in English and German, and refused where people mean two days', () => {
+  // A Wednesday.
+  const today = '2026-11-25'
+  for (const [text, day] of [
+    ['24 Dec', '2026-12-24'],
+    ['24. Dez', '2026-12-24'],
+    ['24. Dezember', '2026-12-24'],
+    ['December 24th', '2026-12-24'],
+    ['Dec 24, 2027', '2027-12-24'],
+    ['24th of December 2027', '2027-12-24'],
+    ['24. Dez. 2027', '2027-12-24'],
+    ['3. März', '2027-03-03'],
+    ['1 mar', '2027-03-01'],
+    ['25 Nov', '2026-11-25'],
+    ['24 Nov', '2027-11-24'],
+    ['29 Feb', '2028-02-29'],
+    ['today', '2026-11-25'],
+    ['Heute', '2026-11-25'],
+    ['tomorrow', '2026-11-26'],
+    ['morgen', '2026-11-26'],
+    ['übermorgen', '2026-11-27'],
+    ['the day after tomorrow', '2026-11-27'],
+    ['gestern', '2026-11-24'],
+    ['+7d', '2026-12-02'],
+    ['+2w', '2026-12-09'],
+    ['-1d', '2026-11-24'],
+    ['in 3 days', '2026-11-28'],
+    ['in 3 Tagen', '2026-11-28'],
+    ['in einer Woche', '2026-12-02'],
+    ['+3m', '2027-02-25'],
+    ['friday', '2026-11-27'],
+    ['Fr', '2026-11-27'],
+    ['kommenden Freitag', '2026-11-27'],
+    ['wednesday', '2026-12-02'],
+    ['next monday', '2026-11-30'],
+    ['nächsten Montag', '2026-11-30'],
+    ['next week', '2026-11-30'],
+    // This Friday, or that of next week.
+    ['next friday', null],
+    ['nächsten Freitag', null],
+    ['5/12', null],
+    // Half of what is being typed.
+    ['24.12.', null],
+    ['31 Feb', null],
+    ['24 ma', null],
+    ['24 ju', null],
+    ['24 Dec 26', null],
+    ['soon', null],
+    ['', null],
+    ['+7', null],
+    ['constructor', null],
+  ] as const)
+    assert.equal(readSpokenDay(text, today), day, text)
+  assert.equal(readSpokenDay('+1m', '2026-01-31'), '2026-02-28')
+  assert.equal(readSpokenDay('monday', '2026-11-29'), '2026-11-30')
+})
+
+test('a day in words with a time is that moment; without one it keeps the time, and a year is no time', () => {
+  for (const [text, moment] of [
+    ['tomorrow 14:30', '2026-11-26T14:30'],
+    ['morgen um 14 Uhr', '2026-11-26T14:00'],
+    ['24 Dec 9', '2026-12-24T09:00'],
+    ['24. Dez, 14.30 Uhr', '2026-12-24T14:30'],
+    ['next monday at 2:30 pm', '2026-11-30T14:30'],
+    ['in 3 Tagen 8:15', '2026-11-28T08:15'],
+    ['+7d', '2026-12-02T10:15'],
+    ['24 Dec 2026', '2026-12-24T10:15'],
+    ['24 Dec 2026 16:00', '2026-12-24T16:00'],
+    ['tomorrow 24:00', null],
+    ['tomorrow maybe', null],
+    ['14:30', null],
+  ] as const)
+    assert.equal(readSpokenMoment(text, '2026-11-25', '10:15'), moment, text)
+})
+
+test('an amount is read as people write it, in the currency of the workspace only', () => {
+  for (const [text, locale, value] of [
+    ['€12,500', 'en-GB', 12_500],
+    ['12,500 €', 'en-GB', 12_500],
+    ['EUR 12,500.50', 'en-GB', 12_500.5],
+    ['12.500,00', 'de-DE', 12_500],
+    ['12.500,00', 'en-GB', 12_500],
+    ['12.500,00 €', 'de-DE', 12_500],
+    ['12.500 Euro', 'de-DE', 12_500],
+    ['12k', 'en-GB', 12_000],
+    ['12K', 'de-DE', 12_000],
+    ['€1.5k', 'en-GB', 1500],
+    ['1,5k', 'de-DE', 1500],
+    ['12 Tsd. €', 'de-DE', 12_000],
+    ['1.2m', 'en-GB', 1_200_000],
+    ['1,2 Mio', 'de-DE', 1_200_000],
+    ['-€3', 'en-GB', null],
+    ['€-3', 'en-GB', -3],
+    ['$12', 'en-GB', null],
+    ['€', 'en-GB', null],
+    ['k', 'en-GB', null],
+    ['12kk', 'en-GB', null],
+    ['12 apples', 'en-GB', null],
+  ] as const)
+    assert.equal(readAmount(text, locale, 'EUR'), value, `${locale}: ${text}`)
 })

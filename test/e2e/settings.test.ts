@@ -67,7 +67,7 @@ test('a new key without its last day or a choice of scopes is refused at the fie
   await dialog.getByText('Fill this in.').waitFor()
   await day.fill('1/2')
   await dialog.getByRole('button', { name: 'Create API key' }).click()
-  await dialog.getByText('Enter a complete, valid date as DD/MM/YYYY.').waitFor()
+  await dialog.getByText(/^Enter a complete, valid date as DD.MM.YYYY\. You can also write 24 Dec/).waitFor()
   await day.fill('2030-02-01')
   await dialog.getByRole('button', { name: 'Create API key' }).click()
   await dialog.getByText('Fill this in.').waitFor()

@@ -37,3 +37,28 @@ export function readNumber(text: string, locale: string): number | null {
   const own = found === forms.length - 1
   return Number.isFinite(value) && (!own || writeNumber(value, locale) === plain) ? value : null
 }
+
+const factors = { k: 1e3, tsd: 1e3, m: 1e6, mn: 1e6, mio: 1e6 }
+
+/**
+ * Parses an amount: a number, with or without the currency before or after it (€12,500, 12.500 EUR), and with
+ * k, Tsd, m or Mio. Null for another currency.
+ */
+export function readAmount(text: string, locale: string, currency: string): number | null {
+  const signs = (['symbol', 'narrowSymbol', 'code', 'name'] as const).map((currencyDisplay) => {
+    const parts = new Intl.NumberFormat(locale, {
+      style: 'currency',
+      currency,
+      currencyDisplay,
+    }).formatToParts(2)
+    return parts.find(({ type }) => type === 'currency')?.value.toLowerCase() ?? currency
+  })
+  const said = text.trim().toLowerCase()
+  const sign = [...new Set(signs)].find((one) => said.startsWith(one) || said.endsWith(one)) ?? ''
+  const without = said.startsWith(sign) ? said.slice(sign.length) : said.slice(0, -sign.length)
+  const [, digits = '', unit = ''] = /^(.*?\d)\s*(k|tsd|mn|mio|m)?\.?$/.exec(without.trim()) ?? []
+  const value = readNumber(digits || without, locale)
+  if (value === null) return null
+  // Four decimals are the most that the service stores.
+  return unit ? Number((value * factors[unit as keyof typeof factors]).toFixed(4)) : value
+}
