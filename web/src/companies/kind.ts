@@ -43,6 +43,7 @@ export const companies = {
     const { data } = await companiesApi.list({ ...(words && { search: words }), sort: 'name', per_page })
     return data.map(({ id, name, industry }) => ({ id, name, detail: industry }))
   },
+  named: (name) => ({ name }),
   list: async () => (await import('./companies-page.tsx')).CompaniesPage,
   record: async () => (await import('./company-record.tsx')).CompanyRecord,
 } as const satisfies Kind<'companies'>

@@ -57,6 +57,12 @@ export const contacts = {
       detail: contact.company?.name ?? contact.email,
     }))
   },
+  named(name) {
+    const words = name.split(/\s+/)
+    const last_name = words.pop()
+    // A contact needs both names.
+    return words.length ? { first_name: words.join(' '), last_name } : null
+  },
   list: async () => (await import('./contacts-page.tsx')).ContactsPage,
   record: async () => (await import('./contact-record.tsx')).ContactRecord,
   related: {

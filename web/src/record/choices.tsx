@@ -1,8 +1,11 @@
 import { type ComponentProps, useCallback } from 'react'
-import type { RecordKind } from '../api/record-api.ts'
+import { type NewOf, type RecordKind, recordApi } from '../api/record-api.ts'
+import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
-import { type Kind, useKind, useKinds, useLabels } from './kinds.ts'
+import { useShowCreated } from './created.ts'
+import { type Kind, useKind, useKinds, useLabels, useNames } from './kinds.ts'
+import { useRefreshAfter } from './refresh.ts'
 
 // More typed letters find the other records.
 const per_page = 20
@@ -14,18 +17,47 @@ export function useSearch(): (kind: RecordKind) => (words: string) => Promise<Ch
   return useCallback((kind) => async (words) => kinds[kind]?.search?.(words, per_page, t) ?? [], [kinds, t])
 }
 
-type ChooserProps = Omit<ComponentProps<typeof ReferenceInput>, 'kind' | 'search' | 'label'> & {
+type ChooserProps = Omit<ComponentProps<typeof ReferenceInput>, 'kind' | 'search' | 'label' | 'create'> & {
   kind: RecordKind
   /** Left out: the label of a reference to the kind. */
   label?: string
 }
 
-/** Chooses a record by a part of its name. */
+/** Creates a record of a typed name, for a reference. Undefined if the kind has none, or the person may not. */
+function useNamed(kind: RecordKind) {
+  const t = useTexts()
+  const { user } = useSession()
+  const { create } = useNames(kind)
+  const { named, nameOf }: Kind = useKind(kind)
+  const refresh = useRefreshAfter(kind)
+  const showCreated = useShowCreated(kind)
+  const may = useMay()(`${kind}:write`)
+  if (!named || !may) return
+  return {
+    label: (name: string) => named(name) && t.app.create_named(create, name),
+    async run(name: string): Promise<Choice> {
+      const body = { ...named(name), owner_id: user.id }
+      const record = await recordApi(kind).create(body as NewOf<typeof kind>)
+      refresh()
+      showCreated(record)
+      return { id: record.id, name: nameOf(record as never) }
+    },
+  }
+}
+
+/** Chooses a record by a part of its name, or creates it. */
 export function RecordChooser({ kind, label, ...given }: ChooserProps) {
   const labelOf = useLabels(kind)
   const search = useSearch()
   const { noun } = useKind(kind)
+  const create = useNamed(kind)
   return (
-    <ReferenceInput {...given} label={label ?? labelOf(`${noun}_id`)} kind={kind} search={search(kind)} />
+    <ReferenceInput
+      {...given}
+      label={label ?? labelOf(`${noun}_id`)}
+      kind={kind}
+      search={search(kind)}
+      {...(create && { create })}
+    />
   )
 }

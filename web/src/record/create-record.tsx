@@ -7,11 +7,11 @@ import { useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form.tsx'
 import type { Choice } from '../ui/reference.tsx'
-import { showMessage } from '../ui/undo.tsx'
 import type { OwnedKind } from './assign.tsx'
+import { useShowCreated } from './created.ts'
 import { DefinedInputs } from './defined-fields.tsx'
 import { type CustomChanges, newFields, useDefinitions } from './definitions.ts'
-import { type Kind, useKind, useNames } from './kinds.ts'
+import { useNames } from './kinds.ts'
 import { OwnerInput } from './owner.tsx'
 import { useRefreshAfter } from './refresh.ts'
 
@@ -44,8 +44,8 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
   const { kind, opened, onClose, onCreated, start, bodyOf, conflict = '', children } = props
   const t = useTexts()
   const names = useNames(kind)
-  const { nameOf }: Kind = useKind(kind)
   const refresh = useRefreshAfter(kind)
+  const showCreated = useShowCreated(kind)
   const { user } = useSession()
   const definitions = useDefinitions(kind)
   const no_values: CustomChanges = Object.fromEntries(definitions.map(({ key }) => [key, null]))
@@ -71,7 +71,7 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
       }}
       send={send}
       onSent={(record) => {
-        showMessage(t.app.created(nameOf(record as never)))
+        showCreated(record)
         refresh()
         onCreated?.(record)
       }}

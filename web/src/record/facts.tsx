@@ -1,6 +1,9 @@
+import { DeviceMobileIcon, MailIcon } from '@primer/octicons-react'
 import type { ComponentProps } from 'react'
 import type { ChangesOf, RecordKind, RecordOf } from '../api/record-api.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
 import { Field, type FieldKind } from '../ui/fields.tsx'
+import { telephoneOf } from '../ui/telephone.ts'
 import { type Kind, type Kinds, useKinds, useLabels } from './kinds.ts'
 import { ReferenceField } from './reference-field.tsx'
 
@@ -25,6 +28,7 @@ type Props<K extends RecordKind> = {
 export function Facts<K extends RecordKind>({ kind, record, fields, save, below = {} }: Props<K>) {
   const kinds = useKinds()
   const labelOf = useLabels(kind)
+  const t = useTexts()
   const values = record as Record<string, unknown>
   return fields.map(([name, type]) => {
     const onSave = save && ((value: unknown) => save({ [name]: value } as ChangesOf<K>))
@@ -37,6 +41,7 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
           kind={type}
           value={values[name] as string | number | null}
           below={below[name]}
+          link={linkOf(type, values[name], t)}
         />
       )
     const { noun, nameOf }: Kind = kinds[type]
@@ -46,6 +51,15 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
     const value = embedded ? { id: embedded.id, name: nameOf(embedded) } : id ? { id } : null
     return <ReferenceField key={name} label={shared.label} onSave={onSave} kind={type} value={value} />
   })
+}
+
+/** The link that writes to an e-mail address or calls a number. */
+function linkOf(type: FieldKind, value: unknown, t: Texts) {
+  if (typeof value !== 'string' || !value) return
+  if (type === 'email')
+    return { href: `mailto:${value}`, label: t.contacts.write_email(value), icon: <MailIcon size={14} /> }
+  const number = type === 'tel' && telephoneOf(value)
+  if (number) return { href: number, label: t.contacts.call(value), icon: <DeviceMobileIcon size={14} /> }
 }
 
 const isKind = (kinds: Kinds, type: string): type is RecordKind => type in kinds

@@ -86,6 +86,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   search?(words: string, per_page: number, t: Texts): Promise<Choice[]>
   /** What the palette shows beside the name of a found record, from the search's subtitle. Left out: the kind is not searched. */
   found?(subtitle: string, t: Texts, formats: Formats): string
+  /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */
+  named?(name: string): object | null
   list(): Promise<ComponentType>
   record(): Promise<ComponentType<RecordProps>>
   /** The dialog that logs what happened with a record, such as a call. */

@@ -7,7 +7,7 @@ import { useTexts } from '../texts/texts.ts'
 import { DraftNote } from './draft-note.tsx'
 import { useFieldDraft } from './field-draft.ts'
 import { useFocusBack } from './focus.ts'
-import { DayInput, MomentInput, NumberInput } from './inputs.tsx'
+import { DayInput, MomentInput, MoneyInput, NumberInput } from './inputs.tsx'
 import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
 import { Money } from './values.tsx'
@@ -23,6 +23,8 @@ type Props = {
   value: Value
   /** The name of its draft within the record. Left out: an edit does not survive a reload. */
   name?: string | undefined
+  /** A link beside the value, such as one that calls a number. */
+  link?: { href: string; label: string; icon: React.ReactNode } | undefined
   /** How to show the value. Left out: as its kind says. */
   shown?: React.ReactNode
   kind?: FieldKind
@@ -49,6 +51,7 @@ const saved_ms = 1500
  */
 export function Field(props: Props) {
   const { label, value, shown, kind = 'text', options, required = false, onSave, below } = props
+  const { link } = props
   const { searchable = (options?.length ?? 0) > 8, name } = props
   const t = useTexts()
   const { locale } = useFormats()
@@ -172,6 +175,7 @@ export function Field(props: Props) {
       else save(next)
     },
   }
+  const AmountInput = kind === 'money' ? MoneyInput : NumberInput
   const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
     <div className="field">
@@ -239,7 +243,7 @@ export function Field(props: Props) {
             }}
           >
             {number ? (
-              <NumberInput {...common} {...ending} value={draft as number | null} />
+              <AmountInput {...common} {...ending} value={draft as number | null} />
             ) : (
               <WrittenInput {...common} {...ending} value={draft as string | null} />
             )}
@@ -252,6 +256,11 @@ export function Field(props: Props) {
             value={String(draft ?? '')}
             onChange={(event) => setDraft(event.currentTarget.value)}
           />
+        )}
+        {link && !editing && (
+          <a className="field-link icon-button" href={link.href} aria-label={link.label} title={link.label}>
+            {link.icon}
+          </a>
         )}
         {editing && kept.found && (
           <DraftNote

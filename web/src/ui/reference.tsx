@@ -1,6 +1,7 @@
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useUnread } from './unread.ts'
 
@@ -13,6 +14,8 @@ type Props = {
   /** Finds records for a text. `kind` separates the cached answers of different kinds. */
   kind: string
   search: (text: string) => Promise<Choice[]>
+  /** Creates a record of the typed name, which is then chosen; no label if the name is not enough. */
+  create?: { label: (name: string) => string | null; run: (name: string) => Promise<Choice> }
   error?: React.ReactNode
   autoFocus?: boolean
   /** The label is for screen readers only, in a line that already shows it. */
@@ -25,6 +28,7 @@ type Props = {
 }
 
 const typing_ms = 150
+const new_option = 'new'
 
 /** Chooses a record by a part of its name. Enter takes the first match; an empty field chooses none. */
 export function ReferenceInput(props: Props) {
@@ -40,7 +44,7 @@ export function ReferenceInput(props: Props) {
     placeholder,
     onBlur,
   } = props
-  const { inside } = props
+  const { inside, create } = props
   const t = useTexts()
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const name = value?.name ?? ''
@@ -80,6 +84,22 @@ export function ReferenceInput(props: Props) {
     show(choice?.name ?? '')
     combobox.closeDropdown()
   }
+  const [creating, setCreating] = useState(false)
+  const same = (one: Choice) => one.name.toLowerCase() === written.toLowerCase()
+  // Never marked by itself: a person who mistypes and presses Enter creates nothing.
+  const creates = create && written && !awaited && !data?.some(same) ? create : undefined
+  const new_label = creates?.label(written)
+  async function createNamed() {
+    if (!creates || creating) return
+    setCreating(true)
+    try {
+      choose(await creates.run(written))
+    } catch (failed) {
+      showProblem(failed, t)
+    } finally {
+      setCreating(false)
+    }
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: when other choices stand there
   useEffect(() => {
     if (written && choices?.length) combobox.selectFirstOption()
@@ -89,7 +109,10 @@ export function ReferenceInput(props: Props) {
     <Combobox
       store={combobox}
       withinPortal={!inside}
-      onOptionSubmit={(id) => choose(data?.find((one) => String(one.id) === id) ?? null)}
+      onOptionSubmit={(id) => {
+        if (id === new_option) createNamed()
+        else choose(data?.find((one) => String(one.id) === id) ?? null)
+      }}
     >
       <Combobox.Target withExpandedAttribute>
         <TextInput
@@ -104,7 +127,7 @@ export function ReferenceInput(props: Props) {
           data-autofocus={autoFocus || undefined}
           placeholder={placeholder}
           value={text}
-          rightSection={isFetching ? <Loader size={12} /> : null}
+          rightSection={isFetching || creating ? <Loader size={12} /> : null}
           onFocus={() => combobox.openDropdown()}
           onClick={() => combobox.openDropdown()}
           onChange={(event) => {
@@ -134,8 +157,11 @@ export function ReferenceInput(props: Props) {
               {detail && <span className="soft"> · {detail}</span>}
             </Combobox.Option>
           ))}
+          {new_label && <Combobox.Option value={new_option}>{new_label}</Combobox.Option>}
         </Combobox.Options>
-        {data?.length === 0 && !awaited && <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>}
+        {data?.length === 0 && !awaited && !new_label && (
+          <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>
+        )}
       </Combobox.Dropdown>
     </Combobox>
   )

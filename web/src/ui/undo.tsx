@@ -10,6 +10,8 @@ import { showToast } from './toast.ts'
 const undo_ms = 8000
 // The undo functions of the visible toasts, by toast id.
 const undos = new Map<string, () => void>()
+// Likewise the functions that open what was created.
+const opens = new Map<string, () => void>()
 
 /** Shows what was done, with an Undo button. */
 export function offerUndo(texts: Texts, message: string, undo: () => Promise<unknown>): void {
@@ -37,13 +39,52 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
   undos.set(id, run)
 }
 
-/** Offers the newest Undo as a command while its toast is visible. */
+/** Says that a record was created, with a link to it. */
+export function showCreated(texts: Texts, name: string, href: string, go: () => void): void {
+  function open() {
+    notifications.hide(id)
+    go()
+  }
+  const id = showToast({
+    onClose: () => opens.delete(id),
+    autoClose: undo_ms,
+    withBorder: true,
+    closeButtonProps: { 'aria-label': texts.app.close },
+    message: (
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm">{texts.app.created(name)}</Text>
+        <Button
+          component="a"
+          href={href}
+          variant="light"
+          onClick={(event) => {
+            // With a key that opens a new tab, the browser follows the link.
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return
+            event.preventDefault()
+            open()
+          }}
+        >
+          {texts.app.open}
+        </Button>
+      </Group>
+    ),
+  })
+  opens.set(id, open)
+}
+
+/** Offers the newest Undo, and the newest created record, as commands while their toasts are visible. */
 export function UndoCommand() {
   const t = useTexts()
   const { notifications: shown } = useNotifications()
   const newest = shown.findLast(({ id = '' }) => undos.has(id))?.id
   const run = () => undos.get(newest ?? '')?.()
   useCommands([{ id: 'undo', label: t.app.undo, group: 'actions', keys: 'z', run }], newest !== undefined)
+  const created = shown.findLast(({ id = '' }) => opens.has(id))?.id
+  const open = () => opens.get(created ?? '')?.()
+  useCommands(
+    [{ id: 'open-created', label: t.app.open_created, group: 'actions', keys: 'o', run: open }],
+    created !== undefined,
+  )
   return null
 }
 

@@ -58,6 +58,12 @@ export const app: typeof english = {
   found: (n) => `${n} gefunden`,
   nothing_found: 'Zu diesen Filtern passt nichts.',
   created: (name) => `${name} angelegt`,
+  open: 'Öffnen',
+  open_created: 'Das Angelegte öffnen',
+  create_named: (create, name) => {
+    const [noun = '', verb = ''] = create.split(' ')
+    return `${noun} „${name}“ ${verb}`
+  },
   deleted: (what) => `${what} gelöscht`,
   deleted_many: (n, { one, many }) => `${n} ${n === 1 ? one : many} gelöscht`,
   restored: (what) => `${what} wiederhergestellt`,
@@ -133,7 +139,8 @@ export const app: typeof english = {
           : `Erlaubt ist höchstens ${most}.`,
   },
   choose_day: 'Im Kalender wählen',
-  no_day: (form: string) => `Geben Sie ein vollständiges, gültiges Datum ein: ${form}.`,
+  no_day: (form: string) =>
+    `Geben Sie ein vollständiges, gültiges Datum ein: ${form}. Auch 24. Dez, morgen, Freitag oder +7d geht.`,
   no_time: (form: string) => `Geben Sie eine Uhrzeit als ${form} ein.`,
   no_number: (form: string) => `Geben Sie eine Zahl wie ${form} ein.`,
   choose_one: 'Wählen Sie einen Eintrag aus der Liste.',

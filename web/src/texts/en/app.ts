@@ -57,6 +57,9 @@ export const app = {
   found: (n: string) => `${n} found`,
   nothing_found: 'Nothing matches these filters.',
   created: (name: string) => `${name} created`,
+  open: 'Open',
+  open_created: 'Open what was created',
+  create_named: (create: string, name: string) => `${create} “${name}”`,
   deleted: (what: string) => `${what} deleted`,
   deleted_many: (n: number, { one, many }: { one: string; many: string }) =>
     n === 1 ? `1 ${one.toLowerCase()} deleted` : `${n} ${many.toLowerCase()} deleted`,
@@ -133,7 +136,8 @@ export const app = {
           : `This must be at most ${most}.`,
   },
   choose_day: 'Choose in a calendar',
-  no_day: (form: string) => `Enter a complete, valid date as ${form}.`,
+  no_day: (form: string) =>
+    `Enter a complete, valid date as ${form}. You can also write 24 Dec, tomorrow, Friday or +7d.`,
   no_time: (form: string) => `Enter a time as ${form}.`,
   no_number: (form: string) => `Enter a number such as ${form}.`,
   choose_one: 'Choose one from the list.',

@@ -1,0 +1,75 @@
+// runs: once, long
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { settled, startWeb, visit, type Web } from '../web.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
+
+test('what was just created is opened from its toast, by the key o, though no list shows it', async (t) => {
+  const page = await web.open(t, '/calendar')
+  await settled(page)
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create appointment' })
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Yearly review')
+  await dialog.getByRole('textbox', { name: 'Start' }).fill('+7d 10:00')
+  await page.keyboard.press('Enter')
+  const toast = page.getByRole('alert').filter({ hasText: 'Yearly review created' })
+  const [{ id, start_at }] = await read('/appointments').then(async (found) => {
+    await toast.waitFor()
+    return found.length ? found : read('/appointments')
+  })
+  assert.ok(Date.parse(start_at) > Date.now() + 5 * 86_400_000, start_at)
+  assert.equal(await toast.getByRole('link', { name: 'Open' }).getAttribute('href'), `/calendar/${id}`)
+  await page.keyboard.press('o')
+  await page.getByRole('heading', { level: 1, name: 'Yearly review' }).waitFor()
+  await toast.waitFor({ state: 'detached' })
+
+  await visit(page, '/deals')
+  await page.keyboard.press('c')
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Far away')
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Value' }).fill('€12.5k')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByRole('link', { name: 'Open' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Far away' }).waitFor()
+  assert.equal((await read('/deals?search=Far'))[0].value, 12_500)
+})
+
+test('the dialog of a contact creates its company, and a mistyped one is not created by Enter', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await settled(page)
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create contact' })
+  await dialog.getByLabel('First name').fill('Wile')
+  await dialog.getByLabel('Last name').fill('Coyote')
+  await dialog.getByLabel('E-mail').fill('wile@example.test')
+  await dialog.getByLabel('Phone').fill('+49 30 5550100')
+  await dialog.getByRole('combobox', { name: 'Company' }).fill('Acme')
+  await page.getByRole('option', { name: 'Create company “Acme”' }).waitFor()
+  await page.keyboard.press('Enter')
+  assert.deepEqual(await read('/companies'), [])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByText('Acme created').waitFor()
+  await dialog.getByRole('button', { name: 'Create contact' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const [contact] = await read('/contacts')
+  assert.equal(contact.company.name, 'Acme')
+
+  // On its page, too, by the mouse.
+  await page.goto(`${web.rapport.url}/contacts/${contact.id}`)
+  const phone = page.getByRole('link', { name: 'Call +49 30 5550100' })
+  assert.equal(await phone.getAttribute('href'), 'tel:+49305550100')
+  const email = page.getByRole('link', { name: 'Write an e-mail to wile@example.test' })
+  assert.equal(await email.getAttribute('href'), 'mailto:wile@example.test')
+  await page.getByRole('button', { name: 'Company: Edit' }).click()
+  await page.getByRole('combobox', { name: 'Company' }).fill('Roadrunner Ltd')
+  await page.getByRole('option', { name: 'Create company “Roadrunner Ltd”' }).click()
+  await page.getByRole('link', { name: 'Roadrunner Ltd' }).first().waitFor()
+  assert.equal((await read(`/contacts/${contact.id}`)).company.name, 'Roadrunner Ltd')
+})
