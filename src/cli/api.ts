@@ -13,9 +13,12 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The address and the key of the API. Throws without a key. */
+/** The address and the key of the API. Throws without a key, or with an address that is not one. */
 export function addressOf({ env }: Pick<Io, 'env'>): { url: string; key: string } {
   const { RAPPORT_URL: url = 'http://127.0.0.1:3000', RAPPORT_API_KEY: key } = env
+  // `localhost:3000` is a URL with the scheme `localhost:`.
+  if (!/^https?:\/\/./.test(url) || !URL.canParse(url))
+    throw new Error(`RAPPORT_URL is "${url}". It must be a URL such as http://127.0.0.1:3000.`)
   if (key) return { url, key }
   throw new Error(`RAPPORT_API_KEY is missing. Set it to an API key: ${command('keys create --name N')}`)
 }

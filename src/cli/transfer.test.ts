@@ -48,6 +48,24 @@ test('a missing key, an unknown resource and a server that is away are told', as
     /RAPPORT_API_KEY/,
   )
   assert.match((await run(['import', 'boats', file])).errors[0] ?? '', /resource must be one of/)
+  for (const url of ['localhost:3000', '127.0.0.1', 'http://']) {
+    const wrong = await run(['import', 'companies', file], { RAPPORT_URL: url })
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.errors[0] ?? '', /RAPPORT_URL is ".*"\. It must be a URL such as http:/)
+  }
   const away = await run(['import', 'companies', file], { RAPPORT_URL: 'http://127.0.0.1:9' })
   assert.match(away.errors[0] ?? '', /cannot be reached/)
+})
+
+test('a large file that the service refuses before its end is told by its reason', async (t) => {
+  const file = join(scratchFolder(t), 'large.csv')
+  writeFileSync(file, `name\n${'x'.repeat(99)}\n`.repeat(400_000))
+  for (const [key, why] of [
+    ['crm_wrong', /API key/],
+    [rapport.key, /resource must be one of/],
+  ] as const) {
+    const { code, errors } = await run(['import', 'boats', file], { RAPPORT_API_KEY: key })
+    assert.equal(code, 1)
+    assert.match(errors[0] ?? '', why)
+  }
 })
