@@ -23,16 +23,13 @@ export async function examineWebhooks({ db }: Database): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const webhook of webhooks) {
     const trouble = await troubleOf(db, webhook)
-    if (trouble) findings.push(trouble)
-    if (findings.length < max_webhooks) continue
-    findings.push(
-      warning(
-        'webhooks',
-        'More webhooks fail.',
-        'Mend these first, and run this again; the web app lists all.',
-      ),
-    )
-    break
+    if (!trouble) continue
+    if (findings.length < max_webhooks) findings.push(trouble)
+    else {
+      const mend = 'Mend these first, and run this again; the web app lists all.'
+      findings.push(warning('webhooks', 'More webhooks fail.', mend))
+      break
+    }
   }
   return orOk(findings, 'webhooks', `${webhooks.length} webhooks, and none fails.`)
 }

@@ -121,6 +121,21 @@ test('a webhook that fails is told with its id, since when, why, and what mends 
   assert.equal((await examine(rapport.data_dir)).told(new RegExp(id)), undefined)
 })
 
+test('twenty webhooks are told, and that there are more only if there are', async (t) => {
+  const data_dir = scratchFolder(t)
+  const { call, close } = await startRapport({ data_dir })
+  t.after(close)
+  const told = async () =>
+    (await examine(data_dir)).problems.filter(({ area }) => area === 'webhooks').map(({ message }) => message)
+  for (let n = 1; n <= 21; n++) {
+    const { id } = await register(call, { name: `Paused ${n}`, url: 'http://127.0.0.1:9/' })
+    await call('POST', `/api/v1/webhooks/${id}/pause`, {})
+    if (n === 20) assert.equal((await told()).length, 20)
+  }
+  const all = await told()
+  assert.deepEqual([all.length, all.at(-1)], [21, 'More webhooks fail.'])
+})
+
 test('a clock behind the last sign of life is a fault, and held removal a warning', async (t) => {
   const data_dir = scratchFolder(t)
   const service = await startRapport({ data_dir })
