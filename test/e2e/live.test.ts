@@ -149,6 +149,60 @@ test('what has no event is seen elsewhere within a moment, too: notes, changed a
   await link.waitFor({ ...soon, state: 'detached' })
 })
 
+const isContacts = (request: Request) =>
+  request.method() === 'GET' && new URL(request.url()).pathname === '/api/v1/contacts'
+
+test('a list that is being read is not read anew for each change: its answer comes, and then a newer one', async (t) => {
+  const contact = (last_name: string) => call('POST', '/contacts', { first_name: 'Zoë', last_name })
+  await contact('Before')
+  const page = await openPage(t, '/contacts')
+  await page.getByRole('row', { name: /Zoë Before/ }).waitFor()
+  const held: (() => Promise<void>)[] = []
+  await page.route('**/api/v1/contacts?*', (route) => {
+    if (isContacts(route.request())) held.push(() => route.continue())
+    else route.continue()
+  })
+  await contact('First')
+  await until(
+    async () => held.length,
+    (n) => n === 1,
+  )
+  // Changes come faster than the answer on a slow line.
+  for (const name of ['Second', 'Third', 'Fourth']) {
+    await contact(name)
+    await page.waitForTimeout(400)
+  }
+  assert.equal(held.length, 1)
+  await held[0]?.()
+  await page.getByRole('row', { name: /Zoë Fourth/ }).waitFor()
+  await until(
+    async () => held.length,
+    (n) => n === 2,
+  )
+  await contact('Last')
+  await held[1]?.()
+  await page.getByRole('row', { name: /Zoë Last/ }).waitFor()
+})
+
+test('a search that another one replaces is cancelled', async (t) => {
+  const page = await openPage(t, '/contacts')
+  await page.getByRole('row', { name: /Zoë/ }).first().waitFor()
+  const searched = (text: string) => (request: Request) =>
+    isContacts(request) && new URL(request.url()).searchParams.get('search') === text
+  await page.route('**/api/v1/contacts?*', (route) => {
+    if (!searched('zo')(route.request())) route.continue()
+  })
+  const begun = page.waitForRequest(searched('zo'))
+  const cancelled = page.waitForEvent('requestfailed', searched('zo'))
+  const field = page.getByRole('searchbox').first()
+  await field.fill('zo')
+  await begun
+  await field.fill('zoë last')
+  await cancelled
+  await page.getByRole('row', { name: /Zoë Last/ }).waitFor()
+  await page.getByRole('row', { name: /Zoë First/ }).waitFor({ state: 'detached' })
+})
+
 test('without a stream, what is old is read again when the window is taken up', async (t) => {
   const { id } = (await call('POST', '/contacts', { first_name: 'Fay', last_name: 'Focus' })).body.data
   const remove = async (body: string) => {

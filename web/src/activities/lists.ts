@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Aborted } from '../api/client.ts'
 import type { QueryOf } from '../api/record-api.ts'
 import { addDays, endOfDay, startOfDay } from '../app/zones.ts'
 import { activitiesApi } from './kind.tsx'
@@ -49,9 +50,9 @@ export const queryOf = ({ show, today, zone, filters, sort }: Asked) => ({
 /** A page of a switch. The day is part of the key, because the list changes at midnight. */
 export const activitiesQuery = (asked: Asked) => ({
   queryKey: ['activities', 'list', asked],
-  queryFn: () => {
+  queryFn: ({ signal }: Aborted) => {
     const query = { ...queryOf(asked), page: asked.page, per_page: 50, details: 'true' }
-    return activitiesApi.list(query as QueryOf<'activities'>)
+    return activitiesApi.list(query as QueryOf<'activities'>, signal)
   },
 })
 

@@ -9,6 +9,9 @@ type WebhookBody = paths['/api/v1/webhooks']['post']['requestBody']['content']['
 /** The name of one event: not `deal.*` or `*`, which a webhook may also have. */
 export type EventName = Exclude<WebhookBody['events'][number], `${string}*`>
 
+/** What the function of a query gets: the signal by which a later query ends it. */
+export type Aborted = { signal: AbortSignal }
+
 export type FieldProblem = { field: string; code: string; message: string }
 
 /** An error of the API. Status 0: there was no answer. */

@@ -1,6 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
 import { createQuerySerializer } from 'openapi-fetch'
-import { answerOf, api, dataOf, Problem, type Schemas, type Tagged, taggedOf } from './client.ts'
+import {
+  type Aborted,
+  answerOf,
+  api,
+  dataOf,
+  Problem,
+  type Schemas,
+  type Tagged,
+  taggedOf,
+} from './client.ts'
 import type { paths } from './schema'
 
 /**
@@ -61,7 +70,8 @@ export function recordApi<K extends RecordKind>(kind: K) {
   const path = apiPath(kind)
   const one = `${path}/{id}`
   const at = (id: number, header?: object) => ({ params: { path: { id }, header } })
-  const read = (id: number): Promise<RecordOf<K> & Tagged> => taggedOf(untyped.GET(one, at(id)))
+  const read = (id: number, signal?: AbortSignal): Promise<RecordOf<K> & Tagged> =>
+    taggedOf(untyped.GET(one, { ...at(id), signal }))
   const list = (query: QueryOf<K>, signal?: AbortSignal) =>
     answerOf<Answer<List<K>>>(untyped.GET(path, { params: { query }, signal }))
 
@@ -114,7 +124,11 @@ export function recordApi<K extends RecordKind>(kind: K) {
       await answerOf(asked)
       return Number((await asked).response.headers.get('x-total-count'))
     },
-    listQuery: (query: QueryOf<K>) => ({ queryKey: [kind, 'list', query], queryFn: () => list(query) }),
-    query: (id: number) => queryOptions({ queryKey: [kind, 'record', id], queryFn: () => read(id) }),
+    listQuery: (query: QueryOf<K>) => ({
+      queryKey: [kind, 'list', query],
+      queryFn: ({ signal }: Aborted) => list(query, signal),
+    }),
+    query: (id: number) =>
+      queryOptions({ queryKey: [kind, 'record', id], queryFn: ({ signal }) => read(id, signal) }),
   }
 }

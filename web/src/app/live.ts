@@ -1,6 +1,6 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { Problem } from '../api/client.ts'
-import { isAhead, readAgain, readTwice } from '../api/read-again.ts'
+import { isAhead, readAfterChange, readAgain } from '../api/read-again.ts'
 import { all_kinds } from '../kinds.ts'
 import { staleAfter } from '../record/kinds.ts'
 import { openStream, type StreamMessage } from './event-stream.ts'
@@ -52,8 +52,7 @@ function follow(client: QueryClient, name: string): void {
     gathering = true
     setTimeout(() => {
       gathering = false
-      readTwice(client, old)
-      readAgain(client, old)
+      readAfterChange(client, old)
       old.clear()
     }, gathered_ms)
   }

@@ -34,11 +34,11 @@ export const rangeQuery = (range: Range | null, filters: Record<string, string>)
   queryOptions({
     queryKey: ['appointments', 'range', range, filters],
     enabled: range !== null,
-    queryFn: async (): Promise<Shown> => {
+    queryFn: async ({ signal }): Promise<Shown> => {
       const query = { ...queryOf(range as Range, filters), per_page }
       const found: Appointment[] = []
       for (let cursor = ''; ; ) {
-        const { data, meta } = await appointmentsApi.list({ ...query, cursor })
+        const { data, meta } = await appointmentsApi.list({ ...query, cursor }, signal)
         found.push(...data)
         if (!meta.next_cursor) return { appointments: found, more: false }
         if (found.length >= most_shown) return { appointments: found, more: true }

@@ -1,5 +1,5 @@
 import { undecided } from '../api/change-since.ts'
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import { type Aborted, api, dataOf, type Schemas } from '../api/client.ts'
 import { isStale, matching, type QueryOf, type RecordKind } from '../api/record-api.ts'
 import { askWhose } from '../record/conflicts.ts'
 import { dealsApi } from './kind.tsx'
@@ -22,7 +22,7 @@ export async function listDeals(query: QueryOf<'deals'>, signal?: AbortSignal) {
 
 export const dealsQuery = (query: QueryOf<'deals'>) => ({
   queryKey: ['deals', 'list', query],
-  queryFn: () => listDeals(query),
+  queryFn: ({ signal }: Aborted) => listDeals(query, signal),
 })
 
 type StageChange = { stage: Stage; probability?: number; lost_reason?: string | null }

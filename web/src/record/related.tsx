@@ -47,7 +47,8 @@ function RelatedRecords({ kind, filters, linked }: Props) {
   const [creating, setCreating] = useState<boolean | null>(null)
   const rows = useQuery({
     queryKey: [kind, 'related', filters],
-    queryFn: () => recordApi(kind).list({ ...filters, ...(sort && { sort }), per_page } as never),
+    queryFn: ({ signal }) =>
+      recordApi(kind).list({ ...filters, ...(sort && { sort }), per_page } as never, signal),
     placeholderData: keepPreviousData,
   })
   const look = useQuery({

@@ -1,5 +1,6 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import type { Aborted } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -8,7 +9,10 @@ import { DataTable, type TableProps } from './table.tsx'
 import type { Identified, Meta } from './table-parts.tsx'
 
 /** The query of one page of a list. */
-export type ListQuery<Row> = { queryKey: QueryKey; queryFn: () => Promise<{ data: Row[]; meta: Meta }> }
+export type ListQuery<Row> = {
+  queryKey: QueryKey
+  queryFn: (by: Aborted) => Promise<{ data: Row[]; meta: Meta }>
+}
 
 /**
  * The current page of a list, and its selected rows. Rows that leave the page are deselected. If the page
