@@ -146,7 +146,10 @@ test('a booking page is made and changed, visitors book on it, and the open cale
   assert.equal(await page.locator('iframe').getAttribute('sandbox'), '')
   assert.equal(await preview.locator('script').count(), 0)
   // Its style is there, and its months and days are links.
-  assert.equal(await preview.locator('main').evaluate('(main) => getComputedStyle(main).maxWidth'), '800px')
+  const width = await preview
+    .locator('main')
+    .evaluate((main) => main.ownerDocument.defaultView?.getComputedStyle(main).maxWidth)
+  assert.equal(width, '800px')
   const from = page.getByLabel('Monday, from')
   assert.equal(await from.inputValue(), '09:00')
   await from.fill('18:00')
