@@ -131,17 +131,20 @@ describe('the board of deals', () => {
     const more = page.getByRole('button', { name: 'Show more (5)' })
     await more.waitFor()
     const cards = column(page, 'demo').locator('.card-link')
-    let held = false
+    const changed = Promise.withResolvers<void>()
     await page.route(/cursor=[^&]/, async (route) => {
-      const first = !held
-      held = true
-      // Until the change has come, which reads all again.
-      if (first) await changed
-      await route.continue().catch(() => {})
+      await changed.promise
+      await route.continue()
     })
-    const changed = page.waitForRequest((request) => /stage=demo.*cursor=(&|$)/.test(request.url()))
+    const again = page.waitForRequest((request) => /stage=demo.*cursor=(&|$)/.test(request.url()))
     await more.click()
+    // The event stream tells of the change, which is then read.
+    const told = page.waitForRequest((request) => /reports\/pipeline/.test(request.url()))
     await board.api('PUT', `/deals/${id}`, { name: 'Busier' })
+    await told
+    changed.resolve()
+    await again
+    await page.getByText('Busier').waitFor()
     await cards.nth(29).waitFor()
     assert.equal(await cards.count(), 30)
   })
