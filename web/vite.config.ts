@@ -42,7 +42,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // Code that several pages share is one chunk. Otherwise a page would load about sixty files of a
     // kilobyte each.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 9 }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 14 }] } } },
     chunkSizeWarningLimit: 1000,
   },
   // For `npm run dev`, beside a running service.
