@@ -109,6 +109,7 @@ test('filters take one value, several, none, and what a person has typed', async
     data.map(({ id }) => id),
     [deal.id],
   )
+  await assert.rejects(client.contacts.list({ stage: [] }), /stage is an empty list/)
 })
 
 test('a list is read to its end, page by page, and no further than asked', async () => {

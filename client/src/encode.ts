@@ -33,6 +33,9 @@ export function queryOf(query: object = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
+    // As an empty text it would be no filter, and match every record.
+    if (Array.isArray(value) && value.length === 0)
+      throw new TypeError(`${name} is an empty list, which no record matches. Leave the call out.`)
     if (isGroup(value))
       for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, textOf(one))
     else search.append(name, textOf(value))
