@@ -50,6 +50,25 @@ test('the files come compressed and may be kept for ever; one that is not there 
   assert.equal((await rapport.call('POST', `/assets/${script}`)).status, 405)
 })
 
+test('the app can be installed: its manifest names icons of the sizes that it says', async () => {
+  const { text } = await get('/')
+  const [, manifest = ''] = /<link rel="manifest" href="([^"]+)"/.exec(text) ?? []
+  const { status, headers, text: json } = await get(manifest)
+  assert.equal(status, 200, manifest)
+  assert.equal(headers.get('content-type'), 'application/manifest+json')
+  const { start_url, display, icons } = JSON.parse(json)
+  assert.deepEqual([start_url, display], ['/', 'standalone'])
+  const [, touch = ''] = /<link rel="apple-touch-icon" href="([^"]+)"/.exec(text) ?? []
+  assert.ok(icons.some(({ purpose }: { purpose?: string }) => purpose === 'maskable'))
+  for (const { src, sizes, type } of [...icons, { src: touch, sizes: '180x180', type: 'image/png' }]) {
+    const response = await fetch(rapport.url + src)
+    assert.equal(response.headers.get('content-type'), type, src)
+    // The width and the height are at the begin of a PNG.
+    const bytes = Buffer.from(await response.arrayBuffer())
+    assert.equal(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`, sizes, src)
+  }
+})
+
 test('a program that forgets the prefix of the API is told so, and gets no page', async () => {
   for (const accept of ['*/*', 'application/json']) {
     const { status, body } = await get('/contacts', { accept })
