@@ -215,7 +215,7 @@ function useActivityColumns(): Column<ListedActivity>[] {
         cell: (activity) => <Due activity={activity} />,
       },
       {
-        ...{ id: 'linked', label: t.activities.linked },
+        ...{ id: 'linked', label: t.activities.linked, width: 240 },
         cell: ({ contact, company, deal }) => (
           <span className="activity-about">
             {contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}

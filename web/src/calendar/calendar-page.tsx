@@ -43,7 +43,7 @@ export function CalendarPage() {
   const pages = useNames('booking_pages')
   const formats = useFormats()
   const may = useMay()('appointments:write')
-  const phone = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
+  const phone = useMediaQuery('(max-width: 40em)', false, { getInitialValueInEffect: false })
   const { address, change } = useAddress()
   const { move } = useAppointmentActions()
   const controller = useCalendarController()
@@ -125,18 +125,13 @@ export function CalendarPage() {
           <ActionIcon.Group>
             <ActionIcon
               variant="default"
-              size="30px"
+              size={30}
               aria-label={t.calendar.earlier}
               onClick={() => go('prev')}
             >
               <ChevronLeftIcon />
             </ActionIcon>
-            <ActionIcon
-              variant="default"
-              size="30px"
-              aria-label={t.calendar.later}
-              onClick={() => go('next')}
-            >
+            <ActionIcon variant="default" size={30} aria-label={t.calendar.later} onClick={() => go('next')}>
               <ChevronRightIcon />
             </ActionIcon>
           </ActionIcon.Group>

@@ -45,6 +45,7 @@ function useContactColumns() {
       },
       {
         id: 'email',
+        width: 208,
         label: labelOf('email'),
         cell: ({ email }) =>
           email && (

@@ -34,7 +34,6 @@ function useDealColumns() {
         id: 'name',
         label: labelOf('name'),
         sort: 'name',
-        width: 260,
         cell: ({ name, stage }) => (
           <>
             <span className="deal-stage">
@@ -56,7 +55,7 @@ function useDealColumns() {
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
-      { id: 'stage', label: labelOf('stage'), cell: ({ stage }) => <StageBadge stage={stage} /> },
+      { id: 'stage', label: labelOf('stage'), width: 164, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
         id: 'value',
         label: labelOf('value'),
@@ -80,6 +79,7 @@ function useDealColumns() {
       },
       {
         id: 'next_activity',
+        width: 200,
         label: labelOf('next_activity'),
         cell: (deal) => <NextStep deal={deal} />,
       },

@@ -35,9 +35,7 @@ export function Page({ title, count, middle, below, actions, children }: Props) 
             )}
           </Group>
           <div className="page-middle">{middle}</div>
-          <Group gap="sm" wrap="nowrap">
-            {actions}
-          </Group>
+          <Group gap="sm">{actions}</Group>
         </div>
         {below && <div className="page-below">{below}</div>}
       </header>

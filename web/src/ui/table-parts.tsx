@@ -14,6 +14,7 @@ export type Column<Row> = {
   down?: boolean
   /** Right-aligned, with tabular figures. */
   number?: boolean
+  /** In pixels at the usual text size. */
   width?: number
   /** Shown on a phone too; the first column always is. */
   phone?: boolean
@@ -64,10 +65,10 @@ export function RowLink({
   )
 }
 
-type HeadProps<Row> = { column: Column<Row>; sort?: string; onSort?: (sort: string) => void }
+type HeadProps<Row> = { column: Column<Row>; first: boolean; sort?: string; onSort?: (sort: string) => void }
 
 /** The header of a column. A click sorts if the API can. */
-export function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
+export function HeadCell<Row>({ column, first: leads, sort, onSort }: HeadProps<Row>) {
   const t = useTexts()
   const { label, number, width, phone } = column
   const down = sort === `-${column.sort}`
@@ -80,7 +81,9 @@ export function HeadCell<Row>({ column, sort, onSort }: HeadProps<Row>) {
       scope="col"
       aria-sort={order}
       className={number ? 'number' : undefined}
-      style={{ width }}
+      style={width ? { width: `${width / 16}rem` } : undefined}
+      data-first={leads || undefined}
+      title={label}
       data-phone={phone || undefined}
     >
       {column.sort && onSort ? (

@@ -148,7 +148,13 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   return (
     <div className="table-place">
       <div className="table-scroll" ref={scroll}>
-        <table className="table" aria-label={label} aria-busy={!rows || old} data-old={old || undefined}>
+        <table
+          className="table"
+          aria-label={label}
+          aria-busy={!rows || old}
+          data-old={old || undefined}
+          data-fixed={onSort !== undefined || undefined}
+        >
           <thead>
             <tr>
               {onSelect && (
@@ -171,6 +177,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
                 <HeadCell
                   key={column.id}
                   column={index === 0 ? { ...column, phone: true } : column}
+                  first={index === 0}
                   sort={sort}
                   onSort={onSort}
                 />

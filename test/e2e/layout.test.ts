@@ -1,0 +1,185 @@
+// runs: once, long
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at here
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { fits, phone, settled, startWeb, visit, type Web } from '../web.ts'
+import { makeScreens } from '../web-screens.ts'
+
+const folder = fileURLToPath(new URL('../../screenshots', import.meta.url))
+const takesPictures = process.env.SCREENSHOTS === '1'
+const names = [
+  ...['home', 'contacts', 'contacts-panel', 'deals', 'deals-table', 'calendar', 'contact', 'deal'],
+  ...['webhooks', 'deliveries'],
+]
+const wide = { viewport: { width: 1440, height: 900 } }
+const long_name = 'Preferred-delivery-window-and-warehouse-of-the-purchasing-department'
+
+let web: Web
+let screens: [name: string, path: string][]
+let contact: number
+before(async () => {
+  if (takesPictures) mkdirSync(folder, { recursive: true })
+  web = await startWeb()
+  const all = await makeScreens(web.rapport)
+  screens = names.map((name) => [name, all[name] as string])
+  contact = Number(all.contact?.split('/').at(-1))
+  const definition = { resource: 'contacts', key: 'window', label: long_name, type: 'text' }
+  const made = await web.rapport.call('POST', '/api/v1/custom-fields', definition)
+  assert.equal(made.status, 201, made.text)
+})
+after(() => web?.close())
+
+async function show(page: Page, name: string, path: string, variant: string) {
+  await visit(page, path)
+  await settled(page)
+  if (takesPictures) await page.screenshot({ path: `${folder}/layout-${name}-${variant}.png` })
+}
+
+/** Texts that lie over each other: pairs of boxes of visible text with no common scroll or cover. */
+const overlaps = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { document, NodeFilter, getComputedStyle } = globalThis as any
+    const walker = document.createTreeWalker(document.querySelector('#app'), NodeFilter.SHOW_TEXT)
+    /** The part of a box that its ancestors do not clip. */
+    function seen({ left, right, top, bottom }: any, element: any) {
+      const box = { left, right, top, bottom }
+      for (let one = element; one; one = one.parentElement) {
+        if (getComputedStyle(one).overflowX === 'visible') continue
+        const clip = one.getBoundingClientRect()
+        box.left = Math.max(box.left, clip.left)
+        box.right = Math.min(box.right, clip.right)
+        box.top = Math.max(box.top, clip.top)
+        box.bottom = Math.min(box.bottom, clip.bottom)
+      }
+      return box
+    }
+    const found: { text: string; box: any; element: any }[] = []
+    while (walker.nextNode()) {
+      const node = walker.currentNode
+      const element = node.parentElement
+      if (!node.data.trim() || element.closest('.unseen, .skip, [aria-hidden=true]')) continue
+      const range = document.createRange()
+      range.selectNodeContents(node)
+      for (const rect of range.getClientRects()) {
+        const box = seen(rect, element)
+        if (box.right <= box.left || box.bottom <= box.top) continue
+        const x = (box.left + box.right) / 2
+        const y = (box.top + box.bottom) / 2
+        const top = document.elementFromPoint(x, y)
+        // What is scrolled away, clipped, or under something that floats is not seen there.
+        if (!top || !(top === element || element.contains(top) || top.contains(element))) continue
+        if (getComputedStyle(element).visibility !== 'visible') continue
+        found.push({ text: node.data.trim().slice(0, 40), box, element })
+      }
+    }
+    const pairs: string[] = []
+    const slack = 3
+    for (const [index, one] of found.entries())
+      for (const other of found.slice(index + 1)) {
+        const [a, b] = [one.box, other.box]
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left)
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
+        const half = Math.min(a.bottom - a.top, b.bottom - b.top) / 2
+        if (across > slack && down > half && one.element !== other.element)
+          pairs.push(`${one.text} | ${other.text}`)
+      }
+    return pairs
+  })
+
+/** Texts that do not grow with the text size: smaller than 17 px where the smallest one is twice 9. */
+const small = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { document, getComputedStyle } = globalThis as any
+    const all: any[] = [...document.querySelectorAll('#app *:not(svg, svg *)')]
+    const own = (one: any) => [...one.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim())
+    return all
+      .filter((one) => own(one) && Number.parseFloat(getComputedStyle(one).fontSize) < 17)
+      .map((one) => `${one.className}: ${one.textContent}`.slice(0, 80))
+  })
+
+test('at twice the text size nothing is wider than the screen, and no text lies over another', async (t) => {
+  const page = await web.open(t, '/', { ...wide, reusable: false })
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
+  const found: string[] = []
+  for (const [name, path] of screens) {
+    await show(page, name, path, '200')
+    await fits(page)
+    for (const pair of await overlaps(page)) found.push(`${name}: ${pair}`)
+    for (const text of await small(page)) found.push(`${name}: ${text}`)
+  }
+  assert.deepEqual(found, [])
+})
+
+test('nothing is wider than the screen, and beside the panel the list keeps its pager and its actions', async (t) => {
+  // Its size changes.
+  const page = await web.open(t, '/', { ...wide, reusable: false })
+  for (const [name, path] of screens) await show(page, name, path, '1440')
+  const found: string[] = []
+  const filters = ['stage=customer', 'source=fair', 'email=x', 'phone=1', 'tag=a', 'created_from=2026-01-01']
+  for (const width of [1440, 1024, phone.viewport.width]) {
+    await page.setViewportSize({ width, height: 844 })
+    await show(page, 'filters', `/contacts?${filters.join('&')}`, String(width))
+    await fits(page)
+    for (const pair of await overlaps(page)) found.push(`filters at ${width}: ${pair}`)
+    for (const [name, path] of screens) {
+      await visit(page, path)
+      await settled(page)
+      await fits(page)
+      for (const pair of await overlaps(page)) found.push(`${name} at ${width}: ${pair}`)
+      if (width === phone.viewport.width) await show(page, name, path, '390')
+    }
+    if (width === phone.viewport.width) continue
+    await show(page, 'panel', `/contacts?per_page=5&open=${contact}`, String(width))
+    const left = await page.locator('.panel').evaluate((one) => one.getBoundingClientRect().left)
+    for (const name of ['Create contact', 'Columns'])
+      for (const box of [await page.getByRole('button', { name }).first().boundingBox()])
+        assert.ok(box && box.x + box.width <= left, `${name} at ${width}: ${JSON.stringify(box)}, ${left}`)
+  }
+  assert.deepEqual(found, [])
+})
+
+test('the columns of a list are as wide with other rows', async (t) => {
+  const page = await web.open(t, '/contacts', wide)
+  const widths = () =>
+    page
+      .getByRole('columnheader')
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().width)))
+  await settled(page)
+  const before = await widths()
+  await visit(page, '/contacts?search=Ada')
+  await page.locator('tbody tr[data-row-id]').nth(1).waitFor({ state: 'detached' })
+  assert.deepEqual(await widths(), before)
+})
+
+test('in forced colours, what is selected, current or chosen is seen by lines and system colours', async (t) => {
+  const page = await web.open(t, '/', { ...wide, forcedColors: 'active' })
+  for (const [name, path] of screens) await show(page, name, path, 'forced')
+  const styleOf = (selector: string, property: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((one, property) => (globalThis as any).getComputedStyle(one)[property], property)
+  await visit(page, '/contacts')
+  await settled(page)
+  await page.getByRole('checkbox').nth(1).check()
+  const row = 'tbody tr[data-selected]'
+  assert.equal(await styleOf(`${row} td`, 'borderTopWidth'), '2px')
+  assert.equal(await styleOf('.rail-link[aria-current=page]', 'outlineStyle'), 'solid')
+  const box = `${row} input`
+  const paper = await styleOf('body', 'backgroundColor')
+  assert.notEqual(await styleOf(box, 'backgroundColor'), paper)
+  assert.equal(await styleOf('.mantine-Badge-root', 'borderTopWidth'), '1px')
+  await visit(page, '/')
+  await settled(page)
+  assert.notEqual(await styleOf('.home-bar-value', 'outlineStyle'), 'none')
+  await visit(page, `/contacts/${contact}`)
+  await settled(page)
+  const [chosen, other] = ['[data-active]', ':not([data-active])'].map((which) => `[role=tab]${which}`)
+  assert.notEqual(
+    await styleOf(chosen as string, 'borderBottomColor'),
+    await styleOf(other as string, 'borderBottomColor'),
+  )
+})
