@@ -77,6 +77,34 @@ test('the stream does not wait for the page, and what is read when it is open is
   assert.equal(new Set(read).size, read.length, `${read}`)
 })
 
+/** What a page that opens asks the service twice. */
+async function askedTwice(t: Parameters<Web['open']>[0], path: string): Promise<string[]> {
+  const page = await web.open(t, '/settings', { allow: dropped })
+  await page.goto('about:blank')
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname}${search}`)
+  })
+  const opened = page.waitForResponse((response) => isStream(response.request()))
+  await page.goto(web.rapport.url + path)
+  await opened
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForTimeout(500)
+  await page.close()
+  return asked.filter((one, n) => asked.indexOf(one) !== n)
+}
+
+test('a page that opens asks for nothing twice', async (t) => {
+  await call('POST', '/contacts', { first_name: 'Zoë', last_name: 'Once' })
+  for (const path of ['/', '/contacts', '/calendar']) {
+    let twice = await askedTwice(t, path)
+    // On a busy machine, the page may not wait until the stream is open.
+    for (let tries = 1; twice.length && tries < 5; tries++) twice = await askedTwice(t, path)
+    assert.deepEqual(twice, [], path)
+  }
+})
+
 test('two browsers see what the other one does, within a moment', async (t) => {
   await plan('Seen by both')
   const one = await openHome(t)

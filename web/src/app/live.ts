@@ -25,25 +25,35 @@ const of_the_clock = ['activities', 'appointments', 'booking_pages', 'reports']
 const minute_ms = 60_000
 // Changes within this time are read together.
 const gathered_ms = 300
+// How long a page waits for the stream before it reads data.
+const opening_ms = 400
 
 let kept = false
 
 /**
  * Keeps the page up to date: follows the changes of the workspace, and reads stale data again when the
- * window regains focus. Call it before the page reads data: data read before the stream opens must be read
- * again.
+ * window regains focus. Await it before the page reads data: it resolves when the stream is open, and data
+ * read before that must be read again. On a slow line, it resolves earlier.
  */
-export function keepUpToDate(client: QueryClient, { workspace, scopes }: Session): void {
+export async function keepUpToDate(client: QueryClient, { workspace, scopes }: Session): Promise<void> {
   if (kept) return
   kept = true
   watchFocusAndClock(client)
-  if (scopes.includes('events:read')) follow(client, `rapport-changes-${workspace.id}`)
+  if (!scopes.includes('events:read')) return
+  const late = new Promise<void>((resolve) => setTimeout(resolve, opening_ms))
+  await Promise.race([follow(client, `rapport-changes-${workspace.id}`), late])
 }
 
-function follow(client: QueryClient, name: string): void {
+/** Resolves when the stream is open, in this tab or in another one. */
+function follow(client: QueryClient, name: string): Promise<void> {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
   const old = new Set<string>()
   let gathering = false
   function onMessage(message: StreamMessage) {
+    open()
     if ('refused' in message) return onRefused(client)
     if ('lost' in message) return void readAgain(client, everything(client))
     for (const kind of message.changed) for (const resource of stale[kind] ?? []) old.add(resource)
@@ -67,8 +77,11 @@ function follow(client: QueryClient, name: string): void {
       onMessage(message)
       channel.postMessage(message)
     })
-  if (navigator.locks) navigator.locks.request(name, lead).catch(() => {})
-  else whileSeen(onMessage)
+  if (navigator.locks) {
+    navigator.locks.query().then(({ held }) => held?.some((lock) => lock.name === name) && open())
+    navigator.locks.request(name, lead).catch(() => {})
+  } else whileSeen(onMessage)
+  return opened
 }
 
 /** The resources in the cache, except the session, which has its own updates. */

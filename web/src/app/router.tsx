@@ -42,7 +42,7 @@ const frame = createRoute({
     // Load the page's chunk while the session is read. The page itself reports a failure.
     for (const { fullPath } of matches) pages[fullPath]?.preload?.()
     try {
-      keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
+      await keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error
       const to = location.pathname === '/' ? {} : { to: location.href }
