@@ -100,6 +100,19 @@ const small = (page: Page): Promise<string[]> =>
       .map((one) => `${one.className}: ${one.textContent}`.slice(0, 80))
   })
 
+/** The buttons of the page's line whose labels are cut. */
+const cut = (page: Page): Promise<string[]> =>
+  page
+    .locator('.page-line :is(.mantine-Button-label, .mantine-SegmentedControl-root)')
+    .evaluateAll((all: any[]) =>
+      all
+        .filter(
+          (one) =>
+            one.scrollWidth > one.parentElement.clientWidth + 1 || one.scrollWidth > one.clientWidth + 1,
+        )
+        .map((one) => one.textContent),
+    )
+
 test('at twice the text size nothing is wider than the screen, and no text lies over another', async (t) => {
   const page = await web.open(t, '/', { ...wide, reusable: false })
   await page.evaluate("document.documentElement.style.fontSize = '200%'")
@@ -108,6 +121,7 @@ test('at twice the text size nothing is wider than the screen, and no text lies 
     await show(page, name, path, '200')
     await fits(page)
     for (const pair of await overlaps(page)) found.push(`${name}: ${pair}`)
+    for (const label of await cut(page)) found.push(`${name}: ${label} is cut`)
     for (const text of await small(page)) found.push(`${name}: ${text}`)
   }
   assert.deepEqual(found, [])

@@ -73,6 +73,7 @@ function useDealColumns() {
       },
       {
         id: 'expected_close_date',
+        width: 120,
         label: t.deals.expected_close_date,
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
