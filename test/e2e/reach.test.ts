@@ -11,6 +11,23 @@ after(() => web?.close())
 
 const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 
+test('a click with Shift selects all rows between, and clears them again', async (t) => {
+  for (const last_name of ['One', 'Two', 'Three', 'Four', 'Five'])
+    await web.rapport.call('POST', '/api/v1/contacts', { first_name: 'Range', last_name })
+  const page = await web.open(t, '/contacts?search=Range&sort=id')
+  const boxes = page.locator('tbody').getByRole('checkbox')
+  const checked = () =>
+    boxes.evaluateAll((all) => all.map((one) => (one as unknown as { checked: boolean }).checked))
+  await boxes.nth(4).waitFor()
+  await boxes.nth(1).click()
+  await boxes.nth(3).click({ modifiers: ['Shift'] })
+  assert.deepEqual(await checked(), [false, true, true, true, false])
+  await boxes.nth(2).click({ modifiers: ['Shift'] })
+  assert.deepEqual(await checked(), [false, true, false, false, false])
+  const ids = (await read('/contacts')).map(({ id }: { id: number }) => id)
+  for (const id of ids) await web.rapport.call('DELETE', `/api/v1/contacts/${id}`)
+})
+
 test('what was just created is opened from its toast, by the key o, though no list shows it', async (t) => {
   const page = await web.open(t, '/calendar')
   await settled(page)

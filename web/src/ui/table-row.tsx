@@ -8,7 +8,7 @@ type Given<Row> = {
   nameOf: (row: Row) => string
   hrefOf?: ((row: Row) => string) | undefined
   onOpen?: ((row: Row) => void) | undefined
-  toggle: (row: Row) => void
+  toggle: (row: Row, range?: boolean) => void
   lead?: ((row: Row) => React.ReactNode) | undefined
 }
 
@@ -20,7 +20,7 @@ export function useCalls<Row>(given: Given<Row>) {
     nameOf: (row: Row) => latest.current.nameOf(row),
     hrefOf: (row: Row) => latest.current.hrefOf?.(row),
     onOpen: (row: Row) => latest.current.onOpen?.(row),
-    toggle: (row: Row) => latest.current.toggle(row),
+    toggle: (row: Row, range?: boolean) => latest.current.toggle(row, range),
     lead: (row: Row) => latest.current.lead?.(row),
   }))
   return calls
@@ -60,7 +60,7 @@ function Drawn<Row extends Identified>(props: Props<Row>) {
             size="xs"
             aria-label={t.app.select_row(name)}
             checked={selected}
-            onChange={() => calls.toggle(row)}
+            onChange={({ nativeEvent }) => calls.toggle(row, (nativeEvent as MouseEvent).shiftKey)}
           />
         </td>
       )}

@@ -113,10 +113,19 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
     const row = rows?.[index]
     if (row && open_id && onOpen) follow(() => onOpen(row))
   }
-  const toggle = (row: Row) => {
-    if (old) return
+  const toggled = useRef<Row['id']>(undefined)
+  /** With `range`, all rows from the last toggled one to this one become as this one. */
+  const toggle = (row: Row, range = false) => {
+    if (old || !rows) return
     const next = new Set<Row['id']>(selected)
-    if (!next.delete(row.id)) next.add(row.id)
+    const selects = !next.has(row.id)
+    const [at, from] = [row.id, range ? toggled.current : row.id].map((id) =>
+      rows.findIndex((one) => one.id === id),
+    )
+    const ends = [at as number, from === -1 ? at : from] as number[]
+    for (const { id } of rows.slice(Math.min(...ends), Math.max(...ends) + 1))
+      selects ? next.add(id) : next.delete(id)
+    toggled.current = row.id
     onSelect?.(next)
   }
   const calls = useCalls({ nameOf, hrefOf, onOpen, toggle, lead: lead?.cell })
