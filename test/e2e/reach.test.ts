@@ -90,3 +90,30 @@ test('the dialog of a contact creates its company, and a mistyped one is not cre
   await page.getByRole('link', { name: 'Roadrunner Ltd' }).first().waitFor()
   assert.equal((await read(`/contacts/${contact.id}`)).company.name, 'Roadrunner Ltd')
 })
+
+test('the header of a record starts a note, a deal and an appointment for it', async (t) => {
+  const create = async (path: string, body: object) =>
+    (await web.rapport.call('POST', `/api/v1${path}`, body)).body.data.id as number
+  const contact_id = await create('/contacts', { first_name: 'Zoë', last_name: "O'Neil-Ångström" })
+  const page = await web.open(t, `/contacts/${contact_id}`)
+  await page.getByRole('button', { name: "Add deal for Zoë O'Neil-Ångström" }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Pilot')
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  const [deal] = await read('/deals?search=Pilot')
+  assert.equal(deal.contact_id, contact_id)
+  await page.getByRole('button', { name: 'Write a note' }).click()
+  await page.keyboard.type('Prefers mornings')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('listitem').filter({ hasText: 'Prefers mornings' }).waitFor()
+
+  // An appointment is with the contact of the deal.
+  await page.goto(`${web.rapport.url}/deals/${deal.id}`)
+  await page.getByRole('button', { name: 'Add appointment for Pilot' }).click()
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Kick-off')
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'detached' })
+  const [appointment] = await read(`/appointments?contact_id=${contact_id}`)
+  assert.equal(appointment.title, 'Kick-off')
+})

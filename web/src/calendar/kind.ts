@@ -52,6 +52,7 @@ export const appointments = {
   record: async () => (await import('./appointment-record.tsx')).AppointmentRecord,
   related: {
     to: ['contacts'],
+    header: ['contacts', 'deals'],
     sort: '-start_at',
     load: async () => (await import('./related.tsx')).related,
   },

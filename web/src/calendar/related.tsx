@@ -5,6 +5,7 @@ import { RelatedRow } from '../record/related.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import type { Appointment } from './appointments.ts'
+import { CreateAppointment } from './create-appointment.tsx'
 
 /** The time and place of an appointment, and its status unless scheduled. */
 function Detail({ start_at, location, status }: Appointment) {
@@ -28,4 +29,5 @@ export const related: Related<'appointments'> = {
       done={/^(cancelled|declined)$/.test(appointment.status)}
     />
   ),
+  Create: CreateAppointment,
 }

@@ -1,4 +1,4 @@
-import { DeviceMobileIcon, MailIcon } from '@primer/octicons-react'
+import { DeviceMobileIcon, MailIcon, NoteIcon } from '@primer/octicons-react'
 import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
@@ -66,7 +66,7 @@ export function ContactRecord(props: RecordProps) {
               id: 'notes',
               label: t.fields.notes,
               content: <Notes contact_id={id} />,
-              ...(save && { command: { keys: 'n', label: t.app.keys.note } }),
+              ...(save && { command: { keys: 'n', label: t.app.keys.note, icon: NoteIcon } }),
             },
           ],
         }

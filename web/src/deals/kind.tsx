@@ -68,6 +68,7 @@ export const deals = {
   record: async () => (await import('./deal-record.tsx')).DealRecord,
   related: {
     to: ['contacts', 'companies'],
+    header: ['contacts', 'companies'],
     address: { view: 'table' },
     load: async () => (await import('./related.tsx')).related,
   },

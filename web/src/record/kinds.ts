@@ -93,7 +93,14 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** The dialog that logs what happened with a record, such as a call. */
   log?(): Promise<ComponentType<CreateProps>>
   /** The kinds whose pages have a tab with these records, and the order in it. */
-  related?: { to: readonly RecordKind[]; sort?: string; address?: object; load(): Promise<Related<K>> }
+  related?: {
+    to: readonly RecordKind[]
+    /** The kinds that offer to create one in the header of their records. */
+    header?: readonly RecordKind[]
+    sort?: string
+    address?: object
+    load(): Promise<Related<K>>
+  }
 }
 
 /** The kinds whose records can be merged. */

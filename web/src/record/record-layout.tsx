@@ -1,5 +1,5 @@
 import { Group, Skeleton, Stack, Tabs, Text } from '@mantine/core'
-import { ArrowLeftIcon } from '@primer/octicons-react'
+import { ArrowLeftIcon, type Icon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
@@ -7,6 +7,7 @@ import { useFormats } from '../app/formats.ts'
 import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
+import { PageAction } from '../ui/page-action.tsx'
 import './record-layout.css'
 
 export type RecordTab = {
@@ -14,8 +15,8 @@ export type RecordTab = {
   label: string
   count?: number | undefined
   content: React.ReactNode
-  /** A key that shows the tab and focuses its [data-tab-focus], such as n for a new note. */
-  command?: { keys: string; label: string }
+  /** A key, and a button in the header, that show the tab and focus its [data-tab-focus], such as n for a new note. */
+  command?: { keys: string; label: string; icon: Icon }
 }
 
 type Props = {
@@ -61,14 +62,15 @@ export function RecordLayout(props: Props) {
     target.focus()
     setAsked(0)
   }, [asked, tab])
+  const commands = tabs.flatMap(({ id, command }) => {
+    function run() {
+      show(id)
+      setAsked(asked + 1)
+    }
+    return command ? [{ id, ...command, run }] : []
+  })
   useCommands(
-    tabs.flatMap(({ id, command }) => {
-      function run() {
-        show(id)
-        setAsked(asked + 1)
-      }
-      return command ? [{ id: `tab-${id}`, group: 'actions' as const, ...command, run }] : []
-    }),
+    commands.map(({ id, keys, label, run }) => ({ id: `tab-${id}`, group: 'actions', keys, label, run })),
   )
   const article = useRef<HTMLElement>(null)
   const edit = () => article.current?.querySelector<HTMLElement>('.record-facts .field-button')?.click()
@@ -93,8 +95,11 @@ export function RecordLayout(props: Props) {
             </Title>
             {subtitle && <div className="record-subtitle hint">{subtitle}</div>}
           </div>
-          {actions && (
-            <Group gap="sm" wrap="nowrap">
+          {(actions || commands.length > 0) && (
+            <Group gap="sm">
+              {commands.map(({ id, label, icon, run }) => (
+                <PageAction key={id} label={label} icon={icon} onClick={run} />
+              ))}
               {actions}
             </Group>
           )}

@@ -14,6 +14,7 @@ import type { Save } from './facts.tsx'
 import { isMerged, type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
 import { useRecordLog } from './log.tsx'
 import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
+import { QuickCreates } from './quick.tsx'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
 import { useStored } from './refresh.ts'
@@ -73,7 +74,8 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   const save: Save<K> = writes ? store : undefined
   const name = nameOf(record as never)
   const parts = children(record, save)
-  const related = useRelatedTabs(kind, id, { ...parts.linked, [noun]: { id, name } })
+  const linked: Linked = { ...parts.linked, [noun]: { id, name } }
+  const related = useRelatedTabs(kind, id, linked)
   const log = useRecordLog(kind, id, name, parts.linked)
   // Every kind of this page has them.
   const shared = record as unknown as Shared & Authored
@@ -100,6 +102,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
         actions={
           <>
             {log.open && <PageAction label={log.label} icon={CommentDiscussionIcon} onClick={log.open} />}
+            <QuickCreates owner={kind} name={name} linked={linked} />
             {parts.actions}
             {isMerged(kind) && <MergeWith kind={kind} id={id} />}
             {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}

@@ -117,6 +117,7 @@ export const record: typeof english = {
   former_member: 'Ehemaliges Mitglied',
   assign: 'Zuweisen',
   log: 'Anruf, Treffen oder E-Mail festhalten',
+  add_for: (one, name) => `${one} zu ${name} anlegen`,
   log_with: (name) => `Anruf oder Treffen festhalten: ${name}`,
   assign_to: (what) => `Zuständig für ${what}`,
   assign_hint: 'Namen eingeben',

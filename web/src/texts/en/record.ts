@@ -121,6 +121,7 @@ export const record = {
   former_member: 'Former member',
   assign: 'Assign',
   log: 'Log a call, a meeting or an e-mail',
+  add_for: (one: string, name: string) => `Add ${one.toLowerCase()} for ${name}`,
   log_with: (name: string) => `Log a call or meeting: ${name}`,
   assign_to: (what: string) => `Assign ${what} to`,
   assign_hint: 'Type a name',
