@@ -363,3 +363,27 @@ test('who may only read can change nothing, and everybody can use every view', a
     await checkScreen(page)
   }
 })
+
+test('no page jumps while it loads: its layout shifts add up to less than 0.05', async (t) => {
+  const contact = await create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz' })
+  const page = await web.open(t, '/settings', { viewport: { width: 1440, height: 900 } })
+  await page.addInitScript(`
+    shifted = 0
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value
+    }).observe({ type: 'layout-shift', buffered: true })`)
+  for (const path of [
+    '/',
+    '/contacts',
+    `/contacts/${contact}`,
+    '/deals',
+    '/calendar',
+    '/calendar?show=month',
+  ]) {
+    await page.goto(web.rapport.url + path)
+    await page.locator('main h1, main h2').first().waitFor()
+    await page.waitForTimeout(700)
+    const shifted = await page.evaluate<number>('shifted')
+    assert.ok(shifted < 0.05, `${path}: ${shifted}`)
+  }
+})

@@ -12,7 +12,7 @@ import theme from '@fullcalendar/react/themes/classic'
 import timeGrid from '@fullcalendar/react/timegrid'
 import '@fullcalendar/react/skeleton.css'
 import '@fullcalendar/react/themes/classic/theme.css'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
@@ -89,6 +89,7 @@ export default function CalendarGrid(props: Props) {
   const { controller, show, date, appointments, editable, onDates, onDay, onOpen, onMove, onSelect } = props
   const t = useTexts()
   const { locale, zone } = useFormats()
+  const [settled, setSettled] = useState(false)
   const clock = useMemo(() => clockOf(locale), [locale])
   const events = useMemo(
     () =>
@@ -114,58 +115,64 @@ export default function CalendarGrid(props: Props) {
       onMove(appointment, { start_at: event.start.toISOString(), end_at: event.end.toISOString() })
   }
   return (
-    <FullCalendar
-      controller={controller}
-      plugins={plugins}
-      initialView={views[show]}
-      {...(date && { initialDate: date })}
-      timeZone={zone}
-      locale={locale}
-      firstDay={firstDayOf(locale)}
-      headerToolbar={false}
-      height="100%"
-      borderless
-      nowIndicator
-      allDaySlot={false}
-      dayMaxEvents
-      fixedWeekCount={false}
-      navLinks
-      views={{ timeGrid: { navLinks: false } }}
-      blockEventClass="calendar-block"
-      scrollTime="07:30:00"
-      slotDuration="00:30:00"
-      snapDuration="00:15:00"
-      eventTimeFormat={clock}
-      slotHeaderFormat={clock}
-      eventMinHeight={24}
-      forceEventDuration
-      events={events}
-      eventContent={contentOf}
-      editable={editable}
-      selectable={editable}
-      selectMirror
-      datesSet={onDates}
-      viewDidMount={({ el }) => focusHours(el)}
-      eventClick={({ event, jsEvent }) => {
-        jsEvent.preventDefault()
-        onOpen(Number(event.id))
-      }}
-      eventDrop={move}
-      eventResize={move}
-      select={({ allDay, start, end, startStr }) =>
-        onSelect(
-          allDay
-            ? { day: startStr.slice(0, 10) }
-            : { start_at: start.toISOString(), end_at: end.toISOString() },
-        )
-      }
-      moreLinkText={t.calendar.more}
-      moreLinkHint={t.calendar.more_hint}
-      navLinkHint={t.calendar.go_to_day}
-      navLinkDayClick={(day) => onDay(wallOf(day.toISOString(), zone).slice(0, 10))}
-      noEventsText={t.calendar.nothing}
-      closeHint={t.app.close}
-      eventsHint={t.calendar.appointments}
-    />
+    <div className="calendar-inside" data-settled={settled}>
+      <FullCalendar
+        controller={controller}
+        plugins={plugins}
+        initialView={views[show]}
+        {...(date && { initialDate: date })}
+        timeZone={zone}
+        locale={locale}
+        firstDay={firstDayOf(locale)}
+        headerToolbar={false}
+        height="100%"
+        borderless
+        nowIndicator
+        allDaySlot={false}
+        dayMaxEvents
+        fixedWeekCount={false}
+        navLinks
+        views={{ timeGrid: { navLinks: false } }}
+        blockEventClass="calendar-block"
+        scrollTime="07:30:00"
+        slotDuration="00:30:00"
+        snapDuration="00:15:00"
+        eventTimeFormat={clock}
+        slotHeaderFormat={clock}
+        eventMinHeight={24}
+        forceEventDuration
+        events={events}
+        eventContent={contentOf}
+        editable={editable}
+        selectable={editable}
+        selectMirror
+        datesSet={onDates}
+        viewDidMount={({ el }) => {
+          focusHours(el)
+          // The library measures the first drawing, and lays the hours out anew in the next one.
+          requestAnimationFrame(() => requestAnimationFrame(() => setSettled(true)))
+        }}
+        eventClick={({ event, jsEvent }) => {
+          jsEvent.preventDefault()
+          onOpen(Number(event.id))
+        }}
+        eventDrop={move}
+        eventResize={move}
+        select={({ allDay, start, end, startStr }) =>
+          onSelect(
+            allDay
+              ? { day: startStr.slice(0, 10) }
+              : { start_at: start.toISOString(), end_at: end.toISOString() },
+          )
+        }
+        moreLinkText={t.calendar.more}
+        moreLinkHint={t.calendar.more_hint}
+        navLinkHint={t.calendar.go_to_day}
+        navLinkDayClick={(day) => onDay(wallOf(day.toISOString(), zone).slice(0, 10))}
+        noEventsText={t.calendar.nothing}
+        closeHint={t.app.close}
+        eventsHint={t.calendar.appointments}
+      />
+    </div>
   )
 }
