@@ -93,7 +93,7 @@ export async function openRows(running: Running): Promise<(rows: readonly FileRo
   if (row.resource !== 'workspace') return (rows) => importRows(running, rows)
   const members = await ownersOf(db, row, rooms)
   const relink = relinkBy(members)
-  const new_ids: NewIds = { members, records: (kind, ids) => newIds(running, kind, ids) }
+  const new_ids: NewIds = { members, records: (db, kind, ids) => newIds({ ...running, db }, kind, ids) }
   const kinds = new Map<string, Running>()
   for (const room of archiveRooms(rooms)) {
     // The records that a line shows inside are linked by their ids, not by their names.

@@ -19,7 +19,7 @@ export const views_kind = 'saved_views'
 
 /** The ids of this workspace in place of those of the archive: of the records of a kind, and of members. */
 export type NewIds = {
-  records(kind: string, ids: readonly number[]): Promise<ReadonlyMap<unknown, number>>
+  records(db: Db, kind: string, ids: readonly number[]): Promise<ReadonlyMap<unknown, number>>
   members: ReadonlyMap<unknown, string>
 }
 
@@ -57,7 +57,7 @@ async function saveView(
 ): Promise<'created' | 'skipped'> {
   const view = readView(running, row)
   // A dry run makes no records that a query could name.
-  if (!running.options.dry_run) view.query = await relinkQuery(running, row, view, new_ids, errors)
+  if (!running.options.dry_run) view.query = await relinkQuery(tx, running, row, view, new_ids, errors)
   const { workspace_id, id: import_id } = running.row
   const there = await listViews(tx, workspace_id, view.list)
   if (there.some(({ name, query }) => name === view.name && query === view.query)) return 'skipped'
@@ -82,6 +82,7 @@ function readView({ rooms }: Running, { names, values, problem }: FileRow): Fiel
 
 /** The query with the ids of this workspace. It loses ids that the archive does not bring, and an error names them. */
 async function relinkQuery(
+  tx: Db,
   { rooms }: Running,
   row: FileRow,
   { list, query }: Fields,
@@ -97,7 +98,7 @@ async function relinkQuery(
     const kind = references[name]
     if (kind === undefined && !resource?.members.includes(name)) continue
     const values = text.split(',')
-    const ids = kind === undefined ? members : await records(kind, values.map(idOf).map(Number))
+    const ids = kind === undefined ? members : await records(tx, kind, values.map(idOf).map(Number))
     const kept = values.flatMap((value) => {
       const id = idOf(value)
       if (['', 'me', 'null'].includes(id)) return value

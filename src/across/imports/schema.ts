@@ -85,6 +85,7 @@ export const Import = Type.Object(
     updated: count('Records that changed.'),
     skipped: count('Rows whose record was there already, and did not change.'),
     failed: count('Rows with an error.'),
+    errors: count('Entries in the errors: also those of imported rows that lack a link.'),
     message: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       description: 'Why the import failed; null otherwise.',

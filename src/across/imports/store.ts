@@ -47,10 +47,10 @@ export async function shownImports(
   )
   return rows.map((row, n) => {
     const { makes: _, ...options } = optionsOf(row)
-    const { id, resource, file_name, rows_read, created, updated, skipped, failed, message } = row
+    const { id, resource, file_name, rows_read, created, updated, skipped, failed, errors, message } = row
     const { created_at, started_at, finished_at } = row
     const status = row.status as Import['status']
-    const counts = { rows_read, created, updated, skipped, failed }
+    const counts = { rows_read, created, updated, skipped, failed, errors }
     const times = { created_at, started_at, finished_at }
     const created_by = actors[n] as Import['created_by']
     return { id, resource, status, file_name, options, ...counts, message, ...times, created_by }

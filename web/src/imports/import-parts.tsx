@@ -49,7 +49,7 @@ export function ImportProgress({ id }: { id: string }) {
           </div>
         ))}
       </dl>
-      {data.failed > 0 && hasEnded(data) && <ImportErrors id={id} resource={data.resource} />}
+      {data.errors > 0 && hasEnded(data) && <ImportErrors id={id} resource={data.resource} />}
     </div>
   )
 }
