@@ -153,6 +153,7 @@ test('a note takes one keystroke, can be changed, and comes back after it was de
   await page.keyboard.press('Control+Enter')
   const notes = page.getByRole('list', { name: 'Notes' })
   await notes.getByText('The first note').waitFor()
+  await notes.getByText(/ago by you$|now by you$/).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('tab'), 'notes')
 
   await page.getByRole('button', { name: 'Edit the note' }).click()
@@ -160,6 +161,7 @@ test('a note takes one keystroke, can be changed, and comes back after it was de
   await page.keyboard.type('The better note')
   await page.keyboard.press('Control+Enter')
   await notes.getByText('The better note').waitFor()
+  await notes.getByText(/· edited by you$/).waitFor()
   await page.getByRole('button', { name: 'Delete the note' }).click()
   await notes.getByText('The better note').waitFor({ state: 'detached' })
   await undo(page)

@@ -6,6 +6,7 @@ import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
+import { useWhoBy } from '../record/authors.tsx'
 import { usePages } from '../record/pages.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -153,6 +154,7 @@ type ItemProps = { note: Note; writes: boolean; draft_key: string; onChanged: ()
 
 function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
   const t = useTexts()
+  const by = useWhoBy()
   const [editing, setEditing] = useState(() => writes && readDraft(draft_key) !== '')
   const button = useRef<HTMLButtonElement>(null)
   useFocusBack(editing, button)
@@ -190,7 +192,8 @@ function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
       <div className="note-line">
         <span>
           <Ago at={note.created_at} />
-          {note.updated_at !== note.created_at && ` · ${t.record.edited}`}
+          {t.record.by(by(note.created_by))}
+          {note.updated_at !== note.created_at && ` · ${t.record.edited}${t.record.by(by(note.updated_by))}`}
         </span>
         {writes && (
           <>

@@ -11,8 +11,7 @@ const week_ms = 7 * 24 * 3600 * 1000
 /** Who added a record and who changed it last, in one quiet sentence. */
 export function Authors({ created_at, updated_at, created_by, updated_by }: Authored) {
   const t = useTexts()
-  const { user } = useSession()
-  const by = (author: Author | null) => author && whoBy(author, user.id, t)
+  const by = useWhoBy()
   return (
     <p className="record-authors hint">
       <Part at={created_at} sentence={(when) => t.record.added_by(when, by(created_by))} />
@@ -40,6 +39,13 @@ function Part({ at, sentence }: { at: string; sentence: (when: string) => string
       {after}
     </>
   )
+}
+
+/** The author after "by"; null where nobody is known. */
+export function useWhoBy(): (author: Author | null | undefined) => string | null {
+  const t = useTexts()
+  const { user } = useSession()
+  return (author) => (author ? whoBy(author, user.id, t) : null)
 }
 
 /** The author after "by". A deleted account has no name. */

@@ -4,10 +4,12 @@ import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
+import { useWhoBy } from './authors.tsx'
 import { ChangedFields, stageName, whoOf } from './changes.tsx'
 import { Explained, type Change as Happened } from './explained.tsx'
 import { type Kind, useKinds, useNames } from './kinds.ts'
 import { RecordLink } from './linked.tsx'
+import { OwnerAvatar } from './owner.tsx'
 
 export type Entry = Schemas['TimelineEntry']
 type Actor = Schemas['Actor']
@@ -99,7 +101,7 @@ function CreatedRecord({ kind, data }: { kind: Kind; data: RowOf<RecordKind> }) 
   return (
     <>
       {entry.label}: <RecordLink kind={kind.kind} id={data.id} name={kind.nameOf(data)} />
-      {entry.state && ` (${entry.state})`}
+      {entry.state && ` (${entry.state})`} <OwnerAvatar kind={kind.kind} id={ownerOf(data)} />
       {facts.length > 0 && (
         <ul className="timeline-facts">
           {facts.map((fact, index) => (
@@ -111,6 +113,9 @@ function CreatedRecord({ kind, data }: { kind: Kind; data: RowOf<RecordKind> }) 
     </>
   )
 }
+
+/** Whose it is; null for a kind without an owner. */
+const ownerOf = (data: RowOf<RecordKind>) => ('owner_id' in data ? (data.owner_id ?? null) : null)
 
 function RecordChange({ kind, action, actor, before, after }: Change & { kind: RecordKind }) {
   const t = useTexts()
@@ -134,11 +139,13 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
   )
 }
 
-function WrittenNote({ body }: Schemas['Note']) {
+function WrittenNote({ body, created_by }: Schemas['Note']) {
   const { record } = useTexts()
+  const by = useWhoBy()
   return (
     <>
       {record.note_written}
+      {record.by(by(created_by))}
       <div className="timeline-note">{body}</div>
     </>
   )

@@ -127,6 +127,7 @@ export const record: typeof english = {
   several: (n, { one, many }) => `${n} ${n === 1 ? one : many}`,
   on_day: (day) => `am ${day}`,
   by_you: 'Ihnen',
+  by: (who) => (who ? ` von ${who}` : ''),
   by_kinds: {
     key: 'einem API-Schlüssel',
     person: 'jemandem',

@@ -132,6 +132,7 @@ export const record = {
     n === 1 ? `1 ${one.toLowerCase()}` : `${n} ${many.toLowerCase()}`,
   on_day: (day: string) => `on ${day}`,
   by_you: 'you',
+  by: (who: string | null) => (who ? ` by ${who}` : ''),
   by_kinds: { key: 'an API key', person: 'somebody', visitor: 'a visitor', service: 'the service' },
   added_by: (when: string, who: string | null | undefined) => `Added${who ? ` by ${who}` : ''} ${when}`,
   changed_by: (when: string, who: string | null | undefined) => `changed${who ? ` by ${who}` : ''} ${when}`,
