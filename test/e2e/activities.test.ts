@@ -350,6 +350,12 @@ test('l logs with the focused row of a list, and what is written survives Escape
   await dialog(page).getByLabel('Outcome').fill('Met the owner')
   await page.keyboard.press('Escape')
   await dialog(page).waitFor({ state: 'detached' })
+  // A draft is of its record: a deal may have the same id.
+  const keys = await page.evaluate(() => Object.keys(sessionStorage))
+  assert.ok(
+    keys.some((key) => key.endsWith(`log-company_id-${id}`)),
+    String(keys),
+  )
   await page.keyboard.press('l')
   await dialog(page).getByRole('textbox', { name: 'Outcome' }).waitFor()
   assert.equal(await dialog(page).getByLabel('Outcome').inputValue(), 'Met the owner')

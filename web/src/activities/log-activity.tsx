@@ -2,6 +2,7 @@ import { SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
 import { RecordChooser } from '../record/choices.tsx'
+import { linkedIn } from '../record/create-record.tsx'
 import type { CreateProps, Linked } from '../record/kinds.ts'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -63,7 +64,7 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
 
   return (
     <FormDialog
-      draft={['log', ...about.map(({ id }) => id)].join('-')}
+      draft={`log${linkedIn(start)}`}
       title={about[0] ? t.record.log_with(about[0].name) : t.record.log}
       action={t.activities.log}
       opened={opened}

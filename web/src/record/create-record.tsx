@@ -31,7 +31,7 @@ type Props<K extends OwnedKind, Start extends Values> = {
 }
 
 /** The records that a dialog was opened for: a draft for one of them is not for another one. */
-const linkedIn = (start: Values): string =>
+export const linkedIn = (start: Values): string =>
   Object.entries(start)
     .map(([name, value]) => (name.endsWith('_id') && value ? `-${name}-${(value as Choice).id}` : ''))
     .join('')
