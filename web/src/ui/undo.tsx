@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import { notifications, useNotifications } from '@mantine/notifications'
+import type { ReactNode } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { showProblem } from '../app/problems.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
@@ -22,21 +23,36 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
       // The button unmounted with its toast.
       .finally(() => keepFocus())
   }
+  const button = (
+    <Button variant="light" onClick={run}>
+      {texts.app.undo}
+    </Button>
+  )
+  const id = showOffer(texts, message, button, undos, run)
+}
+
+/** Shows a message with a button. `offers` has what its command runs while it is visible. Returns the toast's id. */
+function showOffer(
+  texts: Texts,
+  message: string,
+  button: ReactNode,
+  offers: Map<string, () => void>,
+  run: () => void,
+): string {
   const id = showToast({
-    onClose: () => undos.delete(id),
+    onClose: () => offers.delete(id),
     autoClose: undo_ms,
     withBorder: true,
     closeButtonProps: { 'aria-label': texts.app.close },
     message: (
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm">{message}</Text>
-        <Button variant="light" onClick={run}>
-          {texts.app.undo}
-        </Button>
+        {button}
       </Group>
     ),
   })
-  undos.set(id, run)
+  offers.set(id, run)
+  return id
 }
 
 /** Says that a record was created, with a link to it. */
@@ -45,31 +61,22 @@ export function showCreated(texts: Texts, name: string, href: string, go: () => 
     notifications.hide(id)
     go()
   }
-  const id = showToast({
-    onClose: () => opens.delete(id),
-    autoClose: undo_ms,
-    withBorder: true,
-    closeButtonProps: { 'aria-label': texts.app.close },
-    message: (
-      <Group justify="space-between" wrap="nowrap">
-        <Text size="sm">{texts.app.created(name)}</Text>
-        <Button
-          component="a"
-          href={href}
-          variant="light"
-          onClick={(event) => {
-            // With a key that opens a new tab, the browser follows the link.
-            if (event.metaKey || event.ctrlKey || event.shiftKey) return
-            event.preventDefault()
-            open()
-          }}
-        >
-          {texts.app.open}
-        </Button>
-      </Group>
-    ),
-  })
-  opens.set(id, open)
+  const button = (
+    <Button
+      component="a"
+      href={href}
+      variant="light"
+      onClick={(event) => {
+        // With a key that opens a new tab, the browser follows the link.
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return
+        event.preventDefault()
+        open()
+      }}
+    >
+      {texts.app.open}
+    </Button>
+  )
+  const id = showOffer(texts, texts.app.created(name), button, opens, open)
 }
 
 /** Offers the newest Undo, and the newest created record, as commands while their toasts are visible. */
