@@ -70,7 +70,14 @@ function answerOf(content: Node | undefined): [shape: string, type: string] {
   const json = content?.['application/json']
   if (!json) return ['response', 'Response']
   const { data, meta } = schemaOf(json.schema).properties ?? {}
-  if (meta) return ['page', objectType([['data', typeOf(data)], ['meta', typeOf(meta)]])] // biome-ignore format: short
+  if (meta)
+    return [
+      'page',
+      objectType([
+        ['data', typeOf(data)],
+        ['meta', typeOf(meta)],
+      ]),
+    ]
   return data ? ['data', typeOf(data)] : ['nothing', 'void']
 }
 
