@@ -12,7 +12,7 @@ export type Filter = {
   where: RawBuilder<SqlBool>
   /** The condition in a form that cannot use an index. Without statistics, a planner would use any index. */
   plain: RawBuilder<SqlBool>
-  /** The column and its value, if the filter is no more than that. The total is then kept, and the index has the id next. */
+  /** The column and its value, if this equality is the whole filter. Its index has the id next, and its total is kept. */
   match?: Match
   /** The number of matching records, if it is kept. */
   total?: number

@@ -3,8 +3,8 @@ import { type Db, transaction } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 
-// A webhook that is no longer ordered may have rows in the queue with a record. They wait for the row that blocked them, and
-// become plain rows here, a batch at a time.
+// When the order of a webhook is turned off, rows of its queue still wait for earlier rows of their record. They become plain
+// rows here, a batch at a time.
 
 const release_batch = 200
 
