@@ -172,8 +172,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'across/reports/months', may: '', packages: 'temporal-polyfill' },
   {
     files: 'across/reports/.*',
-    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/(list|filter-fields)|resources/booking-pages/availability|${floor}`,
-    packages: 'kysely|typebox',
+    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(list|filter-fields)|resources/booking-pages/availability|${floor}`,
+    packages: 'kysely|typebox|node:timers/promises',
   },
   // A view is a text to this service: the web app knows what it means.
   { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },

@@ -82,11 +82,6 @@ const limitWait = prepare((db, p: { limit: string }) => ({
   compile: () => sql`SELECT set_config('lock_timeout', ${p.limit}, true)`.compile(db),
 }))
 
-/** Limits how long the next statements of this transaction wait for a lock, on PostgreSQL. */
-export function limitLockWait(tx: Db, limit = lock_timeout): void {
-  if (engineOf(tx) === 'postgres') defer(tx, limitWait(tx, { limit }))
-}
-
 /**
  * Like lockText, for many texts. Different texts may share a lock. Concurrent transactions lock in the same order, and wait
  * for up to 20 s: of many with one text, the last one waits for all others.
@@ -99,9 +94,9 @@ export async function lockTexts(
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite' || !texts.length) return
   const names = texts.map((text) => `${workspace_id} ${text}`)
-  limitLockWait(tx, '20s')
+  defer(tx, limitWait(tx, { limit: '20s' }))
   const locked = lockNames(tx, { names, use: uses[use], workspace_id })
-  limitLockWait(tx)
+  defer(tx, limitWait(tx, { limit: lock_timeout }))
   await locked
 }
 

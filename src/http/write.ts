@@ -13,7 +13,6 @@ import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './i
 import { extraOf } from './own-calls.ts'
 import { traceparentOf } from './trace.ts'
 import { bodyProblems } from './validation.ts'
-import { createWriteGroups, type Sharing } from './write-groups.ts'
 
 /**
  * The answer of a write: a record (with its ETag), or another body. `location` makes it a 201. `shown` replaces the record
@@ -32,7 +31,7 @@ export type Answer = (
 }
 
 type Reply = { status: number; headers: Record<string, string>; body: object | string }
-export type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
+type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
 
 /** A write that waits between two transactions, for example for an HTTP request. */
 type Steps<Made> = {
@@ -41,20 +40,14 @@ type Steps<Made> = {
   after(tx: Db, context: Context, made: Made): Promise<Answer>
 }
 
-type Options = {
-  large?: boolean
-  /** How the write may share a transaction with concurrent ones. */
-  sharing?: Sharing
-}
-
 export type Writer = {
-  (request: FastifyRequest, reply: FastifyReply, work: Work, options?: Options): Promise<never>
+  (request: FastifyRequest, reply: FastifyReply, work: Work, options?: { large?: boolean }): Promise<never>
   inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never>
 }
 
 /**
  * Runs every write. One transaction stores the change, its events and its answer, so a repeated Idempotency-Key finds
- * all or none of them. Concurrent writes may share it. `problems` are those of the body's schema. The work adds its own problems and throws all
+ * all or none of them. `problems` are those of the body's schema. The work adds its own problems and throws all
  * together. If the work returns although there are problems, it is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer | null): Writer {
@@ -70,13 +63,11 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
     })
   }
 
-  const runWrite = createWriteGroups(db)
-
-  const write = async (...[request, reply, work, options = {}]: Parameters<Writer>): Promise<never> => {
+  const write = async (...[request, reply, work, options]: Parameters<Writer>): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
-    const { large = false, sharing } = options
     const span = tracer?.start('internal', traceparentOf(request.headers))
-    const sent = await runWrite(
+    const sent = await transaction(
+      db,
       async (tx) => {
         const context = contextOfRequest(request)
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
@@ -88,7 +79,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
           throw new Undone(await conclude(tx, reply, answer, null, seal))
         return conclude(tx, reply, answer, idempotency, seal)
       },
-      { large, sharing: sharing && sharedBy(request, sharing, idempotency) },
+      options,
     ).catch((error) => {
       if (error instanceof Undone) return error.reply
       // Not the message: it may quote data.
@@ -139,18 +130,6 @@ class Undone extends Error {
   }
 }
 
-/** How a write shares a transaction; null: it does not, because it is surely rolled back. */
-function sharedBy(
-  request: FastifyRequest,
-  sharing: Sharing,
-  idempotency: Idempotency | null,
-): Sharing | null {
-  if (extraOf(request).dry_run || bodyProblems(request.body).length) return null
-  if (!idempotency) return sharing
-  const { key_id, path, idempotency_key } = idempotency
-  return { ...sharing, records: [...sharing.records, `${key_id} ${path} ${idempotency_key}`] }
-}
-
 // Builds the answer inside of the transaction that stores it.
 async function conclude(
   tx: Db,
@@ -170,7 +149,7 @@ async function conclude(
   if (!idempotency) return { status, headers: { ...headers, ...unkept }, body }
   reply.code(status)
   const kept = { status, headers, body: reply.serialize(body) as string }
-  keepAnswer(tx, idempotency, kept, seal)
+  await keepAnswer(tx, idempotency, kept, seal)
   return { ...kept, headers: { ...headers, ...unkept } }
 }
 

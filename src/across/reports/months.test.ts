@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayOf, lastMonths } from './months.ts'
+import { dayAfter, dayOf, daysIn, lastMonths, monthsAround, timesOf } from './months.ts'
 
 const at = (text: string) => Date.parse(text)
 
@@ -45,4 +45,18 @@ test('a day of a clock change has 23 or 25 hours', () => {
     from: '2026-03-28T23:00:00.000Z',
     to: '2026-03-29T22:00:00.000Z',
   })
+})
+
+test("a period is from the first to the last millisecond of the zone's days, over a clock change", () => {
+  assert.deepEqual(timesOf('2026-10-24', '2026-10-25', 'Europe/Berlin'), {
+    from: '2026-10-23T22:00:00.000Z',
+    to: '2026-10-25T22:59:59.999Z',
+  })
+  assert.deepEqual([daysIn('2026-10-24', '2026-10-25'), daysIn('2026-10-25', '2026-10-24')], [2, 0])
+  assert.equal(dayAfter('2026-03-01', -1), '2026-02-28')
+})
+
+test('months after the current one follow it, into the next year', () => {
+  const names = monthsAround(1, 2, 'Europe/Berlin', at('2026-11-30T23:30:00Z')).map(({ month }) => month)
+  assert.deepEqual(names, ['2026-11', '2026-12', '2027-01', '2027-02'])
 })

@@ -8,14 +8,23 @@ const isoOf = ({ epochMilliseconds }: Temporal.ZonedDateTime) => new Date(epochM
 const today = (now_ms: number, time_zone: string) =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(now_ms)).toZonedDateTimeISO(time_zone).toPlainDate()
 
+/** The last `count` calendar months of a zone, oldest first, the current one last. */
+export const lastMonths = (count: number, time_zone: string, now_ms: number): ReportMonth[] =>
+  monthsAround(count - 1, 0, time_zone, now_ms)
+
 /**
- * The last `count` calendar months of a zone, oldest first, the current one last. Each begins when its first day does,
+ * The current calendar month of a zone with some before and after it, oldest first. Each begins when its first day does,
  * which is not at 00:00 where the clock skips midnight.
  */
-export function lastMonths(count: number, time_zone: string, now_ms: number): ReportMonth[] {
+export function monthsAround(
+  before: number,
+  after: number,
+  time_zone: string,
+  now_ms: number,
+): ReportMonth[] {
   const current = today(now_ms, time_zone).with({ day: 1 })
-  return Array.from({ length: count }, (_, index) => {
-    const first = current.subtract({ months: count - 1 - index })
+  return Array.from({ length: before + 1 + after }, (_, index) => {
+    const first = current.add({ months: index - before })
     const next = first.add({ months: 1 })
     return {
       month: first.toPlainYearMonth().toString(),
@@ -31,5 +40,26 @@ export function dayOf(time_zone: string, now_ms: number): { from: string; to: st
   return {
     from: isoOf(day.toZonedDateTime(time_zone)),
     to: isoOf(day.add({ days: 1 }).toZonedDateTime(time_zone)),
+  }
+}
+
+/** The current day of a zone, YYYY-MM-DD. */
+export const todayOf = (time_zone: string, now_ms: number): string => today(now_ms, time_zone).toString()
+
+/** The day that is some days after another one, YYYY-MM-DD. */
+export const dayAfter = (day: string, days: number): string =>
+  Temporal.PlainDate.from(day).add({ days }).toString()
+
+/** The number of days from the first to the last of two days, both included; less than 1 in the wrong order. */
+export const daysIn = (first: string, last: string): number =>
+  Temporal.PlainDate.from(first).until(last, { largestUnit: 'day' }).days + 1
+
+/** The first and the last millisecond of a zone's days, in UTC. */
+export function timesOf(first: string, last: string, time_zone: string): { from: string; to: string } {
+  const start = (day: Temporal.PlainDate) => day.toZonedDateTime(time_zone)
+  const end = start(Temporal.PlainDate.from(last).add({ days: 1 }))
+  return {
+    from: isoOf(start(Temporal.PlainDate.from(first))),
+    to: isoOf(end.subtract({ milliseconds: 1 })),
   }
 }

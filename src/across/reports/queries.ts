@@ -20,8 +20,8 @@ type Group = {
   rest: number | null
 }
 
-const parts = sql.raw(`sum(value_units / ${part})`)
-const rest = sql.raw(`sum(value_units % ${part})`)
+export const parts = sql.raw(`sum(value_units / ${part})`)
+export const rest = sql.raw(`sum(value_units % ${part})`)
 
 /** The sums of the live deals by stage, without empty stages. The request may have any filters of the list of deals. */
 export async function sumsOfStages(db: Db, request: Omit<ListRequest, 'listing'>): Promise<Map<Stage, Sums>> {

@@ -193,7 +193,7 @@ test('a zone that is none, a number of months out of range and an unknown parame
 
 test('reports need the scope reports:read, and show nothing of another workspace', async () => {
   const { token } = await makeKey(rapport, { scopes: ['deals:read'] })
-  for (const name of ['pipeline', 'outcomes', 'activities'])
+  for (const name of ['pipeline', 'outcomes', 'activities', 'funnel', 'forecast', 'people'])
     refused(await client(rapport.url, token)('GET', `${path}/${name}`), 403, 'forbidden')
   const [call, other] = [await newWorkspace(rapport), await newWorkspace(rapport)]
   await made(call, 'deals', { name: 'A', value: 1 })
@@ -202,6 +202,10 @@ test('reports need the scope reports:read, and show nothing of another workspace
   assert.deepEqual(lines(await report(other, 'pipeline')), [])
   assert.equal((await report(other, 'outcomes')).won_count, 0)
   assert.equal((await report(other, 'activities')).today_count, 0)
+  assert.equal((await report(other, 'funnel')).count, 0)
+  assert.equal((await report(other, 'forecast')).total_open.count, 0)
+  assert.equal((await report(other, 'people?to=2026-12-31')).open_count, 0)
+  assert.equal((await report(call, 'people?to=2026-12-31')).open_count, 1)
 })
 
 test('ten-thousandths become the nearest number, however many, and a half of one goes up', () => {

@@ -1,15 +1,22 @@
 import type { Static } from 'typebox'
 import { isoTime } from '../../clock.ts'
-import { invalid } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
+import { activities } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { stages, statusOf } from '../../resources/deals/stages.ts'
 import { requestOf } from '../../resources/list.ts'
-import { dayOf, lastMonths, type ReportMonth } from './months.ts'
+import { rateOf } from './fields.ts'
+import { forecastOf } from './forecast.ts'
+import { Forecast, ForecastQuery } from './forecast-schema.ts'
+import { funnelOf } from './funnel.ts'
+import { Funnel, FunnelQuery, max_days as max_days_of_funnel } from './funnel-schema.ts'
+import { dayOf, lastMonths, monthsAround, type ReportMonth, todayOf } from './months.ts'
+import { activitiesByPerson } from './people.ts'
+import { max_days as max_days_of_people, PeopleActivities, PeopleQuery } from './people-schema.ts'
+import { periodOf, zoneOf } from './period.ts'
 import { type ClosedSums, countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
 import {
   DealOutcomes,
@@ -32,7 +39,7 @@ const shown = ({ count, value, weighted_hundredfold }: Sums) => ({
 })
 
 /** Reports of the deals and activities of a workspace. */
-export function reportRoutes(app: App, { reading, clock }: Service): void {
+export function reportRoutes(app: App, { reading, rights, clock }: Service): void {
   operation(
     app,
     {
@@ -89,6 +96,67 @@ export function reportRoutes(app: App, { reading, clock }: Service): void {
       return single(await reading((db) => countOpenActivities(db, times)))
     },
   )
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: `${path}/funnel`,
+      scope,
+      summary: 'Count how far the deals of a period came',
+      description:
+        'Live deals, by created_at. A deal that skipped a stage has passed it. docs/reports.md has all definitions.',
+      query: FunnelQuery,
+      answers: { 200: Single(Funnel) },
+      extension: true,
+    },
+    async ({ access, query: { owner_id, ...days } }) => {
+      const period = periodOf(days, max_days_of_funnel, clock.now())
+      const asked = requestOf(deals, access, { ...(owner_id && { owner_id }) }, clock.now())
+      const shown = { reasons: rights.mayRead(access.scopes, deals.table) }
+      return single({ ...period, ...(await reading((db) => funnelOf(db, asked, period, shown))) })
+    },
+  )
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: `${path}/forecast`,
+      scope,
+      summary: 'Sum up the open deals by expected month and owner',
+      description: 'Live deals, with the deals that were won in the same months.',
+      query: ForecastQuery,
+      answers: { 200: Single(Forecast) },
+      extension: true,
+    },
+    async ({ access, query }) => {
+      const { owner_id, months_before, months_after } = query
+      const [zone, at] = [zoneOf(query), clock.now()]
+      const asked = requestOf(deals, access, { ...(owner_id && { owner_id }) }, at)
+      const months = monthsAround(months_before, months_after, zone, at)
+      return single(await reading((db) => forecastOf(db, asked, months, todayOf(zone, at))))
+    },
+  )
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: `${path}/people`,
+      scope,
+      summary: 'Count the activities of a period by person',
+      description: 'Live activities, by owner and type. Open activities without a due date are not counted.',
+      query: PeopleQuery,
+      answers: { 200: Single(PeopleActivities) },
+      extension: true,
+    },
+    async ({ access, query: { owner_id, ...days } }) => {
+      const period = periodOf(days, max_days_of_people, clock.now())
+      const asked = requestOf(activities, access, { ...(owner_id && { owner_id }) }, clock.now())
+      return single({ ...period, ...(await reading((db) => activitiesByPerson(db, asked, period))) })
+    },
+  )
 }
 
 function pipelineOf(sums_of_stages: Map<string, Sums>): Static<typeof Pipeline> {
@@ -115,7 +183,6 @@ function outcomesReport(
 ): DealOutcomes {
   const won_count = outcomes.reduce((sum, { won }) => sum + won.count, 0)
   const lost_count = outcomes.reduce((sum, { lost }) => sum + lost.count, 0)
-  const all = won_count + lost_count
   return {
     months: outcomes.map(({ won, lost }, index) => ({
       month: months[index]?.month ?? '',
@@ -126,19 +193,6 @@ function outcomesReport(
     })),
     won_count,
     lost_count,
-    win_rate: all ? Math.round((won_count * 10_000) / all) / 10_000 : null,
+    win_rate: rateOf(won_count, won_count + lost_count),
   }
-}
-
-/** The canonical name of the requested time zone. Throws 422 for an unknown one. */
-function zoneOf({ time_zone }: { time_zone: string }): string {
-  const zone = canonicalTimeZone(time_zone)
-  if (zone !== null) return zone
-  throw invalid([
-    {
-      field: 'time_zone',
-      code: 'unknown_time_zone',
-      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin, not an offset.',
-    },
-  ])
 }

@@ -1,18 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Id } from '../../http/fields.ts'
 import { StageCode, StatusCode } from '../../resources/deals/schema.ts'
-import { valuesFilter } from '../../resources/filter-fields.ts'
-
-const Count = (description?: string) =>
-  Type.Integer({ minimum: 0, ...(description && { description }), examples: [7] })
-const Value = (description: string) => Type.Number({ minimum: 0, description, examples: [12500.5] })
-const sums = {
-  count: Count('The number of deals, including those without a value.'),
-  value: Value('The sum of the values. Exact to 4 decimals up to 500 billion, the limit of JSON numbers.'),
-  weighted_value: Value(
-    'The sum of value × shown probability / 100. Summed exactly, then rounded once to 4 decimals, half up.',
-  ),
-}
+import { Count, only, owner_id, Rate, sums, Value } from './fields.ts'
+import { time_zone } from './period.ts'
 
 export const Pipeline = Type.Object(
   {
@@ -47,13 +37,7 @@ export const DealOutcomes = Type.Object(
     ),
     won_count: Count('In all these months.'),
     lost_count: Count('In all these months.'),
-    win_rate: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      minimum: 0,
-      maximum: 1,
-      description: 'won_count / (won_count + lost_count), rounded to 4 decimals; null when both are 0.',
-      examples: [0.6364],
-    }),
+    win_rate: Rate('won_count / (won_count + lost_count)'),
   },
   { title: 'OutcomesReport' },
 )
@@ -69,18 +53,11 @@ export const OpenActivities = Type.Object(
 )
 export type OpenActivities = Static<typeof OpenActivities>
 
-const time_zone = Type.String({
-  default: 'UTC',
-  maxLength: 64,
-  description: 'The IANA name of the time zone that decides days and months.',
-  examples: ['Europe/Berlin'],
-})
-const only = { additionalProperties: false }
 export const PipelineQuery = Type.Object(
   {
     company_id: Type.Optional(Id()),
     contact_id: Type.Optional(Id()),
-    owner_id: valuesFilter({ name: 'owner_id', kind: 'member', nullable: true }),
+    owner_id,
   },
   only,
 )

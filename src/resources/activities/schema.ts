@@ -21,7 +21,7 @@ import {
 } from '../resource.ts'
 import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
 
-const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
+export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
 
 const TypeCode = (options: object = {}) =>

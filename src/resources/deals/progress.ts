@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { type Filter, none } from '../../db/lists/filters.ts'
+import { choice, type Filter, none } from '../../db/lists/filters.ts'
 import { byIds } from '../../db/lists/pages.ts'
-import { readValue } from '../../http/filter-values.ts'
+import { invalid } from '../../errors.ts'
+import { readValue, readWanted } from '../../http/filter-values.ts'
 import type { FilterValues } from '../list-query.ts'
-import { type DealProgress, type deal_filters, stage_since } from './schema.ts'
+import { type DealProgress, type deal_filters, furthest_stage, stage_since } from './schema.ts'
+import { placeOf, type Stage, stages } from './stages.ts'
 
 // How far a deal has come: the time since which it is in its stage, and its next step.
 
@@ -58,6 +60,26 @@ const isChanged = (comparison: '>' | '>=', time: string) =>
   sql<boolean>`(SELECT deal_stages.id FROM deal_stages WHERE deal_stages.workspace_id = deals.workspace_id
     AND deal_stages.deal_id = deals.id AND deal_stages.changed_at ${sql.raw(comparison)} ${time} LIMIT 1) IS NOT NULL`
 
+/** The place of a stage among the open ones (stages.ts), as SQL. */
+const placeIn = (column: string) =>
+  sql`CASE ${sql.ref(column)} ${sql.join(
+    stages.map((stage) => sql`WHEN ${sql.lit(stage)} THEN ${sql.lit(placeOf(stage))}`),
+    sql` `,
+  )} END`
+const furthest = sql`(SELECT max(place) FROM (SELECT ${placeIn('deals.stage')} AS place UNION ALL
+  SELECT ${placeIn('deal_stages.from_stage')} FROM deal_stages
+  WHERE deal_stages.workspace_id = deals.workspace_id AND deal_stages.deal_id = deals.id) AS places)`
+
+function furthestFilter(text: string): Filter[] {
+  const wanted = readWanted(furthest_stage, text)
+  if (!wanted) return []
+  if ('code' in wanted) throw invalid([wanted])
+  const [any, not] = [wanted.any, wanted.not].map((values) => values.map((stage) => placeOf(stage as Stage)))
+  return [
+    choice(furthest, { any: any ?? [], or_none: false, not: not ?? [], some: false, missing: sql`false` }),
+  ]
+}
+
 /** The filters by progress. No index serves them, so they are tested for each deal that meets the other filters. */
 export function progressFilters(query: FilterValues<typeof deal_filters>): Filter[] {
   const { next_activity, stage_since_from: from, stage_since_to: to } = query
@@ -66,6 +88,7 @@ export function progressFilters(query: FilterValues<typeof deal_filters>): Filte
     ...(next_activity === 'null' ? [none(has_next)] : next_activity === '!null' ? [every(has_next)] : []),
     ...(from === undefined ? [] : [every(isChanged('>=', timeOf('from', from)))]),
     ...(to === undefined ? [] : [none(isChanged('>', timeOf('to', to)))]),
+    ...(query.furthest_stage === undefined ? [] : furthestFilter(query.furthest_stage)),
   ]
 }
 

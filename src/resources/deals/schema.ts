@@ -14,10 +14,10 @@ import {
 } from '../../http/fields.ts'
 import { Activity } from '../activities/schema.ts'
 import { highest_value } from '../decimal.ts'
-import { rangeFilter } from '../filter-fields.ts'
+import { rangeFilter, valuesFilter } from '../filter-fields.ts'
 import { dates, defineColumns, detailView, listView, readOnlyFields, type Values } from '../resource.ts'
 import { custom_fields, owner, tags, unlisted_authors } from '../shared-columns.ts'
-import { type Stage, type Status, stages } from './stages.ts'
+import { open_stages, type Stage, type Status, stages } from './stages.ts'
 
 export const StageCode = (options: object = {}) =>
   Type.Unsafe<Stage>({ type: 'string', enum: [...stages], examples: ['proposal'], ...options })
@@ -207,6 +207,14 @@ export const StageChange = Body(
 /** The time since which a deal is in its stage, as a parameter of the list. */
 export const stage_since = { name: 'stage_since', kind: 'time', nullable: false } as const
 
+/** The furthest open stage that a deal has been in or past, as a parameter of the list. */
+export const furthest_stage = {
+  name: 'furthest_stage',
+  kind: 'code',
+  choices: open_stages,
+  nullable: false,
+} as const
+
 /** The parameters of the list, beside the filters by columns. */
 export const deal_filters = {
   details: flag('true: each deal has its detail view, with its contact and its company.'),
@@ -222,4 +230,8 @@ export const deal_filters = {
     }),
   ),
   ...rangeFilter(stage_since),
+  furthest_stage: valuesFilter(
+    furthest_stage,
+    'The furthest open stage that the deal has been in. A deal that was won has been in all of them.',
+  ),
 }

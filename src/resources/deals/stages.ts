@@ -13,6 +13,19 @@ export const stages = [
 export type Stage = (typeof stages)[number]
 export type Status = 'open' | 'won' | 'lost'
 
+/** The stages of an open deal, in their order. */
+export const open_stages = stages.slice(0, -2) as Exclude<Stage, 'won' | 'lost'>[]
+export type OpenStage = (typeof open_stages)[number]
+
+/**
+ * The place of a stage among the open stages. A deal that was won has passed all of them. A lost deal has passed those
+ * before it was lost, and its history tells which.
+ */
+export function placeOf(stage: Stage): number {
+  if (stage === 'lost') return 0
+  return stage === 'won' ? open_stages.length - 1 : open_stages.indexOf(stage)
+}
+
 const defaultStage: Stage = 'new_lead'
 
 /** The probability of a deal without its own value, in percent (contract: deals). */

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox'
+import { Count, LineOwner, omitted_owners, only, owner_id, sums, Value } from './fields.ts'
+import { ShownDay, time_zone } from './period.ts'
+
+const open = {
+  ...sums,
+  count: Count('Open deals that are expected to close then, including those without a value.'),
+}
+const won = {
+  won_count: Count('Deals that were won in the month.'),
+  won_value: Value('The sum of their values.'),
+}
+const about_owners = 'The same by owner: first those with the most deals in the report.'
+
+const ForecastMonth = Type.Object(
+  {
+    month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-12'] }),
+    from_time: Type.String({ format: 'date-time', description: 'The start of the month, in UTC.' }),
+    to_time: Type.String({ format: 'date-time', description: 'Its last millisecond, in UTC.' }),
+    ...open,
+    ...won,
+    owners: Type.Array(Type.Object({ owner_id: LineOwner, ...open, ...won }, { title: 'ForecastOfOwner' }), {
+      description: about_owners,
+    }),
+  },
+  { title: 'ForecastMonth' },
+)
+export type ForecastMonth = Static<typeof ForecastMonth>
+
+const Bucket = Type.Object(
+  {
+    ...open,
+    owners: Type.Array(Type.Object({ owner_id: LineOwner, ...open }, { title: 'ForecastBucketOfOwner' }), {
+      description: about_owners,
+    }),
+  },
+  { title: 'ForecastBucket', description: 'Open deals outside of the months.' },
+)
+export const Forecast = Type.Object(
+  {
+    today: ShownDay('The current day of the time zone.', ['2026-11-23']),
+    overdue: Bucket,
+    months: Type.Array(ForecastMonth, {
+      description: 'Oldest first. The current month has open deals from today on.',
+    }),
+    later: Bucket,
+    undated: Bucket,
+    total_open: Type.Object(sums, {
+      title: 'ForecastTotal',
+      description: 'All open deals: the sum of overdue, months, later and undated.',
+    }),
+    omitted_owners,
+  },
+  {
+    title: 'ForecastReport',
+    description:
+      'Open deals are in `overdue` if they were expected to close before today, in a month, in `later` after these months, or in `undated` without a date.',
+  },
+)
+export type Forecast = Static<typeof Forecast>
+
+export const ForecastQuery = Type.Object(
+  {
+    months_before: Type.Integer({
+      minimum: 0,
+      maximum: 24,
+      default: 2,
+      description: 'Months before the current one. Only won deals are in them.',
+    }),
+    months_after: Type.Integer({
+      minimum: 0,
+      maximum: 24,
+      default: 5,
+      description: 'Months after the current one.',
+    }),
+    time_zone,
+    owner_id,
+  },
+  only,
+)
