@@ -82,6 +82,11 @@ const limitWait = prepare((db, p: { limit: string }) => ({
   compile: () => sql`SELECT set_config('lock_timeout', ${p.limit}, true)`.compile(db),
 }))
 
+/** Limits how long the next statements of this transaction wait for a lock, on PostgreSQL. */
+export function limitLockWait(tx: Db, limit = lock_timeout): void {
+  if (engineOf(tx) === 'postgres') defer(tx, limitWait(tx, { limit }))
+}
+
 /**
  * Like lockText, for many texts. Different texts may share a lock. Concurrent transactions lock in the same order, and wait
  * for up to 20 s: of many with one text, the last one waits for all others.
@@ -94,9 +99,9 @@ export async function lockTexts(
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite' || !texts.length) return
   const names = texts.map((text) => `${workspace_id} ${text}`)
-  defer(tx, limitWait(tx, { limit: '20s' }))
+  limitLockWait(tx, '20s')
   const locked = lockNames(tx, { names, use: uses[use], workspace_id })
-  defer(tx, limitWait(tx, { limit: lock_timeout }))
+  limitLockWait(tx)
   await locked
 }
 

@@ -11,7 +11,8 @@ import { type Listing, pageAnswer, pagesBy } from './lists.ts'
 import { type Operation, operation } from './operation.ts'
 import type { App } from './server.ts'
 import type { Service } from './service.ts'
-import type { Answer } from './write.ts'
+import type { Answer, Work } from './write.ts'
+import type { Sharing } from './write-groups.ts'
 
 /** The settings that all endpoints of a kind of record share. */
 type Kind<Params extends TSchema, OwnerParams extends TSchema> = {
@@ -67,6 +68,8 @@ type Run<Params, Body, Prepared, Result = Answer> = (
 type Around<Params, Body, Prepared> = {
   /** Runs before the transaction, for what takes long, such as checking a password. */
   prepare?(request: Request<Params, unknown, Body>): Promise<Prepared>
+  /** How concurrent requests may share a transaction. Without it, each has its own. */
+  shares?(request: Request<Params, unknown, Body>): Sharing
   /** Runs after the commit. */
   committed?(request: Request<Params>): void
 }
@@ -84,17 +87,18 @@ type Numbered = { order: string; page: ReturnType<typeof paging> }
 const writeHandler =
   <Params, Body, Prepared>(
     { write, recheckAccess }: Service,
-    { prepare, committed }: Around<Params, Body, Prepared>,
+    { prepare, shares, committed }: Around<Params, Body, Prepared>,
     run: Run<Params, Body, Prepared>,
   ) =>
   async (request: Request<Params, unknown, Body>, reply: FastifyReply) => {
     const prepared = (await prepare?.(request)) as Prepared
-    const sent = await write(request, reply, (tx, context, problems) => {
+    const work: Work = (tx, context, problems) => {
       const { params, body } = request
       const expect = (record: object) => checkMatch(request, record)
       const recheck = () => recheckAccess(tx, request)
       return run(tx, context, { request, params, body, problems, expect, recheck, prepared })
-    })
+    }
+    const sent = await write(request, reply, work, { sharing: shares?.(request) })
     committed?.(request)
     return sent
   }
@@ -117,12 +121,12 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
 
   const addWrite = <Params, Body, Prepared>(
     declared: Partial<Operation>,
-    { prepare, committed, ...more }: Partial<Operation> & Around<Params, Body, Prepared>,
+    { prepare, shares, committed, ...more }: Partial<Operation> & Around<Params, Body, Prepared>,
     run: Run<Params, Body, Prepared>,
   ) =>
     add(
       { scope: writes, extension, ...declared, ...more } as Operation,
-      writeHandler(service, { prepare, committed }, run),
+      writeHandler(service, { prepare, shares, committed }, run),
     )
 
   return {

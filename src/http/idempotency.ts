@@ -1,6 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
+import { defer, prepare } from '../db/statements/prepare.ts'
 import type { Tables } from '../db/tables.ts'
 import { badRequest, conflict } from '../errors.ts'
 
@@ -25,6 +26,24 @@ const same =
   (eb: ExpressionBuilder<Tables, 'idempotency_keys'>) =>
     eb.and({ workspace_id, key_id, path, idempotency_key })
 
+type Reservation = Name & { body_hash: string; now_ms: number }
+const reserve = prepare((db, p: Reservation) => {
+  const name = {
+    workspace_id: p.workspace_id,
+    key_id: p.key_id,
+    path: p.path,
+    idempotency_key: p.idempotency_key,
+  }
+  return db
+    .insertInto('idempotency_keys')
+    .values({ ...name, body_hash: p.body_hash, answer: null, created_at_ms: p.now_ms })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('path')
+})
+const keep = prepare((db, p: Name & { answer: string }) =>
+  db.updateTable('idempotency_keys').set({ answer: p.answer }).where(same(p)),
+)
+
 /**
  * The stored answer of this key, or null after reserving the key in this transaction. Of two concurrent requests with one
  * key, the second waits at the primary key for the commit of the first. Throws 409 for another body.
@@ -38,12 +57,8 @@ export async function storedAnswer(
   const row = { workspace_id, key_id, path, idempotency_key, body_hash }
   if (!row.idempotency_key || row.idempotency_key.length > 255)
     throw badRequest('Idempotency-Key must have 1 to 255 characters.')
-  const reserved = await tx
-    .insertInto('idempotency_keys')
-    .values({ ...row, answer: null, created_at_ms: now_ms })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst()
-  if (reserved.numInsertedOrUpdatedRows) return null
+  const [reserved] = await reserve(tx, { ...row, now_ms })
+  if (reserved) return null
   const before = await tx
     .selectFrom('idempotency_keys')
     .select(['body_hash', 'answer', 'created_at_ms'])
@@ -74,14 +89,9 @@ export async function storedAnswer(
 const inFlight = () => conflict('The first request with this Idempotency-Key is still in flight. Try again.')
 
 /** Stores the answer for 24 h. It is encrypted, because it may have a secret that is shown once. */
-export async function keepAnswer(
-  tx: Db,
-  idempotency: Idempotency,
-  answer: StoredAnswer,
-  seal: Seal,
-): Promise<void> {
+export function keepAnswer(tx: Db, idempotency: Idempotency, answer: StoredAnswer, seal: Seal): void {
   const sealed = seal.seal(JSON.stringify(answer))
-  await tx.updateTable('idempotency_keys').set({ answer: sealed }).where(same(idempotency)).execute()
+  defer(tx, keep(tx, { ...idempotency, answer: sealed }))
 }
 
 /** Frees a key whose request failed after the reservation was committed. */

@@ -13,6 +13,7 @@ import { dropReservation, type Idempotency, keepAnswer, storedAnswer } from './i
 import { extraOf } from './own-calls.ts'
 import { traceparentOf } from './trace.ts'
 import { bodyProblems } from './validation.ts'
+import { createWriteGroups, type Sharing } from './write-groups.ts'
 
 /**
  * The answer of a write: a record (with its ETag), or another body. `location` makes it a 201. `shown` replaces the record
@@ -31,7 +32,7 @@ export type Answer = (
 }
 
 type Reply = { status: number; headers: Record<string, string>; body: object | string }
-type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
+export type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
 
 /** A write that waits between two transactions, for example for an HTTP request. */
 type Steps<Made> = {
@@ -40,14 +41,20 @@ type Steps<Made> = {
   after(tx: Db, context: Context, made: Made): Promise<Answer>
 }
 
+type Options = {
+  large?: boolean
+  /** How the write may share a transaction with concurrent ones. */
+  sharing?: Sharing
+}
+
 export type Writer = {
-  (request: FastifyRequest, reply: FastifyReply, work: Work, options?: { large?: boolean }): Promise<never>
+  (request: FastifyRequest, reply: FastifyReply, work: Work, options?: Options): Promise<never>
   inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never>
 }
 
 /**
  * Runs every write. One transaction stores the change, its events and its answer, so a repeated Idempotency-Key finds
- * all or none of them. `problems` are those of the body's schema. The work adds its own problems and throws all
+ * all or none of them. Concurrent writes may share it. `problems` are those of the body's schema. The work adds its own problems and throws all
  * together. If the work returns although there are problems, it is rolled back here.
  */
 export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer | null): Writer {
@@ -63,11 +70,13 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
     })
   }
 
-  const write = async (...[request, reply, work, options]: Parameters<Writer>): Promise<never> => {
+  const runWrite = createWriteGroups(db)
+
+  const write = async (...[request, reply, work, options = {}]: Parameters<Writer>): Promise<never> => {
     const idempotency = idempotencyOf(request, clock)
+    const { large = false, sharing } = options
     const span = tracer?.start('internal', traceparentOf(request.headers))
-    const sent = await transaction(
-      db,
+    const sent = await runWrite(
       async (tx) => {
         const context = contextOfRequest(request)
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
@@ -79,7 +88,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
           throw new Undone(await conclude(tx, reply, answer, null, seal))
         return conclude(tx, reply, answer, idempotency, seal)
       },
-      options,
+      { large, sharing: sharing && sharedBy(request, sharing, idempotency) },
     ).catch((error) => {
       if (error instanceof Undone) return error.reply
       // Not the message: it may quote data.
@@ -130,6 +139,18 @@ class Undone extends Error {
   }
 }
 
+/** How a write shares a transaction; null: it does not, because it is surely rolled back. */
+function sharedBy(
+  request: FastifyRequest,
+  sharing: Sharing,
+  idempotency: Idempotency | null,
+): Sharing | null {
+  if (extraOf(request).dry_run || bodyProblems(request.body).length) return null
+  if (!idempotency) return sharing
+  const { key_id, path, idempotency_key } = idempotency
+  return { ...sharing, records: [...sharing.records, `${key_id} ${path} ${idempotency_key}`] }
+}
+
 // Builds the answer inside of the transaction that stores it.
 async function conclude(
   tx: Db,
@@ -149,7 +170,7 @@ async function conclude(
   if (!idempotency) return { status, headers: { ...headers, ...unkept }, body }
   reply.code(status)
   const kept = { status, headers, body: reply.serialize(body) as string }
-  await keepAnswer(tx, idempotency, kept, seal)
+  keepAnswer(tx, idempotency, kept, seal)
   return { ...kept, headers: { ...headers, ...unkept } }
 }
 

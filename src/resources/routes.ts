@@ -1,11 +1,15 @@
 import type { Static, TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
+import { readSubscribers } from '../events/emit.ts'
+import type { Access } from '../http/auth.ts'
 import { endpoints } from '../http/endpoints.ts'
 import { IdParams, NoFields } from '../http/fields.ts'
 import { listingOf } from '../http/lists.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import type { Sharing } from '../http/write-groups.ts'
+import { definitionsOf } from './definitions.ts'
 import { exportRoute } from './export-routes.ts'
 import { type ListRequest, type ReadByIds, requestOf } from './list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
@@ -110,14 +114,37 @@ type Schemas<New extends TSchema, Update extends TSchema> = {
   descriptions?: { create?: string; update?: string }
   /** A change can be refused because of another record. */
   conflict?: boolean
+  /** Concurrent requests may share a transaction: the operations run in bulk, as those of a batch do. */
+  in_bulk?: boolean
 }
+
+/** Requests that write records of a resource share transactions, unless they change the same record. */
+const sharingOf =
+  (resource: Resource) =>
+  ({ access, params }: { access: Pick<Access, 'workspace_id'>; params: unknown }): Sharing => {
+    const { workspace_id } = access
+    const { id } = params as { id?: number }
+    return {
+      lane: `${workspace_id} ${resource.table}`,
+      records: id === undefined ? [] : [String(id)],
+      prepare(tx) {
+        readSubscribers(
+          tx,
+          workspace_id,
+          resource.events.map(({ name }) => name),
+        )
+        // Read them now, so that a request which they refuse has not written yet.
+        return definitionsOf(tx, workspace_id, resource)
+      },
+    }
+  }
 
 /** The endpoints that every resource has, beside its list and its verbs: read, create, change and delete. */
 export function recordRoutes<New extends TSchema, Update extends TSchema>(
   app: App,
   service: Service,
   { resource, find }: Finder,
-  { view, create, update, descriptions = {}, conflict = false }: Schemas<New, Update>,
+  { view, create, update, descriptions = {}, conflict = false, in_bulk = false }: Schemas<New, Update>,
   operations: {
     create: Create<Identified, Static<New> & object>
     change: Change<Identified, Static<Update> & object>
@@ -126,14 +153,15 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
 ): void {
   const a_record = withArticle(resource.noun)
   const records = endpointsOf(app, service, resource)
+  const shares = in_bulk ? sharingOf(resource) : undefined
   records.create(
-    { summary: `Create ${a_record}`, description: descriptions.create, body: create, view },
+    { summary: `Create ${a_record}`, description: descriptions.create, body: create, view, shares },
     async (tx, context, { body, problems }) => ({
       record: await operations.create(tx, context, body as Static<New> & object, problems),
     }),
   )
   records.change(
-    { summary: `Change ${a_record}`, description: descriptions.update, body: update, view, conflict },
+    { summary: `Change ${a_record}`, description: descriptions.update, body: update, view, conflict, shares },
     async (tx, context, { params, body, ...sent }) => ({
       record: await operations.change(tx, context, params.id, body as Static<Update> & object, sent),
     }),
@@ -141,7 +169,10 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
   records.read({ summary: `Read ${a_record}`, view }, ({ access, params }) =>
     existing(service.db, { resource, find }, access.workspace_id, params.id),
   )
-  records.remove({ summary: `Move ${a_record} to the trash` }, async (tx, context, { params, expect }) => {
-    await operations.remove(tx, context, params.id, expect)
-  })
+  records.remove(
+    { summary: `Move ${a_record} to the trash`, shares },
+    async (tx, context, { params, expect }) => {
+      await operations.remove(tx, context, params.id, expect)
+    },
+  )
 }

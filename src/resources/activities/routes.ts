@@ -59,6 +59,7 @@ function routes(app: App, service: Service): void {
       view: Activity,
       create: ActivityCreate,
       update: ActivityUpdate,
+      in_bulk: true,
       descriptions: {
         update:
           'Only the fields that are sent change. A completed_at on an open activity completes it; null reopens it.',

@@ -44,7 +44,7 @@ function routes(app: App, service: Service): void {
     app,
     service,
     companyRecords,
-    { view: Company, create: CompanyCreate, update: CompanyUpdate },
+    { view: Company, create: CompanyCreate, update: CompanyUpdate, in_bulk: true },
     operations,
   )
   restoreRoute(app, service, companies, Company, restoreCompany)

@@ -41,7 +41,7 @@ function routes(app: App, service: Service): void {
     app,
     service,
     contactRecords,
-    { view: Contact, create: ContactCreate, update: ContactUpdate },
+    { view: Contact, create: ContactCreate, update: ContactUpdate, in_bulk: true },
     operations,
   )
   restoreRoute(app, service, contacts, Contact, restoreContact)

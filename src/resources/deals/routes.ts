@@ -42,6 +42,7 @@ function routes(app: App, service: Service): void {
       view: Deal,
       create: DealCreate,
       update: DealUpdate,
+      in_bulk: true,
       descriptions: {
         update: 'Only the fields that are sent change. A new stage follows the same rules as change-stage.',
       },

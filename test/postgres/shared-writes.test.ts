@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { settingsOf } from '../engine.ts'
+import { type Rapport, startRapport } from '../harness.ts'
+
+let rapport: Rapport
+let other: pg.Client
+before(async () => {
+  rapport = await startRapport()
+  const { DATABASE_URL: connectionString } = await settingsOf(rapport.data_dir)
+  other = new pg.Client({ connectionString })
+  await other.connect()
+})
+after(async () => {
+  await other.end()
+  await rapport.close()
+})
+
+const path = '/api/v1/companies'
+
+test('records that another transaction has locked hold up their own changes only', async () => {
+  const { call } = rapport
+  const ids: number[] = []
+  for (const name of ['Nordwind Logistik', 'Nordwind Handel', 'Nordwind Holding'])
+    ids.push((await call('POST', path, { name })).body.data.id)
+  await other.query('BEGIN')
+  await other.query('SELECT 1 FROM companies WHERE id = ANY($1) FOR UPDATE', [ids])
+  let changed = 0
+  const changes = ids.map(async (id) => {
+    const { status } = await call('PATCH', `${path}/${id}`, { name: 'Nordwind Spedition' })
+    changed++
+    return status
+  })
+  // One after the other, and so in transactions of their own, then together.
+  for (let n = 0; n < 5; n++) assert.equal((await call('POST', path, { name: `Beispiel ${n}` })).status, 201)
+  const names = Array.from({ length: 20 }, (_, n) => `Beispiel ${n}`)
+  const made = await Promise.all(names.map((name) => call('POST', path, { name })))
+  assert.deepEqual(new Set(made.map(({ status }) => status)), new Set([201]))
+  assert.equal(changed, 0)
+  await other.query('COMMIT')
+  assert.deepEqual(await Promise.all(changes), [200, 200, 200])
+})
