@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type Databases, type Engine, engines, openDatabases } from './databases.ts'
-import { measureDeliveries } from './deliveries.ts'
+import { measureDeliveries, measureOptions } from './deliveries.ts'
 import { measureFiles } from './files.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
@@ -64,6 +64,14 @@ const parts: Record<'requests' | 'deliveries' | 'start' | 'growth' | 'import' | 
         const database_url = await databases.empty('deliveries')
         const wanted = { sqlite: 0.45, postgres: 0.4 }[engine]
         return measureDeliveries({ database_url, count: deliveries, rounds, wanted })
+      },
+    },
+    {
+      section: 'options',
+      extent: `${rounds} rounds of ${whole(deliveries)} deliveries each`,
+      measure: async (databases) => {
+        const database_url = await databases.empty('options')
+        return measureOptions({ database_url, count: deliveries, rounds })
       },
     },
     {

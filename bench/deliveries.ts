@@ -44,12 +44,8 @@ const per_webhook = 32
 const secret = generateSecret()
 
 /** Returns the table of ratios. Throws if a delivery was lost, sent twice or has an invalid signature. */
-export async function measureDeliveries({ database_url, ...options }: Options): Promise<string[]> {
-  const data_dir = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
-  const receiver = await startReceiver()
-  const database = await openDatabase({ ...readConfig({}), data_dir, database_url })
-  try {
-    await migrate(database)
+export const measureDeliveries = (options: Options): Promise<string[]> =>
+  withReceiver(options.database_url, async (database, receiver) => {
     const lines = head(
       'request',
       `${options.other?.name ?? 'bare'}, per second`,
@@ -58,6 +54,59 @@ export async function measureDeliveries({ database_url, ...options }: Options): 
     )
     for (const webhooks of [1, 10]) lines.push(await compare(database, receiver, webhooks, options))
     return lines
+  })
+
+const conditions = JSON.stringify([
+  { field: 'data.email', op: 'contains', value: '@' },
+  { field: 'data.company_id', op: 'ne', value: 0 },
+  { field: 'actor.kind', op: 'in', value: ['service', 'key'] },
+])
+const plain = { conditions: null, ordered: 0 } as const
+const option_sets = {
+  plain,
+  'with three conditions': { ...plain, conditions },
+  ordered: { ...plain, ordered: 1 },
+} as const
+
+/** Compares webhooks with options to one without: the time to write the events, judge them and deliver them. */
+export const measureOptions = ({ database_url, count, rounds }: Omit<Options, 'wanted'>): Promise<string[]> =>
+  withReceiver(database_url, async (database, receiver) => {
+    const seal = createSeal('a key for the bench')
+    const webhook = { id: 'wh_0', name: null, url: receiver.url, secret: seal.seal(secret) }
+    const now = isoTime(database.clock.now())
+    await transaction(database.db, (tx) =>
+      insertWebhook(tx, workspace_id, now, { ...webhook, events: [contactCreated.name] }),
+    )
+    const names = Object.keys(option_sets) as (keyof typeof option_sets)[]
+    const rates = await inTurn(names, rounds, async (name) => {
+      await transaction(database.db, (tx) => tx.updateTable('webhooks').set(option_sets[name]).execute())
+      const before = performance.now()
+      await preload(database, count)
+      await dispatchAll(database, seal)
+      const rate = (count / (performance.now() - before)) * 1000
+      const { distinct } = await receiver.report(secret)
+      if (distinct !== count) throw new Error(`${name}: of ${count}, ${distinct} came.`)
+      return rate
+    })
+    const lines = head('deliveries', 'plain, per second', 'with the option, per second', 'ratio (median)')
+    for (const name of names.slice(1)) {
+      const cells = [name, whole(median(rates.plain)), whole(median(rates[name]))]
+      lines.push(line(cells, quotients(rates[name], rates.plain), { least: 0.9 }))
+    }
+    return lines
+  })
+
+/** Runs a measurement with an empty database and a receiver. */
+async function withReceiver(
+  database_url: string | null,
+  measure: (database: Database, receiver: Receiver) => Promise<string[]>,
+): Promise<string[]> {
+  const data_dir = mkdtempSync(join(tmpdir(), 'rapport-bench-'))
+  const receiver = await startReceiver()
+  const database = await openDatabase({ ...readConfig({}), data_dir, database_url })
+  try {
+    await migrate(database)
+    return await measure(database, receiver)
   } finally {
     await database.close()
     receiver.close()
