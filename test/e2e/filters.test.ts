@@ -322,3 +322,30 @@ test('a person who reads German has filters in German, with room on a phone', as
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/editor-390-${scheme}.png` })
   })
 })
+
+test('a value of a filter is read in words, as in a date field: 24 Dec 2027, morgen, 12k', async (t) => {
+  await made('deals', { name: 'Harbour crane', value: 12_000, expected_close_date: '2027-12-24' })
+  const page = await web.open(t, '/deals?view=table')
+  const days = await addFilter(page, 'Expected close')
+  await days.getByRole('combobox', { name: 'Expected close: condition' }).selectOption('is')
+  await days.getByRole('textbox').fill('24 Dec 2027')
+  await page.keyboard.press('Enter')
+  await names(page, ['Harbour crane'])
+  assert.equal(parameters(page).expected_close_date, '2027-12-24')
+  await days.getByRole('textbox').fill('morgen')
+  await page.keyboard.press('Enter')
+  await until(
+    async () => parameters(page).expected_close_date,
+    (found) => /^2027-12-24,\d{4}-\d\d-\d\d$/.test(found ?? ''),
+  )
+  await days.getByRole('textbox').fill('someday')
+  await page.keyboard.press('Enter')
+  await days.getByText('You can also write 24 Dec, tomorrow').waitFor()
+  await page.goto(`${web.rapport.url}/deals?view=table`)
+  const amounts = await addFilter(page, 'Value')
+  await amounts.getByRole('combobox', { name: 'Value: condition' }).selectOption('is')
+  await amounts.getByRole('textbox').fill('12k')
+  await page.keyboard.press('Enter')
+  await names(page, ['Harbour crane'])
+  assert.equal(parameters(page).value, '12000')
+})

@@ -5,14 +5,14 @@ import { useFormats } from '../app/formats.ts'
 import { matching } from '../app/matching.ts'
 import { addDays, isDay, wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
-import { readDay, writeDay } from './day.ts'
+import { writeDay } from './day.ts'
 import { conditionOf, type Draft, draftOf, type FilterOp, opsOf, withOp } from './filter-draft.ts'
 import { useValueWords } from './filter-sentence.tsx'
 import { type Condition, changeOf } from './filter-value.ts'
 import type { Filter } from './filters.tsx'
-import { DayInput, MomentInput, MoneyInput, NumberInput } from './inputs.tsx'
+import { DayInput, MomentInput, MoneyInput, NumberInput, useReadDay } from './inputs.tsx'
 import type { ListView } from './list-view.ts'
-import { readNumber } from './number.ts'
+import { readAmount, readNumber } from './number.ts'
 import { ReferenceInput } from './reference.tsx'
 
 type Props = {
@@ -244,12 +244,14 @@ type AddProps = { filter: Filter; add: (value: string) => void; removeLast: () =
 /** Adds a text, a number or a day by Enter. Backspace in the empty field removes the last value. */
 function AddValue({ filter, add, removeLast }: AddProps) {
   const t = useTexts()
-  const { locale } = useFormats()
+  const { locale, currency } = useFormats()
+  const readTypedDay = useReadDay()
   const [text, setText] = useState('')
   const [wrong, setWrong] = useState<string | null>(null)
-  const { kind = 'text', label } = filter
+  const { kind = 'text', label, format } = filter
   function read(written: string): string | null {
-    if (kind === 'day') return readDay(written, locale)
+    if (kind === 'day') return readTypedDay(written)
+    if (format === 'money') return readAmount(written, locale, currency)?.toString() ?? null
     if (kind === 'number') return readNumber(written, locale)?.toString() ?? null
     return written
   }

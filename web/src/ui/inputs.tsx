@@ -12,15 +12,21 @@ const inLocale = <V,>(
   write: (value: V, locale: string) => string,
 ) => ({ read: (text: string) => read(text, locale), write: (value: V) => write(value, locale) })
 
+/** Parses a typed day, as in the reader's locale, year first or in words. Null if there is none. */
+export function useReadDay(): (text: string) => string | null {
+  const { locale, today } = useFormats()
+  return (text) => readDay(text, locale) ?? readSpokenDay(text, today())
+}
+
 /**
  * A day (YYYY-MM-DD), typed as in the reader's locale, year first or in words, or chosen in the browser's
  * calendar.
  */
 export function DayInput(props: WrittenProps<string>) {
   const t = useTexts()
-  const { locale, today } = useFormats()
+  const { locale } = useFormats()
+  const read = useReadDay()
   const form = writeDay(t.app.day_letters, locale)
-  const read = (text: string) => readDay(text, locale) ?? readSpokenDay(text, today())
   const own = { placeholder: form, wrong: t.app.no_day(form), picker: 'date' } as const
   return <WrittenInput {...own} {...props} {...inLocale(locale, read, writeDay)} />
 }
