@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 let web: Web
@@ -318,4 +319,30 @@ test('an e-mail of another contact is named with a link, and a name with an over
   await page.keyboard.press('Escape')
   await page.getByRole('link', other).click()
   await page.getByRole('heading', { level: 1, name: other.name }).waitFor()
+})
+
+test('an override in a tag, a note or the name of a member shows as a mark', async (t) => {
+  const id = await made('contacts', { first_name: 'Ruth', last_name: 'Gallagher', tags: ['vip\u202eoge'] })
+  await made(`contacts/${id}/notes`, { body: 'Sent invoice\u202efdp.exe\nCalled back' })
+  await joinAs(web.rapport, 'mallory@example.test', 'member', { name: 'Mal\u202eyrol Price' })
+  const page = await web.open(t, `/contacts/${id}`)
+  await page.getByRole('group', { name: 'Tags' }).getByText('vip[U+202E]oge').waitFor()
+  await page.getByRole('button', { name: 'Remove the tag vip[U+202E]oge' }).waitFor()
+  const written = 'Sent invoice[U+202E]fdp.exe\nCalled back'
+  await until(
+    () => page.locator('.timeline-note').innerText(),
+    (text) => text === written,
+  )
+  await page.getByRole('tab', { name: 'Notes' }).click()
+  await until(
+    () => page.locator('.note-text').innerText(),
+    (text) => text === written,
+  )
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: /^Owner/ }).click()
+  await page.getByRole('option', { name: 'Mal[U+202E]yrol Price' }).click()
+  await page
+    .getByRole('button', { name: /^Owner/ })
+    .getByText('Mal[U+202E]yrol Price')
+    .waitFor()
 })

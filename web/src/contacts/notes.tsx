@@ -13,6 +13,7 @@ import { useTexts } from '../texts/texts.ts'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import './notes.css'
 
 type Note = Schemas['Note']
@@ -188,7 +189,7 @@ function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
     )
   return (
     <li ref={focusBeside}>
-      <div className="note-text">{note.body}</div>
+      <div className="note-text">{visible(note.body)}</div>
       <div className="note-line">
         <span>
           <Ago at={note.created_at} />

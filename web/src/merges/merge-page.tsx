@@ -17,6 +17,7 @@ import { isId, useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import { type Choice, choicesOf, idsIn, unitedTags } from './choices.ts'
 import { type LinkedCount, useLinkedCounts } from './linked-counts.ts'
 import './merges.css'
@@ -105,7 +106,7 @@ function Comparison({ kind, records }: { kind: MergedKind; records: Merged[] }) 
         ))}
         {tags.length > 0 && (
           <Row label={t.merges.added_together(labelOf('tags'))}>
-            <div className="merge-cell merge-fixed merge-whole">{tags.join(', ')}</div>
+            <div className="merge-cell merge-fixed merge-whole">{visible(tags.join(', '))}</div>
           </Row>
         )}
         {counts.map((count) => (

@@ -2,6 +2,7 @@ import type { RecordOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
+import { visible } from '../ui/visible.ts'
 
 export type Authored = Pick<RecordOf<'contacts'>, 'created_at' | 'updated_at' | 'created_by' | 'updated_by'>
 type Author = NonNullable<Authored['created_by']>
@@ -50,4 +51,4 @@ export function useWhoBy(): (author: Author | null | undefined) => string | null
 
 /** The author after "by". A deleted account has no name. */
 const whoBy = ({ kind, id, name }: Author, self: string, t: Texts): string =>
-  kind === 'person' && id === self ? t.record.by_you : (name ?? t.record.by_kinds[kind])
+  kind === 'person' && id === self ? t.record.by_you : visible(name ?? t.record.by_kinds[kind])

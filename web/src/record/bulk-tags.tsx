@@ -3,6 +3,7 @@ import { TagIcon } from '@primer/octicons-react'
 import { recordApi } from '../api/record-api.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
+import { visible } from '../ui/visible.ts'
 import type { OwnedKind } from './assign.tsx'
 import { useBulk } from './bulk.tsx'
 import { BulkText } from './bulk-text.tsx'
@@ -27,7 +28,8 @@ export function BulkTags<Row extends { id: number }>({ kind, act, nameOf }: Prop
         ...{ kind, items, nameOf },
         work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
         undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
-        message: (n) => t.record[wanted ? 'tag_added' : 'tag_removed'](tag, t.record.several(n, names)),
+        message: (n) =>
+          t.record[wanted ? 'tag_added' : 'tag_removed'](visible(tag), t.record.several(n, names)),
       })
     })
   return [true, false].map((wanted) => (

@@ -1,3 +1,5 @@
+import { visible } from '../ui/visible.ts'
+
 type Named = { id: string; name: string; email: string }
 
 /** The members in the order of a choice: the person first, the others by name. */
@@ -8,4 +10,4 @@ export function orderedMembers<One extends Named>(members: readonly One[], self:
 
 /** The name of a member in a choice, with the e-mail if another member has the same name. */
 export const choiceNameOf = ({ id, name, email }: Named, members: readonly Named[]): string =>
-  members.some((other) => other.id !== id && other.name === name) ? `${name} (${email})` : name
+  visible(members.some((other) => other.id !== id && other.name === name) ? `${name} (${email})` : name)

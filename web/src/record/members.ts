@@ -4,6 +4,7 @@ import { allOf } from '../api/all.ts'
 import { answerOf, api } from '../api/client.ts'
 import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { visible } from '../ui/visible.ts'
 import { choiceNameOf, orderedMembers } from './member-names.ts'
 
 // Lists show the same people many times. A change of the members is read at once.
@@ -26,8 +27,8 @@ export function useOwnerName(): (id: string) => string | undefined {
   const { user } = useSession()
   const { data } = useMembersQuery()
   return (id) => {
-    if (id === user.id) return user.name
-    return data && (data.find((one) => one.id === id)?.name ?? t.record.former_member)
+    if (id === user.id) return visible(user.name)
+    return data && visible(data.find((one) => one.id === id)?.name ?? t.record.former_member)
   }
 }
 
@@ -40,7 +41,7 @@ export function useMembers() {
     const ordered = data && orderedMembers(data, user.id)
     return ordered?.map((one) => ({
       ...one,
-      label: one.id === user.id ? t.record.yourself(one.name) : choiceNameOf(one, ordered),
+      label: one.id === user.id ? t.record.yourself(visible(one.name)) : choiceNameOf(one, ordered),
     }))
   }, [data, user.id, t])
   return { members, error }

@@ -5,10 +5,8 @@ import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import '../ui/fields.css'
 import { useUnsaved } from '../ui/unsaved.ts'
+import { visible } from '../ui/visible.ts'
 import './tags.css'
-
-/** A tag in a list. */
-export const Tag = ({ children }: { children: React.ReactNode }) => <span className="tag">{children}</span>
 
 type Props = {
   value: readonly string[]
@@ -68,12 +66,12 @@ export function TagsField({ value, onChange }: Props) {
       <fieldset className="tags" aria-labelledby={id}>
         {tags.map((tag) => (
           <span key={tag} className="tag">
-            {tag}
+            {visible(tag)}
             {onChange && (
               <button
                 type="button"
                 className="tag-remove"
-                aria-label={t.record.remove_tag(tag)}
+                aria-label={t.record.remove_tag(visible(tag))}
                 onClick={() => {
                   input.current?.focus()
                   begin({ tag, wanted: false })

@@ -4,6 +4,7 @@ import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import { useWhoBy } from './authors.tsx'
 import { ChangedFields, stageName, whoOf } from './changes.tsx'
 import { Explained, type Change as Happened } from './explained.tsx'
@@ -146,7 +147,7 @@ function WrittenNote({ body, created_by }: Schemas['Note']) {
     <>
       {record.note_written}
       {record.by(by(created_by))}
-      <div className="timeline-note">{body}</div>
+      <div className="timeline-note">{visible(body)}</div>
     </>
   )
 }

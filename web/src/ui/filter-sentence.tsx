@@ -7,6 +7,7 @@ import { opOf } from './filter-draft.ts'
 import type { Condition, Part } from './filter-value.ts'
 import type { Filter } from './filters.tsx'
 import { writeNumber } from './number.ts'
+import { visible } from './visible.ts'
 
 /** The words for a value of a filter, such as `Won`, `€10,000` or `1 Dec`. */
 export function useValueWords(): (filter: Filter, value: string | null) => React.ReactNode {
@@ -27,7 +28,7 @@ export function useValueWords(): (filter: Filter, value: string | null) => React
         : writeNumber(Number(value), formats.locale)
     }
     if (kind === 'moment') return writeMoment(value, formats.locale)
-    if (kind === 'text') return value
+    if (kind === 'text') return visible(value)
     return isDay(value) ? dayOf(value) : formats.moment(value)
   }
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useUnread } from './unread.ts'
+import { visible } from './visible.ts'
 
 export type Choice = { id: number; name: string; detail?: string | null }
 
@@ -153,8 +154,8 @@ export function ReferenceInput(props: Props) {
         <Combobox.Options aria-label={label} mah={260} style={{ overflowY: 'auto' }}>
           {choices?.map(({ id, name, detail }) => (
             <Combobox.Option key={id} value={String(id)}>
-              {name}
-              {detail && <span className="soft"> · {detail}</span>}
+              {visible(name)}
+              {detail && <span className="soft"> · {visible(detail)}</span>}
             </Combobox.Option>
           ))}
           {new_label && <Combobox.Option value={new_option}>{new_label}</Combobox.Option>}
