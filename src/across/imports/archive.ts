@@ -1,6 +1,5 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import type { Db } from '../../db/db.ts'
 import { cutOff, noArchive, readArchive } from '../../files/archive.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import type { Room } from '../../resources/room.ts'
@@ -9,7 +8,7 @@ import type { RowError } from './errors.ts'
 import { createMapping, type MappedRow } from './mapping.ts'
 import { archiveRooms, countParts, importRows, type Relink, type Running } from './rows.ts'
 import { importViews, type NewIds, views_kind } from './saved-views.ts'
-import { type ImportRow, readFile } from './store.ts'
+import { readFile } from './store.ts'
 
 // An archive of a workspace is read once for each kind: definitions of custom fields come first, then records, each after
 // those that it refers to, and saved views last. The rows are numbered through all files in this order, so the position of
@@ -19,16 +18,12 @@ const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
 const form = { format: 'ndjson', encoding: 'utf-8' } as const
 
 /** The rows of the archive's records. Throws FileError. */
-export async function* archivedRows(
-  db: Db,
-  row: ImportRow,
-  rooms: readonly Room[],
-): AsyncGenerator<FileRow[]> {
+export async function* archivedRows(running: Running): AsyncGenerator<FileRow[]> {
   let number = 0
-  const records = archiveRooms(rooms).map(({ resource }) => resource.table)
+  const records = archiveRooms(running.rooms).map(({ resource }) => resource.table)
   const kinds = [definitions_kind, ...records, views_kind]
   for (const kind of kinds)
-    for await (const { file, rows } of linesOf(db, row, rooms, kind))
+    for await (const { file, rows } of linesOf(running, kind))
       yield rows.map((one) => {
         const archived = { file, line: one.number, kind, id: idOf(one) }
         return { ...one, number: ++number, archived }
@@ -36,15 +31,10 @@ export async function* archivedRows(
 }
 
 /** The lines of all files of a kind. */
-async function* linesOf(
-  db: Db,
-  row: ImportRow,
-  rooms: readonly Room[],
-  kind: string,
-): AsyncGenerator<{ file: string; rows: FileRow[] }> {
-  const known = knownKinds(rooms)
+async function* linesOf(running: Running, kind: string): AsyncGenerator<{ file: string; rows: FileRow[] }> {
+  const known = knownKinds(running.rooms)
   const kindOf = (name: string) => file_name.exec(name)?.[1] ?? ''
-  for await (const { name, content } of readArchive(unzipped(readFile(db, row)), (name) =>
+  for await (const { name, content } of readArchive(unzipped(readFile(running)), (name) =>
     known.has(kindOf(name)),
   ))
     if (kindOf(name) === kind)
@@ -89,9 +79,9 @@ function idOf({ names, values }: FileRow): number | null {
 
 /** What imports the rows of a batch. An archive has rows of several kinds, and a batch has one kind. */
 export async function openRows(running: Running): Promise<(rows: readonly FileRow[]) => Promise<void>> {
-  const { db, row, rooms } = running
+  const { row, rooms } = running
   if (row.resource !== 'workspace') return (rows) => importRows(running, rows)
-  const members = await ownersOf(db, row, rooms)
+  const members = await ownersOf(running)
   const relink = relinkBy(members)
   const new_ids: NewIds = { members, records: (db, kind, ids) => newIds({ ...running, db }, kind, ids) }
   const kinds = new Map<string, Running>()
@@ -115,7 +105,8 @@ export async function openRows(running: Running): Promise<(rows: readonly FileRo
 }
 
 /** The members of this workspace by the ids that they had in the archive, found by their e-mail addresses. */
-async function ownersOf(db: Db, row: ImportRow, rooms: readonly Room[]): Promise<Map<unknown, string>> {
+async function ownersOf(running: Running): Promise<Map<unknown, string>> {
+  const { db, row } = running
   const members = await db
     .selectFrom('memberships as m')
     .innerJoin('users as u', 'u.id', 'm.user_id')
@@ -125,7 +116,7 @@ async function ownersOf(db: Db, row: ImportRow, rooms: readonly Room[]): Promise
   const ids = new Map(members.map(({ id, email }) => [email.toLowerCase(), id]))
   const owners = new Map<unknown, string>()
   try {
-    for await (const { rows } of linesOf(db, row, rooms, 'members'))
+    for await (const { rows } of linesOf(running, 'members'))
       for (const { names, values } of rows) {
         const email = values[names.indexOf('email')]
         const id = typeof email === 'string' ? ids.get(email.toLowerCase()) : undefined

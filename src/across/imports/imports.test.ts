@@ -300,3 +300,15 @@ test('ids of an export count in the workspace that exported it, and link no stra
   const unknown = await importFile(rapport, { resource: 'deals' }, 'name,contact_id\nBy id,999999\n')
   assert.equal(unknown.failed, 1)
 })
+
+test('of many uploads that begin at the same time, ten wait and the others are refused', async (t) => {
+  const receiving = await startRapport({ roles: ['api'] })
+  t.after(() => receiving.close())
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, () => upload(receiving, '?resource=companies', 'name\nNordwind\n')),
+  )
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [
+    ...Array(10).fill(202),
+    ...Array(30).fill(409),
+  ])
+})

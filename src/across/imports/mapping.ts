@@ -142,8 +142,10 @@ function parseNumber(text: string): unknown {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text
 }
 
-const parseBoolean = (text: string): unknown =>
-  ({ true: true, false: false })[text.trim().toLowerCase()] ?? text
+function parseBoolean(text: string): unknown {
+  const word = text.trim().toLowerCase()
+  return word === 'true' || (word === 'false' ? false : text)
+}
 
 function parseTime(text: string): string {
   const [, day, time = '00:00:00'] = /^\s*(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?\s*$/.exec(text) ?? []

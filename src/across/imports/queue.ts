@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
+import { lockEntry } from '../../db/locks.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import { refuseMore } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
@@ -25,6 +26,8 @@ export function beginImport(
 ): Promise<string> {
   const { workspace_id, actor } = access
   return transaction(db, async (tx) => {
+    // So that uploads that begin at the same time count each other.
+    await lockEntry(tx, 'workspaces', workspace_id)
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM imports
       WHERE workspace_id = ${workspace_id} AND status IN ('uploading', 'queued', 'running')`.execute(tx)
     refuseMore(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch, inBatches } from '../../db/batches.ts'
-import type { Db } from '../../db/db.ts'
+import { type Db, transaction } from '../../db/db.ts'
 import { removeFile } from './store.ts'
 
 /**
@@ -22,17 +22,20 @@ export async function removeOldImports(
     db,
   )
   for (const file of files) await removeFile(db, file)
-  await inBatches(db, stopping, async (tx) => {
-    const { numAffectedRows } = await sql`DELETE FROM imports WHERE id IN (
-      SELECT id FROM imports WHERE status = 'uploading' AND lease_ends_ms <= ${clock.elapsed()} LIMIT ${batch})`.execute(
-      tx,
-    )
-    return Number(numAffectedRows)
-  })
   const before = isoTime(clock.now() - days * day_ms)
+  const is_old = sql<boolean>`(finished_at < ${before} AND undone_by IS NULL
+    OR status = 'uploading' AND lease_ends_ms <= ${clock.elapsed()})`
   const { rows: old } = await sql<{ workspace_id: number; id: string }>`SELECT workspace_id, id FROM imports
-    WHERE finished_at < ${before}`.execute(db)
+    WHERE ${is_old}`.execute(db)
   for (const { workspace_id, id } of old) {
+    // Hide it first, as an upload that broke off: an undo that began now would lose what it needs.
+    const is_hidden = await transaction(db, async (tx) => {
+      const { numAffectedRows } =
+        await sql`UPDATE imports SET status = 'uploading', lease_ends_ms = ${clock.elapsed()}
+        WHERE id = ${id} AND ${is_old}`.execute(tx)
+      return Number(numAffectedRows) > 0
+    })
+    if (!is_hidden) continue
     for (const [table, key] of [
       ['import_errors', 'number'],
       ['import_changes', 'record_id'],

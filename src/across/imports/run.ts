@@ -131,8 +131,10 @@ async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
   if (batch.length) yield batch
 }
 
-const rowsOf = ({ db, row, rooms }: Running) =>
-  row.resource === 'workspace' ? archivedRows(db, row, rooms) : readRows(readFile(db, row), formOf(row))
+const rowsOf = (running: Running) =>
+  running.row.resource === 'workspace'
+    ? archivedRows(running)
+    : readRows(readFile(running), formOf(running.row))
 
 async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileRow[] | FileError> {
   try {

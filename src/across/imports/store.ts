@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
@@ -109,14 +110,27 @@ const chunk = prepare((db, p: { workspace_id: number; import_id: string; number:
 // A part is parsed at once, so a larger one would block the event loop.
 const part_bytes = 32 * 1024
 
-/** The bytes of an import's file, in parts. */
-export async function* readFile(db: Db, { workspace_id, id, chunks }: ImportRow): AsyncGenerator<Buffer> {
+/** A running import, and the clock of its lease. */
+type Held = { db: Db; clock: Clock; row: ImportRow }
+
+/**
+ * The bytes of an import's file, in parts. Keeps the import meanwhile: the rows that an earlier process imported are read
+ * without a commit. Throws Lost.
+ */
+export async function* readFile({ db, clock, row }: Held): AsyncGenerator<Buffer> {
+  const { workspace_id, id, chunks } = row
+  let held_ms = clock.elapsed()
   for (let number = 0; number < chunks; number++) {
-    const [row] = await chunk(db, { workspace_id, import_id: id, number })
-    if (!row) throw new Lost()
-    const content = Buffer.from(row.content.buffer, row.content.byteOffset, row.content.byteLength)
-    for (let from = 0; from < content.length; from += part_bytes)
+    const [stored] = await chunk(db, { workspace_id, import_id: id, number })
+    if (!stored) throw new Lost()
+    const content = Buffer.from(stored.content.buffer, stored.content.byteOffset, stored.content.byteLength)
+    for (let from = 0; from < content.length; from += part_bytes) {
+      if (clock.elapsed() - held_ms > lease_ms / 4) {
+        held_ms = clock.elapsed()
+        await transaction(db, (tx) => holdImport(tx, row, held_ms))
+      }
       yield content.subarray(from, from + part_bytes)
+    }
   }
 }
 

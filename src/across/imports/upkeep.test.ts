@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { type Outbox, openOutbox } from '../../../test/outbox.ts'
+import { day_ms, isoTime } from '../../clock.ts'
+import { transaction } from '../../db/db.ts'
+import { removeOldImports } from './retention.ts'
+import { claimImport, type ImportRow, readFile } from './store.ts'
+
+let outbox: Outbox
+beforeEach(async () => {
+  outbox = await openOutbox()
+})
+afterEach(() => outbox.close())
+
+/** Adds an import whose file has one chunk of a MiB. */
+async function addImport(values: Partial<ImportRow>): Promise<ImportRow> {
+  const { db, clock, workspace_id } = outbox
+  const id = 'imp_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'
+  return transaction(db, async (tx) => {
+    await tx
+      .insertInto('imports')
+      .values({
+        id,
+        workspace_id,
+        resource: 'contacts',
+        status: 'queued',
+        file_name: 'Kontakte Nordwind.csv',
+        options: '{}',
+        form: '{"format":"ndjson","encoding":"utf-8"}',
+        message: null,
+        created_by: 'key:key_test',
+        request_id: null,
+        created_at: isoTime(clock.now()),
+        started_at: null,
+        finished_at: null,
+        claim_id: null,
+        lease_ends_ms: clock.elapsed(),
+        not_restored: null,
+        chunks: 1,
+        ...values,
+      })
+      .execute()
+    const content = Buffer.alloc(1024 * 1024, 0x20)
+    await tx.insertInto('import_chunks').values({ workspace_id, import_id: id, number: 0, content }).execute()
+    return tx.selectFrom('imports').selectAll().executeTakeFirstOrThrow()
+  })
+}
+
+const claim = ({ db, clock }: Outbox) => claimImport(db, clock.elapsed(), isoTime(clock.now()))
+
+test('no other process takes an import while its own reads rows that are imported already', async () => {
+  const { db, clock } = outbox
+  await addImport({})
+  const row = (await claim(outbox)) as ImportRow
+  let parts = 0
+  for await (const _ of readFile({ db, clock, row })) {
+    clock.advance(3000)
+    assert.equal(await claim(outbox), null, `after part ${++parts}`)
+  }
+  assert.ok(parts > 10)
+  clock.advance(20_000)
+  assert.equal((await claim(outbox))?.id, row.id)
+})
+
+test('reading ends when another process has the import', async () => {
+  const { db, clock } = outbox
+  await addImport({})
+  const row = (await claim(outbox)) as ImportRow
+  const parts = readFile({ db, clock, row })
+  await parts.next()
+  clock.advance(20_000)
+  await claim(outbox)
+  await assert.rejects(async () => {
+    for await (const _ of parts);
+  })
+})
+
+test('an old import stays until its undo is complete, and then nothing of it is left', async () => {
+  const { db, clock, workspace_id } = outbox
+  const finished_at = isoTime(clock.now() - 40 * day_ms)
+  const { id } = await addImport({ status: 'undone', finished_at, undone_by: 'key:key_test' })
+  await transaction(db, async (tx) => {
+    const change = { workspace_id, import_id: id, kind: 'contacts', record_id: 7, changed_at: finished_at }
+    await tx
+      .insertInto('import_changes')
+      .values({ ...change, before: null })
+      .execute()
+  })
+  const left = async () => [
+    (await db.selectFrom('imports').selectAll().execute()).length,
+    (await db.selectFrom('import_changes').selectAll().execute()).length,
+  ]
+  await removeOldImports(db, clock, 30)
+  assert.deepEqual(await left(), [1, 1])
+  await transaction(db, (tx) => tx.updateTable('imports').set({ undone_by: null }).execute())
+  await removeOldImports(db, clock, 30)
+  assert.deepEqual(await left(), [0, 0])
+})
