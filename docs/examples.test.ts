@@ -31,6 +31,7 @@ const known = [
     'idempotency.md',
     'keys.md',
     'limits.md',
+    'notifications.md',
     'people.md',
     'reports.md',
   ],
@@ -70,6 +71,12 @@ test('the pages with examples have them', () => {
   )
 })
 
+// Pages whose examples begin signed in, with the cookies in `jar`.
+const signed_in = ['notifications.md']
+const sign_in = `curl -fsS -c jar -H "$J" $API/setup -d '{"token": "'$SETUP_TOKEN'", "name": "Ada Lovelace",
+  "email": "ada@example.com", "password": "correct horse battery", "workspace_name": "Acme"}'
+`
+
 for (const { page, script } of examples)
   test(`the examples of ${page} work, in their order, on a new service`, async (t) => {
     const service = await startRapport()
@@ -77,19 +84,23 @@ for (const { page, script } of examples)
     const cwd = mkdtempSync(join(tmpdir(), 'rapport-examples-'))
     t.after(() => rmSync(cwd, { recursive: true }))
     const { url, key, setup_url } = service
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
-      cwd,
-      env: {
-        PATH: process.env.PATH,
-        HOME: cwd,
-        LC_ALL: 'C.UTF-8',
-        ...{ URL: url, API: `${url}/api/v1`, KEY: key },
-        SETUP_TOKEN: setup_url?.split('#')[1],
-        ...{ H: `Authorization: Bearer ${key}`, J: 'Content-Type: application/json' },
+    const child = spawn(
+      'bash',
+      ['-euo', 'pipefail', '-c', signed_in.includes(page) ? sign_in + script : script],
+      {
+        cwd,
+        env: {
+          PATH: process.env.PATH,
+          HOME: cwd,
+          LC_ALL: 'C.UTF-8',
+          ...{ URL: url, API: `${url}/api/v1`, KEY: key },
+          SETUP_TOKEN: setup_url?.split('#')[1],
+          ...{ H: `Authorization: Bearer ${key}`, J: 'Content-Type: application/json' },
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: 60_000,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
-    })
+    )
     const [output, errors, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

@@ -17,6 +17,7 @@ import { workspaceExportRoute } from './across/exports/routes.ts'
 import type { Others } from './across/exports/workspace.ts'
 import { importRoutes } from './across/imports/routes.ts'
 import { mergeRoutes } from './across/merges/routes.ts'
+import { notificationRoutes } from './across/notifications/routes.ts'
 import { reassignmentRoutes } from './across/reassignment/routes.ts'
 import { reportRoutes } from './across/reports/routes.ts'
 import { revertRoute } from './across/reverts/routes.ts'
@@ -238,6 +239,7 @@ function addRoutes(app: App, service: Routed): void {
   searchRoutes(app, service)
   reassignmentRoutes(app, service, rooms)
   viewRoutes(app, service)
+  notificationRoutes(app, service)
   workspaceExportRoute(app, service, rooms, exported_others)
   customFieldRoutes(app, service)
   peopleRoutes(app, service)

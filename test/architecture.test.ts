@@ -207,7 +207,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // The jobs of the trash and the audit log remove old rows.
   {
-    files: '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|search)|events/feed)/.*',
+    files:
+      '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|notifications|search)|events/feed)/.*',
     may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
@@ -248,7 +249,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash|imports)/retention|across/imports/(run|undo)|across/backfills/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash|imports|notifications)/retention|across/imports/(run|undo)|across/backfills/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 
@@ -455,6 +456,8 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
   ])
   const own = routes.filter(({ scope }) => scope === 'session')
   assert.deepEqual([...new Set(own.map(({ url }) => url))].sort(), [
+    '/api/v1/notifications',
+    '/api/v1/notifications/read',
     '/api/v1/profile',
     '/api/v1/profile/delete',
     '/api/v1/profile/password',

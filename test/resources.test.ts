@@ -42,6 +42,7 @@ const without_records = [
     'memberships',
     'merge_links',
     'merged_records',
+    'notifications',
     'reassignments',
     'record_blocks',
     'field_definitions',

@@ -190,8 +190,8 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     'post /invitations/look-up token': () => invite(keeper, 'member', `guest${++made}@example.com`),
     'post /invitations/accept token': () => invite(keeper, 'member', `guest${++made}@example.com`),
   }
-  // A reason is for lost deals alone.
-  const never_sent = ['lost_reason']
+  // A reason is for lost deals alone. Notifications are read by ids, or all of them.
+  const never_sent = ['lost_reason', 'all', 'before']
 
   async function buildBody(operation: Operation, { references }: Owners, who: Person | null) {
     const values: Record<string, unknown> = {}

@@ -746,6 +746,28 @@ CREATE TABLE import_changes (
 ) WITHOUT ROWID;
 CREATE INDEX import_changes_by_source ON import_changes (workspace_id, import_id, kind, source_id) WHERE source_id IS NOT NULL;
 
+CREATE TABLE notifications (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id INTEGER NOT NULL,
+  user_id text NOT NULL,
+  kind text NOT NULL,
+  record_kind text NOT NULL,
+  record_id text NOT NULL,
+  note_id bigint,
+  records bigint NOT NULL DEFAULT 1,
+  outcome text,
+  actor text NOT NULL,
+  source text NOT NULL,
+  held_by text,
+  occurred_at text NOT NULL,
+  changed_at text NOT NULL,
+  read_at text
+);
+CREATE INDEX notifications_newest ON notifications (workspace_id, user_id, occurred_at, id) WHERE held_by IS NULL;
+CREATE UNIQUE INDEX notifications_unread ON notifications (workspace_id, user_id, source) WHERE read_at IS NULL;
+CREATE INDEX notifications_held ON notifications (workspace_id, held_by) WHERE held_by IS NOT NULL;
+CREATE INDEX notifications_changed ON notifications (workspace_id, changed_at) WHERE held_by IS NULL;
+
 CREATE TABLE audit_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id INTEGER NOT NULL,

@@ -102,6 +102,30 @@ export interface ImportsTable {
   undone_by: string | null
 }
 
+export interface NotificationsTable extends Owned {
+  user_id: Fixed<string>
+  kind: Fixed<'assigned' | 'mentioned' | 'webhook_failed' | 'import_ended'>
+  /** The record, the webhook or the import: its table, and its id as a text. */
+  record_kind: Fixed<string>
+  record_id: string
+  /** The note that mentions the member. */
+  note_id: number | null
+  /** The number of records; `record_id` is the first one. */
+  records: Generated<number>
+  /** How an import ended. */
+  outcome: string | null
+  /** The id of the API key or person, or the kind of another actor. */
+  actor: string
+  /** Unread notifications of a member with the same source are one. */
+  source: Fixed<string>
+  /** The request of the import that has not ended: until then nobody sees it. */
+  held_by: string | null
+  occurred_at: string
+  /** The last change, for streams: a new cause, or the reading. */
+  changed_at: string
+  read_at: string | null
+}
+
 export interface Tables extends EventTables {
   /** `currency` (ISO 4217) applies to the values of all deals. */
   workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
@@ -187,6 +211,7 @@ export interface Tables extends EventTables {
     made_by: string | null
   }
   settings: { name: string; value: string }
+  notifications: NotificationsTable
   record_counts: { workspace_id: number; name: string; slot: number; n: number }
   /** Tags and custom fields as rows, so that lists can filter by them (db/lists/field-values.ts). */
   field_values: { workspace_id: number; kind: string; field: string; value: string; record_id: number }

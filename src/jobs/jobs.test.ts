@@ -32,6 +32,7 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['interrupted erasures', 15 * second, hour, 'dispatcher', 'runs'],
       ['old merges', 20 * second, hour, 'dispatcher', 'waits'],
       ['old imports', 20 * second, hour, 'dispatcher', 'waits'],
+      ['notifications', 20 * second, hour, 'dispatcher', 'waits'],
       ['people', 20 * second, hour, 'dispatcher', 'waits'],
       ['audit log', 25 * second, hour, 'dispatcher', 'waits'],
     ],

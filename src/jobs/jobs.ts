@@ -6,6 +6,7 @@ import { removeOldImports } from '../across/imports/retention.ts'
 import { runImports } from '../across/imports/run.ts'
 import { continueUndos } from '../across/imports/undo.ts'
 import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
+import { removeOldNotifications } from '../across/notifications/retention.ts'
 import { continueReassignments } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
@@ -161,6 +162,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: hour,
       held: 'waits',
       run: (stopping) => removeOldImports(db, clock, config.trash_days, stopping),
+    },
+    // Removes old notifications, and those of people who have left.
+    {
+      name: 'notifications',
+      role: 'dispatcher',
+      first_ms: 20 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => removeOldNotifications(db, clock, stopping),
     },
     // Removes ended sessions, old invitations and failed sign-ins, and accounts that left all workspaces.
     {

@@ -42,6 +42,7 @@ const after_records: Shapes = {
   imports: { key: ['workspace_id', 'id'] },
   import_errors: { key: ['workspace_id', 'import_id', 'number'] },
   import_changes: { key: ['workspace_id', 'import_id', 'kind', 'record_id'] },
+  notifications: record,
   audit_log: record,
   merges: record,
   merged_records: { key: ['workspace_id', 'kind', 'record_id'] },

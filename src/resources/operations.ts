@@ -11,6 +11,7 @@ import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import type { Changes, EventDefinition } from '../events/define.ts'
 import { emit, prepareEmit } from '../events/emit.ts'
+import { notifyOwners } from '../events/notify.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { addDefined, changeDefined, definitionsOf, hasDefinitions, takenProblems } from './definitions.ts'
 import { changedValues, definedProblems, newValues, valueProblems } from './input.ts'
@@ -134,6 +135,7 @@ export async function addRecord<View extends Identified, Values extends object>(
   refuse(problems)
   refuse(await addDefined(tx, context, { resource, id: record.id }, fields))
   auditRecord(tx, context, 'created', resource, record)
+  notifyOwners(tx, context, resource, null, record)
   return record
 }
 
@@ -173,6 +175,7 @@ export async function saveChanges<View extends Identified, Values extends object
   if (changes) {
     const sides = auditSides(changes, after)
     recordChange(tx, context, { action, kind: table, record_id: after.id, ...sides })
+    notifyOwners(tx, context, resource, before, after)
   }
   return { after, changes }
 }

@@ -68,6 +68,11 @@ export async function closeAccount(
   user_id: string,
 ): Promise<void> {
   for (const { id: workspace_id, role } of await workspacesOf(tx, user_id)) {
+    await tx
+      .deleteFrom('notifications')
+      .where('workspace_id', '=', workspace_id)
+      .where('user_id', '=', user_id)
+      .execute()
     const target = { ...context, workspace_id }
     await revokeInvitationsBy(tx, target, user_id, null)
     const change = { action: 'deleted', record_id: user_id }

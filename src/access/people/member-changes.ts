@@ -86,6 +86,11 @@ export async function removeMember(
     .where('workspace_id', '=', workspace_id)
     .where('user_id', '=', id)
     .execute()
+  await tx
+    .deleteFrom('notifications')
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', id)
+    .execute()
   await markWithoutWorkspace(tx, context.now, id)
   await endSessions(tx, id, { workspace_id })
   if (revoke_keys === 'true') await revokeKeys(tx, context, access, member)

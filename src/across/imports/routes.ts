@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import { newestRows } from '../../db/lists/lists.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
+import { notifyOfImport } from '../../events/notify.ts'
 import { refuseBeyond } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
@@ -108,6 +109,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
           record_id: row.id,
           after: { resource, file_name, rows_read },
         })
+        notifyOfImport(tx, context, row, 'cancelled')
       }
       const [shown] = await shownImports(tx, context.workspace_id, [cancelled])
       return { record: shown as object }

@@ -5,6 +5,7 @@ import { engineOf } from '../../db/statements/prepare.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { contextOf } from '../../events/context.ts'
+import { notifyOfImport } from '../../events/notify.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
@@ -173,6 +174,7 @@ async function finish(
       record_id: row.id,
       after: { resource, file_name, ...counts, ...(message && { message }) },
     })
+    notifyOfImport(tx, moment, row, status)
   })
   await removeFile(db, row)
 }

@@ -29,6 +29,7 @@ import { webhookOptions } from './0027_webhook_options.ts'
 import { backfills } from './0028_backfills.ts'
 import { changeGroups } from './0029_change_groups.ts'
 import { importSources } from './0030_import_sources.ts'
+import { notifications } from './0031_notifications.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: Migration[] = [
   backfills,
   changeGroups,
   importSources,
+  notifications,
 ]

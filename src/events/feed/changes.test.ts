@@ -175,7 +175,7 @@ async function listeners(count: number) {
   const actor = { kind: 'key', id: 'key_test' } as const
   const begin = async () => ({
     access: { id: 'key_test', actor, workspace_id: 1, scopes: null as string[] | null, expires_at: null },
-    hints: await changes.begin(1),
+    hints: await changes.begin({ workspace_id: 1, actor }),
     blocked: false,
     told: [] as string[],
   })

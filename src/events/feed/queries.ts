@@ -181,3 +181,22 @@ export const recentChanges = (
   since: string,
   limit: number,
 ): Promise<{ id: number; kind: string }[]> => recent(db, { workspace_id, since, limit })
+
+const notified = prepare((db, p: { workspace_id: number; since: string; limit: number }) =>
+  db
+    .selectFrom('notifications')
+    .select(['id', 'user_id', 'changed_at'])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('changed_at', '>=', p.since)
+    .where('held_by', 'is', null)
+    .limit(p.limit),
+)
+
+/** Notifications of a workspace that changed at or after `since` (ISO text), up to `limit`, in no order. */
+export const recentNotifications = (
+  db: Db,
+  workspace_id: number,
+  since: string,
+  limit: number,
+): Promise<{ id: number; user_id: string; changed_at: string }[]> =>
+  notified(db, { workspace_id, since, limit })

@@ -97,7 +97,7 @@ export function feedRoutes(
       const { access, credential } = request
       const newest = await newestSeq(db, access.workspace_id)
       const place = seqOf(lastEventId(request) || cursor, await lastSeq(db)) ?? newest
-      const hints = changes === 'true' ? await streams.hints(access.workspace_id) : null
+      const hints = changes === 'true' ? await streams.hints(access) : null
       streams.admit(access)
       reply
         .header('content-type', 'text/event-stream')

@@ -94,7 +94,7 @@ export const StreamQuery = (names: readonly string[]) =>
       cursor: cursor('As the header `Last-Event-ID`, which counts when both are there.'),
       event: named(names),
       changes: flag(
-        'true: also sends frames `changed`, without an id, with the kinds of changed records. Changes without an event are included.',
+        'true: also sends frames `changed`, without an id, with the kinds of changed records. Changes without an event are included, and `notifications` for those of the person who follows.',
       ),
     },
     { additionalProperties: false },

@@ -49,8 +49,10 @@ export function addExamples(operations: readonly Described[], schemas: Record<st
       for (const [type, media] of status.startsWith('2') ? Object.entries(content) : []) {
         media.example ??= files[type] ?? exampleOf(media.schema ?? {}, resolve)
         // A list without numbered pages.
-        if (takes('cursor') && !takes('page'))
-          (media.example as Json).meta = { per_page: 25, next_cursor: null }
+        if (takes('cursor') && !takes('page')) {
+          const { current_page, last_page, total, ...meta } = (media.example as { meta: Json }).meta
+          ;(media.example as Json).meta = { ...meta, per_page: 25, next_cursor: null }
+        }
       }
   }
 }

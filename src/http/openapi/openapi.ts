@@ -45,6 +45,7 @@ const other_tags = {
   views: 'Lists with their filters, kept under a name for everybody in the workspace.',
   'custom-fields': 'Definitions of custom fields: their types, and what a value must be.',
   imports: 'Files whose rows become records.',
+  notifications: 'What the signed-in person is told: assignments, mentions, failed webhooks, ended imports.',
   keys: 'API keys: made, listed, taken back.',
   webhooks: 'URLs that receive events.',
   deliveries: 'The log of the deliveries to webhooks, with every attempt.',

@@ -5,6 +5,7 @@ import { addCounts } from '../../db/lists/counts.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
+import { notifyOfFailure } from '../../events/notify.ts'
 import { insertAttempts } from './attempts.ts'
 import { type Claim, isRepeated } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
@@ -209,8 +210,10 @@ function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[
       }
     }
     const [first] = of_webhook
-    if (first && status !== old)
-      defer(tx, mark(tx, { workspace_id: first.claim.workspace_id, id, ...status }))
+    if (!first || status === old) continue
+    const { workspace_id } = first.claim
+    defer(tx, mark(tx, { workspace_id, id, ...status }))
+    if (status.status === 'failed') notifyOfFailure(tx, { workspace_id, id }, isoTime(first.ended.now_ms))
   }
 }
 

@@ -1,0 +1,454 @@
+// runs: long
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { engine } from '../../../test/engine.ts'
+import { problems, refused } from '../../../test/envelope.ts'
+import { follow } from '../../../test/follower.ts'
+import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { importFile, upload } from '../../../test/imports.ts'
+import { beside } from '../../../test/keys.ts'
+import { type Browser, join, password, setUp } from '../../../test/people.ts'
+import { startReceiver } from '../../../test/receiver.ts'
+import { register, until, webhook } from '../../../test/webhooks.ts'
+import { role_scopes } from '../../app.ts'
+import { day_ms } from '../../clock.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { max_kept } from './queries.ts'
+import { removeOldNotifications } from './retention.ts'
+
+const clock = turnableClock(Date.now())
+let rapport: Rapport
+let stored: Stored
+let ada: Browser
+let ada_id: string
+before(async () => {
+  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
+  stored = await readStored(rapport.data_dir)
+  ada = await setUp(rapport)
+  ada_id = (await ada('GET', '/session')).body.data.user.id
+})
+after(async () => {
+  await stored.close()
+  await rapport.close()
+})
+
+type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
+const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
+async function ok(call: Caller, method: string, path: string, body?: unknown) {
+  const reply = await call(method, path, body)
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
+  return reply.body.data
+}
+async function listed(call: Caller, query = '') {
+  const { status, body, text } = await call('GET', `/notifications${query}`)
+  assert.equal(status, 200, text)
+  return body
+}
+const member = (role: 'admin' | 'member' | 'read_only' = 'member') => join(ada, rapport.url, role)
+
+const times = { start_at: '2026-12-01T10:00:00.000Z', end_at: '2026-12-01T10:30:00.000Z' }
+const kinds = {
+  contacts: [{ first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz" }, "Zoë O'Brien-Łukasiewicz"],
+  companies: [{ name: 'Größe & Söhne GmbH' }, 'Größe & Söhne GmbH'],
+  deals: [{ name: 'Relaunch 2027' }, 'Relaunch 2027'],
+  activities: [{ subject: 'Call back about the offer' }, 'Call back about the offer'],
+  appointments: [{ title: 'Demo', ...times }, 'Demo'],
+} as const
+const contact = (more: object = {}) => ({ first_name: 'Ana', last_name: 'Ruiz', ...more })
+
+describe('an assignment', () => {
+  test('of each kind of record notifies its owner, by a person or a key, when created or changed', async () => {
+    const grace = await member()
+    const expected: object[] = []
+    for (const [kind, [body, title]] of Object.entries(kinds)) {
+      const { id } = await ok(ada, 'POST', `/${kind}`, { ...body, owner_id: grace.id })
+      const by_ada = { kind: 'person', id: ada_id, name: 'Ada Lovelace' }
+      expected.unshift({ kind: 'assigned', record: { kind, id, title }, records: 1, actor: by_ada })
+      clock.advance(1)
+      const made = await ok(key, 'POST', `/${kind}`, body)
+      await ok(key, 'PUT', `/${kind}/${made.id}`, { owner_id: grace.id })
+      expected.unshift({ kind: 'assigned', record: { kind, id: made.id, title }, records: 1, actor: 'key' })
+      clock.advance(1)
+      // The owner stays the same: nothing to tell.
+      await ok(key, 'PUT', `/${kind}/${made.id}`, { owner_id: grace.id, tags: ['vip'] })
+    }
+    const { data, meta } = await listed(grace.call)
+    const shown = data.map(({ kind, record, records, actor }: Record<string, { kind: string }>) => ({
+      ...{ kind, record, records },
+      actor: actor?.kind === 'key' ? 'key' : actor,
+    }))
+    assert.deepEqual(shown, expected)
+    assert.deepEqual(meta, { per_page: 25, next_cursor: null, unread: 10 })
+    const { id, occurred_at, ...rest } = data[0]
+    assert.equal(typeof id, 'number')
+    assert.match(occurred_at, /^\d{4}-.*Z$/)
+    assert.deepEqual([rest.note_id, rest.outcome, rest.read_at], [null, null, null])
+  })
+
+  test('of a record to oneself notifies nobody, and so does one that is refused or only tried', async () => {
+    const grace = await member()
+    const { id } = await ok(grace.call, 'POST', '/contacts', contact())
+    await ok(grace.call, 'PUT', `/contacts/${id}`, { owner_id: null })
+    await ok(grace.call, 'PUT', `/contacts/${id}`, { owner_id: grace.id })
+    await ada('POST', '/contacts', { owner_id: grace.id })
+    const items = [{ op: 'create', data: contact({ owner_id: grace.id }) }]
+    await ok(ada, 'POST', '/contacts/batch?dry_run=true', { items })
+    assert.equal((await listed(grace.call)).meta.unread, 0)
+  })
+
+  test('of 500 records in one batch is one notification for each owner', async () => {
+    const [grace, linus] = [await member(), await member()]
+    const items = Array.from({ length: 500 }, (_, n) => ({
+      op: 'create',
+      data: contact({ owner_id: n % 5 ? grace.id : linus.id }),
+    }))
+    await ok(ada, 'POST', '/contacts/batch', { items })
+    for (const [{ call }, records] of [
+      [grace, 400],
+      [linus, 100],
+    ] as const) {
+      const { data, meta } = await listed(call)
+      assert.deepEqual([data.length, meta.unread, data[0].records], [1, 1, records])
+    }
+  })
+
+  test('of an item that fails in a batch counts for nothing', async () => {
+    const grace = await member()
+    const data = contact({ owner_id: grace.id })
+    const items = [
+      { op: 'create', data },
+      { op: 'create', data: { ...data, email: 'no address' } },
+      { op: 'update', id: 987_654_321, data: { owner_id: grace.id } },
+    ]
+    await ok(ada, 'POST', '/contacts/batch', { items, atomic: false })
+    const { data: all } = await listed(grace.call)
+    assert.deepEqual(
+      all.map(({ records }: { records: number }) => records),
+      [1],
+    )
+  })
+
+  test('of all records of a member who leaves is one notification, however many transactions it takes', async () => {
+    const [grace, linus] = [await member(), await member()]
+    const items = Array.from({ length: 120 }, () => ({ op: 'create', data: contact({ owner_id: linus.id }) }))
+    await ok(ada, 'POST', '/contacts/batch', { items })
+    await ok(ada, 'POST', `/members/${linus.id}/reassign`, { to: grace.id })
+    const { data } = await until(
+      () => listed(grace.call),
+      ({ data }) => data[0]?.records === 120,
+    )
+    assert.equal(data.length, 1)
+  })
+
+  test('by two requests at the same time notifies of both', async (t) => {
+    const grace = await member()
+    // SQLite has one process.
+    const second = engine === 'postgres' ? await startRapport({ data_dir: rapport.data_dir }) : rapport
+    if (second !== rapport) t.after(() => second.close())
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 ? rapport : second).call(
+          'POST',
+          '/api/v1/deals',
+          { name: `Deal ${n}`, owner_id: grace.id },
+          {
+            authorization: `Bearer ${rapport.key}`,
+          },
+        ),
+      ),
+    )
+    assert.ok(made.every(({ status }) => status === 201))
+    const { data, meta } = await listed(grace.call)
+    assert.equal(meta.unread, 20)
+    assert.deepEqual(
+      new Set(data.map(({ record }: { record: { id: number } }) => record.id)),
+      new Set(made.map(({ body }) => body.data.id)),
+    )
+  })
+})
+
+describe('an import', () => {
+  const file = (owner: string, rows: number) =>
+    `first_name,last_name,owner_id\n${`Ana,Ruiz,${owner}\n`.repeat(rows)}`
+  const by = ({ call }: { call: Browser }) => ({ cookie: call.cookie(), authorization: 'None' })
+
+  test('notifies its author of its outcome, and each owner once, at its end', async () => {
+    const [grace, linus] = [await member(), await member()]
+    const done = await importFile(rapport, { resource: 'contacts' }, file(grace.id, 2500), by(linus))
+    assert.deepEqual([done.status, done.created], ['succeeded', 2500])
+    const { data } = await listed(grace.call)
+    assert.deepEqual(
+      data.map(({ kind, records, actor }: Record<string, { id: string }>) => [kind, records, actor?.id]),
+      [['assigned', 2500, linus.id]],
+    )
+    assert.equal(data[0].occurred_at, done.finished_at)
+    const [own, ...others] = (await listed(linus.call)).data
+    assert.deepEqual(others, [])
+    assert.deepEqual([own.kind, own.outcome, own.record.id], ['import_ended', 'succeeded', done.id])
+    assert.equal(own.actor.kind, 'service')
+  })
+
+  test('of a key notifies nobody of its end', async () => {
+    const grace = await member()
+    await importFile(rapport, { resource: 'contacts' }, file(grace.id, 1))
+    const { data } = await listed(grace.call)
+    assert.deepEqual(
+      data.map(({ kind }: { kind: string }) => kind),
+      ['assigned'],
+    )
+  })
+
+  test('that somebody else cancels notifies its author of who it was, and shows what was assigned', async () => {
+    const [grace, linus] = [await member(), await member()]
+    const { body } = await upload(rapport, '?resource=contacts', file(grace.id, 60_000), by(linus))
+    const path = `/imports/${body.data.id}`
+    await until(
+      () => ok(ada, 'GET', path),
+      ({ created }) => created > 0,
+    )
+    assert.deepEqual((await listed(grace.call)).data, [])
+    assert.equal((await ok(ada, 'POST', `${path}/cancel`)).status, 'cancelled')
+    const [{ outcome, actor }] = (await listed(linus.call)).data
+    assert.deepEqual([outcome, actor.id], ['cancelled', ada_id])
+    const [{ records }] = (await listed(grace.call)).data
+    const [{ n }] = (await stored.rows(
+      `SELECT count(*) AS n FROM contacts WHERE owner_id = '${grace.id}'`,
+    )) as [{ n: number }]
+    assert.equal(records, Number(n))
+  })
+})
+
+describe('a webhook that fails', () => {
+  test('notifies those who manage webhooks once, until they have read it', async (t) => {
+    const [eve, grace] = [await member('admin'), await member()]
+    const receiver = await startReceiver({ answer: { status: 500 } })
+    t.after(() => receiver.close())
+    const { id } = await register(rapport.call, { url: receiver.url, name: 'Billing' })
+    const failAgain = async (times: number) => {
+      await ok(key, 'POST', '/companies', { name: 'Acme' })
+      await until(
+        async () => {
+          clock.advance(2000)
+          rapport.wake()
+          return stored.rows(`SELECT id FROM webhook_deliveries WHERE status = 'failed'`)
+        },
+        (failed) => failed.length === times,
+        10_000,
+      )
+    }
+    await failAgain(1)
+    await failAgain(2)
+    const { data } = await listed(eve.call)
+    assert.deepEqual(
+      data.map(({ kind, record, actor }: Record<string, { kind: string }>) => [kind, record, actor?.kind]),
+      [['webhook_failed', { kind: 'webhooks', id, title: 'Billing' }, 'service']],
+    )
+    assert.equal((await listed(ada)).data[0].record.id, id)
+    assert.deepEqual((await listed(grace.call)).data, [])
+
+    // It works again, and fails again: still one while it is unread, and a new one after that.
+    const worksAndFails = async (times: number) => {
+      receiver.answering = () => ({ status: 200 })
+      await ok(key, 'POST', '/companies', { name: 'Acme' })
+      await until(
+        () => webhook(rapport.call, id),
+        ({ status }) => status === 'active',
+      )
+      receiver.answering = () => ({ status: 500 })
+      await failAgain(times)
+    }
+    await worksAndFails(3)
+    const [again, ...others] = (await listed(eve.call)).data
+    assert.deepEqual([again.id, again.records, others], [data[0].id, 2, []])
+    await ok(eve.call, 'POST', '/notifications/read', { ids: [again.id] })
+    await worksAndFails(4)
+    assert.deepEqual(
+      (await listed(eve.call)).data.map(({ read_at }: { read_at: string | null }) => read_at === null),
+      [true, false],
+    )
+
+    // A role that may not read webhooks does not see it.
+    await ok(ada, 'PUT', `/members/${eve.id}`, { role: 'member' })
+    const { data: none, meta } = await until(
+      () => listed(eve.call),
+      ({ data }) => !data.length,
+    )
+    assert.deepEqual([none, meta.unread], [[], 0])
+  })
+
+  test('is for the roles with the scope webhooks:write', () => {
+    const managing = (['owner', 'admin', 'member', 'read_only'] as const).filter((role) =>
+      role_scopes.named(role).includes('webhooks:write'),
+    )
+    assert.deepEqual(managing, ['owner', 'admin'])
+  })
+})
+
+describe('the list', () => {
+  const assign = async (to: string, count: number) => {
+    for (let n = 0; n < count; n++) {
+      await ok(key, 'POST', '/deals', { name: `Deal ${n}`, owner_id: to })
+      clock.advance(1000)
+    }
+  }
+
+  test('comes in pages, newest first, all of them or those that are unread', async () => {
+    const grace = await member()
+    await assign(grace.id, 7)
+    const titles: string[] = []
+    let cursor: string | null = ''
+    let pages = 0
+    while (cursor !== null) {
+      const { data, meta } = await listed(grace.call, `?per_page=3&cursor=${cursor}`)
+      titles.push(...data.map(({ record }: { record: { title: string } }) => record.title))
+      cursor = meta.next_cursor
+      pages++
+    }
+    assert.deepEqual([titles, pages], [Array.from({ length: 7 }, (_, n) => `Deal ${6 - n}`), 3])
+    const { data } = await listed(grace.call)
+    await ok(grace.call, 'POST', '/notifications/read', { ids: [data[0].id, data[1].id] })
+    const unread = await listed(grace.call, '?unread=true')
+    assert.deepEqual([unread.data.length, unread.meta.unread], [5, 5])
+    assert.equal((await listed(grace.call, '?unread=false')).data.length, 2)
+    assert.ok(problems(await grace.call('GET', '/notifications?unread=1')).unread)
+    assert.ok(problems(await grace.call('GET', '/notifications?cursor=x')).cursor)
+  })
+
+  test('keeps what was read: by ids, or all up to a time', async () => {
+    const grace = await member()
+    await assign(grace.id, 4)
+    const { data } = await listed(grace.call)
+    const read = (body: object) => ok(grace.call, 'POST', '/notifications/read', body)
+    assert.deepEqual(await read({ ids: [data[3].id, 987_654_321] }), { read: 1, unread: 3 })
+    assert.deepEqual(await read({ ids: [data[3].id] }), { read: 0, unread: 3 })
+    assert.deepEqual(await read({ all: true, before: data[1].occurred_at }), { read: 2, unread: 1 })
+    const { data: after } = await listed(grace.call)
+    assert.deepEqual(
+      after.map(({ read_at }: { read_at: string | null }) => read_at !== null),
+      [false, true, true, true],
+    )
+    assert.deepEqual(await read({ all: true }), { read: 1, unread: 0 })
+    for (const body of [{}, { all: false }, { ids: [1], all: true }])
+      assert.deepEqual(problems(await grace.call('POST', '/notifications/read', body)), { ids: 'required' })
+    assert.ok(problems(await grace.call('POST', '/notifications/read', { ids: [] })).ids)
+    const many = Array.from({ length: 101 }, (_, n) => n + 1)
+    assert.ok(problems(await grace.call('POST', '/notifications/read', { ids: many })).ids)
+  })
+
+  test('is the own one: other people, other workspaces and keys neither see nor read it', async () => {
+    const [grace, linus] = [await member(), await member()]
+    await assign(grace.id, 1)
+    const [{ id }] = (await listed(grace.call)).data
+    assert.deepEqual(await ok(linus.call, 'POST', '/notifications/read', { ids: [id] }), {
+      ...{ read: 0, unread: 0 },
+    })
+    assert.equal((await ok(linus.call, 'POST', '/notifications/read', { all: true })).read, 0)
+    assert.deepEqual((await listed(linus.call)).data, [])
+    assert.equal((await listed(grace.call)).meta.unread, 1)
+    refused(await rapport.call('GET', '/api/v1/notifications'), 403, 'forbidden')
+    refused(await rapport.call('POST', '/api/v1/notifications/read', { all: true }), 403, 'forbidden')
+    const other = await newWorkspace(rapport)
+    refused(await other('GET', '/api/v1/notifications'), 403, 'forbidden')
+  })
+
+  test('keeps no text of a record: one that is in the trash or erased has no title', async () => {
+    const grace = await member()
+    const { id } = await ok(key, 'POST', '/contacts', contact({ owner_id: grace.id }))
+    await ok(key, 'DELETE', `/contacts/${id}`)
+    assert.deepEqual((await listed(grace.call)).data[0].record, { kind: 'contacts', id, title: null })
+    await ok(key, 'POST', `/contacts/${id}/restore`)
+    assert.equal((await listed(grace.call)).data[0].record.title, 'Ana Ruiz')
+    await ok(key, 'DELETE', `/contacts/${id}`)
+    await key('DELETE', `/trash/contacts/${id}`)
+    assert.equal((await listed(grace.call)).data[0].record.title, null)
+    const rows = await stored.rows(`SELECT * FROM notifications WHERE user_id = '${grace.id}'`)
+    assert.ok(!JSON.stringify(rows).includes('Ruiz'))
+  })
+
+  test('goes with the member who is removed, and names no erased person', async () => {
+    const [grace, linus] = [await member(), await member('admin')]
+    await ok(linus.call, 'POST', '/deals', { name: 'Relaunch', owner_id: grace.id })
+    await ok(key, 'POST', '/deals', { name: 'Relaunch', owner_id: linus.id })
+    await ok(linus.call, 'POST', '/profile/delete', { current_password: password })
+    const [{ actor }] = (await listed(grace.call)).data
+    assert.deepEqual(actor, { kind: 'person', id: linus.id, name: null })
+    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    const ids = `'${grace.id}', '${linus.id}'`
+    assert.deepEqual(await stored.rows(`SELECT id FROM notifications WHERE user_id IN (${ids})`), [])
+  })
+
+  test('moves in streams of its person alone, when it gets longer and when it is read', async (t) => {
+    const [grace, linus] = [await member(), await member()]
+    const listen = async (headers: Record<string, string>) => {
+      const stream = await follow(rapport.url, rapport.key, { headers, query: '?changes=true' })
+      t.after(stream.close)
+      return (kind: string) =>
+        stream
+          .events()
+          .filter(({ event, data = '' }) => event === 'changed' && JSON.parse(data).kinds.includes(kind))
+          .length
+    }
+    const of = ({ call }: { call: Browser }) => ({ authorization: 'None', cookie: call.cookie() })
+    const [graces, linuses, keys] = [await listen(of(grace)), await listen(of(linus)), await listen({})]
+    await assign(grace.id, 1)
+    await until(
+      async () => graces('notifications'),
+      (n) => n === 1,
+    )
+    await ok(grace.call, 'POST', '/notifications/read', { all: true })
+    await until(
+      async () => graces('notifications'),
+      (n) => n === 2,
+    )
+    await ok(key, 'POST', '/companies', { name: 'Last' })
+    for (const count of [linuses, keys]) {
+      await until(
+        async () => count('companies'),
+        (n) => n === 1,
+      )
+      assert.equal(count('notifications'), 0)
+    }
+  })
+
+  test('is limited: the newest 500 of a member, 30 days after reading, 90 days at most', async () => {
+    const [grace, linus] = [await member(), await member()]
+    const write = (work: (tx: Db) => Promise<unknown>) =>
+      beside(rapport.data_dir, (db) => transaction(db, work))
+    const insert = async (user_id: string, count: number, read_days: number | null, days = 1) => {
+      const ago = (days: number) => new Date(clock.now() - days * day_ms).toISOString()
+      await write((tx) =>
+        tx
+          .insertInto('notifications')
+          .values(
+            Array.from({ length: count }, (_, n) => ({
+              ...{
+                workspace_id: 1,
+                user_id,
+                kind: 'assigned' as const,
+                record_kind: 'deals',
+                record_id: '1',
+              },
+              ...{ actor: 'service', source: `assigned:${days}:${n}`, occurred_at: ago(days) },
+              ...{ changed_at: ago(days), read_at: read_days === null ? null : ago(read_days) },
+            })),
+          )
+          .execute(),
+      )
+    }
+    await insert(grace.id, 3, null, 91)
+    await insert(grace.id, 2, 31, 40)
+    await insert(grace.id, 1, 29, 89)
+    await insert(grace.id, 1, null, 89)
+    await insert(linus.id, max_kept + 20, null, 2)
+    await assign(linus.id, 1)
+    await insert('usr_of_nobody', 1, null)
+    await beside(rapport.data_dir, (db) => removeOldNotifications(db, clock))
+    const kept = async (id: string) =>
+      (await stored.rows(`SELECT id FROM notifications WHERE user_id = '${id}'`)).length
+    assert.deepEqual([await kept(grace.id), await kept('usr_of_nobody')], [2, 0])
+    const left = await kept(linus.id)
+    assert.ok(left >= 1 && left <= max_kept, String(left))
+    assert.equal((await listed(linus.call)).data[0].record.title, 'Deal 0')
+  })
+})

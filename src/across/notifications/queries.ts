@@ -1,0 +1,123 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import type { NotificationsTable } from '../../db/tables.ts'
+import { actorOf, namedActors } from '../../events/actors.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { Notification } from './schema.ts'
+
+/** Whose notifications, and the kinds of records that the person may read; null: all. */
+export type Reader = { workspace_id: number; user_id: string; kinds: readonly string[] | null }
+
+/** Where a list goes on: after this time and id. */
+export type Position = [occurred_at: string, id: number]
+
+/** A member keeps this many; the job removes older ones. */
+export const max_kept = 500
+
+const shownTo = (db: Db, { workspace_id, user_id, kinds }: Reader) => {
+  const all = db
+    .selectFrom('notifications')
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .where('held_by', 'is', null)
+  return kinds ? all.where('record_kind', 'in', kinds.length ? [...kinds] : ['']) : all
+}
+
+/** The number of unread notifications; counts at most as many as a member keeps. */
+export async function countUnread(db: Db, reader: Reader): Promise<number> {
+  const unread = shownTo(db, reader).where('read_at', 'is', null).select('id').limit(max_kept)
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (${unread}) AS unread`.execute(db)
+  return Number(rows[0]?.n)
+}
+
+type Page = { unread: boolean | null; after: Position | null; limit: number }
+
+/** Notifications, the newest first. */
+export function listNotifications(
+  db: Db,
+  reader: Reader,
+  { unread, after, limit }: Page,
+): Promise<Selectable<NotificationsTable>[]> {
+  let query = shownTo(db, reader).selectAll()
+  if (unread !== null) query = query.where('read_at', unread ? 'is' : 'is not', null)
+  if (after) query = query.where(sql<boolean>`(occurred_at, id) < (${after[0]}, ${after[1]})`)
+  return query.orderBy('occurred_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** Marks unread notifications as read; returns their number. */
+export async function markRead(
+  tx: Db,
+  { workspace_id, user_id }: Reader,
+  now: string,
+  { ids, before }: { ids?: readonly number[] | undefined; before?: string | undefined },
+): Promise<number> {
+  let query = tx
+    .updateTable('notifications')
+    .set({ read_at: now, changed_at: now })
+    .where('workspace_id', '=', workspace_id)
+    .where('user_id', '=', user_id)
+    .where('held_by', 'is', null)
+    .where('read_at', 'is', null)
+  if (ids) query = query.where('id', 'in', [...ids])
+  if (before !== undefined) query = query.where('occurred_at', '<=', before)
+  return Number((await query.executeTakeFirst()).numUpdatedRows)
+}
+
+/** Notifications as answers show them, with the present names of records and actors. */
+export async function shownNotifications(
+  db: Db,
+  workspace_id: number,
+  resources: readonly Resource[],
+  rows: readonly Selectable<NotificationsTable>[],
+): Promise<Notification[]> {
+  const actors = await namedActors(
+    db,
+    workspace_id,
+    rows.map(({ actor }) => actorOf(actor)),
+  )
+  const titles = new Map<string, string | null>()
+  for (const [kind, of_kind] of Map.groupBy(rows, ({ record_kind }) => record_kind)) {
+    const ids = [...new Set(of_kind.map(({ record_id }) => record_id))]
+    for (const { id, title } of await titlesOf(db, workspace_id, resources, kind, ids))
+      titles.set(`${kind} ${id}`, title)
+  }
+  return rows.map((row, n) => {
+    const { id, kind, record_kind, record_id, note_id, records, outcome, occurred_at, read_at } = row
+    const title = titles.get(`${record_kind} ${record_id}`) ?? null
+    const shown_id = /^\d+$/.test(record_id) ? Number(record_id) : record_id
+    const record = { kind: record_kind, id: shown_id, title }
+    const actor = actors[n] as Notification['actor']
+    return { id, kind, record, note_id, records, outcome, actor, occurred_at, read_at }
+  })
+}
+
+type Title = { id: number | string; title: string | null }
+
+/** The names of live records of a kind. */
+async function titlesOf(
+  db: Db,
+  workspace_id: number,
+  resources: readonly Resource[],
+  kind: string,
+  ids: readonly string[],
+): Promise<Title[]> {
+  const resource = resources.find(({ table }) => table === kind)
+  if (resource) {
+    const { fields, characters } = resource.title
+    const name = sql.join(
+      fields.map((field) => sql.ref(field)),
+      sql` || ' ' || `,
+    )
+    const title = characters ? sql`substr(${name}, 1, ${sql.lit(characters)})` : name
+    const { rows } = await sql<Title>`SELECT id, ${title} AS title FROM ${sql.table(kind)}
+      WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND id IN (${sql.join(ids.map(Number))})`.execute(
+      db,
+    )
+    return rows
+  }
+  const [table, column] =
+    kind === 'webhooks' ? (['webhooks', 'name'] as const) : (['imports', 'file_name'] as const)
+  const { rows } = await sql<Title>`SELECT id, ${sql.ref(column)} AS title FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})`.execute(db)
+  return rows
+}

@@ -1,0 +1,87 @@
+import type { Db } from '../db/db.ts'
+import { type NewNotification, notifyManagers, showHeld, writeNotifications } from '../db/notifications.ts'
+import { deferRows } from '../db/statements/bulk.ts'
+import { announce, defer } from '../db/statements/prepare.ts'
+import { storedActor } from './actors.ts'
+import { type Context, service } from './context.ts'
+
+/** What a member is notified of. */
+export type Notice = {
+  kind: 'assigned' | 'mentioned' | 'import_ended'
+  user_id: string
+  /** The table of the record or the import, and its id. */
+  record_kind: string
+  record_id: number | string
+  note_id?: number
+  outcome?: string
+}
+
+/**
+ * Notifies a member, in the transaction of the cause. Nobody is notified of their own act. The records that one request
+ * assigns to a member are one notification. Those of an import are shown when it ends (showNotices).
+ */
+export function notify(tx: Db, context: Context, notice: Notice): void {
+  const { actor, workspace_id, request_id, now } = context
+  const { kind, user_id, record_kind, record_id, note_id = null, outcome = null } = notice
+  if (actor.kind === 'person' && actor.id === user_id) return
+  announce(tx, 'changes')
+  const one = kind === 'assigned' ? (request_id ?? now) : `${record_id}:${note_id ?? ''}`
+  const row: NewNotification = {
+    ...{ workspace_id, user_id, kind, record_kind, record_id: String(record_id), note_id, outcome },
+    records: 1,
+    actor: storedActor(actor),
+    source: `${kind}:${record_kind}:${one}`,
+    held_by: context.source === 'import' && kind === 'assigned' ? request_id : null,
+    ...{ occurred_at: now, changed_at: now },
+  }
+  deferRows(tx, writeNotifications, [row])
+}
+
+/** Notifies the members to whom a change gave the record. `before` is null for a new record. */
+export function notifyOwners(
+  tx: Db,
+  context: Context,
+  { table, members }: { table: string; members: readonly string[] },
+  before: object | null,
+  after: { id: number },
+): void {
+  for (const field of members) {
+    const owner = fieldOf(after, field)
+    if (typeof owner !== 'string' || owner === fieldOf(before, field)) continue
+    notify(tx, context, { kind: 'assigned', user_id: owner, record_kind: table, record_id: after.id })
+  }
+}
+
+const fieldOf = (record: object | null, field: string) => (record as Record<string, unknown> | null)?.[field]
+
+/** Notifies the author of an import of its end, and the owners of its records. */
+export function notifyOfImport(
+  tx: Db,
+  context: Context,
+  { id, created_by, request_id }: { id: string; created_by: string; request_id: string | null },
+  outcome: 'succeeded' | 'failed' | 'cancelled',
+): void {
+  announce(tx, 'changes')
+  if (request_id) defer(tx, showHeld(tx, context.workspace_id, request_id, context.now))
+  if (!created_by.startsWith('usr_')) return
+  // The service ended it, unless somebody cancelled it.
+  const actor = outcome === 'cancelled' ? context.actor : service
+  const by = { ...context, actor }
+  notify(tx, by, {
+    kind: 'import_ended',
+    user_id: created_by,
+    record_kind: 'imports',
+    record_id: id,
+    outcome,
+  })
+}
+
+/** Notifies the members who manage webhooks that one has failed: once, until they have read it. */
+export function notifyOfFailure(tx: Db, webhook: { workspace_id: number; id: string }, now: string): void {
+  announce(tx, 'changes')
+  const { workspace_id, id } = webhook
+  const about = { kind: 'webhook_failed', record_kind: 'webhooks', record_id: id }
+  const times = { occurred_at: now, changed_at: now }
+  const source = `webhook_failed:${id}`
+  defer(tx, notifyManagers(tx, { workspace_id, ...about, actor: storedActor(service), source, ...times }))
+}
