@@ -158,3 +158,45 @@ test('cells with commas, quotes and line breaks are read', () => {
   assert.deepEqual(parseCsv('a,b'), [['a', 'b']])
   assert.deepEqual(parseCsv(''), [])
 })
+
+test('the archive of a workspace is dropped, counted by kind, checked, imported and undone by keyboard', async (t) => {
+  await call('POST', '/companies', { name: 'Nordwind Logistik GmbH & Co. KG' })
+  for (const first_name of ['Ana', 'Zoë']) await call('POST', '/contacts', { first_name, last_name: 'Ruiz' })
+  const totals = async () => [(await read('/companies')).meta.total, (await read('/contacts')).meta.total]
+  const [companies, contacts] = await totals()
+  const headers = { authorization: `Bearer ${web.rapport.key}` }
+  const exported = await fetch(`${web.rapport.url}/api/v1/workspace/export`, { headers })
+  const bytes = [...new Uint8Array(await exported.arrayBuffer())]
+
+  const page = await web.open(t, '/settings/imports/new?resource=workspace')
+  await heading(page, 'Import a file')
+  const dropped = await page.evaluateHandle((content) => {
+    // biome-ignore lint/suspicious/noExplicitAny: a type of browsers only
+    const transfer = new (globalThis as any).DataTransfer()
+    transfer.items.add(new File([new Uint8Array(content)], 'nordwind.tar.gz', { type: 'application/gzip' }))
+    return transfer
+  }, bytes)
+  await page.getByRole('button', { name: /Drop a file/ }).dispatchEvent('drop', { dataTransfer: dropped })
+  const content = page.getByRole('table', { name: 'What the archive has' })
+  await content.waitFor()
+  const rows = await content.getByRole('row').allInnerTexts()
+  assert.ok(rows.includes(`Companies\t${companies}`) && rows.includes(`Contacts\t${contacts}`), rows.join())
+  await checkScreen(page)
+
+  await page.getByRole('button', { name: 'Check without writing' }).focus()
+  await page.keyboard.press('Enter')
+  await ended(page)
+  await page.getByText('The check wrote nothing.').waitFor()
+  assert.deepEqual(await totals(), [companies, contacts])
+  await page.getByRole('button', { name: 'Start import' }).focus()
+  await page.keyboard.press('Enter')
+  await heading(page, 'nordwind.tar.gz')
+  await ended(page)
+  assert.equal(await count(page, 'With errors'), '0')
+  assert.deepEqual(await totals(), [companies * 2, contacts * 2])
+
+  await page.getByRole('button', { name: 'Undo import' }).focus()
+  await page.keyboard.press('Enter')
+  await ended(page, 'undone')
+  assert.deepEqual(await totals(), [companies, contacts])
+})

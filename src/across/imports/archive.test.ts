@@ -367,3 +367,36 @@ test('an archive needs its own content type, every write scope, and no options o
   const { token } = await makeKey(from, { scopes: ['imports:write', ...kinds] })
   refused(await upload({ url: from.url, key: token }, '?resource=workspace', file, gzip), 403, 'forbidden')
 })
+
+test('the preview of an archive counts its rows by kind, and writes nothing', async () => {
+  const to = await newWorkspace()
+  const line = (n: number) => `${JSON.stringify({ id: n, name: 'Nordwind\nLogistik' })}\n`
+  const lines = (count: number) => Array.from({ length: count }, (_, n) => line(n + 1)).join('')
+  const archive = archiveOf({
+    'workspace-0001.ndjson': lines(1),
+    'members-0001.ndjson': lines(3),
+    'contacts-0001.ndjson': lines(1200),
+    'contacts-0002.ndjson': lines(4).trimEnd(),
+    'companies-0001.ndjson': lines(88),
+    'deals-0001.ndjson': '',
+    'notes-0001.ndjson': lines(7),
+  })
+  const gzip = { 'content-type': 'application/gzip' }
+  const preview = (file: Uint8Array) => upload(to, '/preview?resource=workspace', file, gzip)
+  const { body } = await preview(archive)
+  assert.deepEqual(body.data.kinds, [
+    { kind: 'companies', rows: 88 },
+    { kind: 'contacts', rows: 1204 },
+    { kind: 'notes', rows: 7 },
+  ])
+  assert.equal(body.data.complete, true)
+  assert.equal((await to.call('GET', '/api/v1/imports')).body.meta.total, 0)
+  refused(await preview(archive.subarray(0, 200)), 400, 'bad_request')
+  refused(await preview(Buffer.from('no archive')), 400, 'bad_request')
+  refused(await preview(archiveOf({ 'strange.txt': 'x' })), 400, 'bad_request')
+  refused(
+    await upload(to, '/preview?resource=workspace', 'a,b', { 'content-type': 'text/csv' }),
+    415,
+    'unsupported_media_type',
+  )
+})

@@ -20,9 +20,7 @@ const form = { format: 'ndjson', encoding: 'utf-8' } as const
 /** The rows of the archive's records. Throws FileError. */
 export async function* archivedRows(running: Running): AsyncGenerator<FileRow[]> {
   let number = 0
-  const records = archiveRooms(running.rooms).map(({ resource }) => resource.table)
-  const kinds = [definitions_kind, ...records, views_kind]
-  for (const kind of kinds)
+  for (const kind of kindsOf(running.rooms))
     for await (const { file, rows } of linesOf(running, kind))
       yield rows.map((one) => {
         const archived = { file, line: one.number, kind, id: idOf(one) }
@@ -30,10 +28,44 @@ export async function* archivedRows(running: Running): AsyncGenerator<FileRow[]>
       })
 }
 
+/** The kinds of an archive's rows, in the order in which they are imported. */
+const kindsOf = (rooms: readonly Room[]): string[] => [
+  definitions_kind,
+  ...archiveRooms(rooms).map(({ resource }) => resource.table),
+  views_kind,
+]
+
+/** How many rows of each kind an archive brings. It reads up to `max_bytes` of content, and then is not complete. */
+export async function countRows(
+  bytes: AsyncIterable<Buffer>,
+  rooms: readonly Room[],
+  max_bytes: number,
+): Promise<{ kinds: { kind: string; rows: number }[]; complete: boolean }> {
+  const known = knownKinds(rooms)
+  const counts = new Map(kindsOf(rooms).map((kind) => [kind, 0]))
+  let read = 0
+  for await (const { name, content } of readArchive(unzipped(bytes), (name) => known.has(kindOf(name)))) {
+    const kind = kindOf(name)
+    if (counts.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + linesIn(content))
+    read += content.length
+    if (read >= max_bytes) break
+  }
+  const kinds = [...counts].filter(([, rows]) => rows > 0).map(([kind, rows]) => ({ kind, rows }))
+  return { kinds, complete: read < max_bytes }
+}
+
+function linesIn(content: Buffer): number {
+  const line_feed = 0x0a
+  let lines = content.length && content.at(-1) !== line_feed ? 1 : 0
+  for (let at = content.indexOf(line_feed); at >= 0; at = content.indexOf(line_feed, at + 1)) lines++
+  return lines
+}
+
+const kindOf = (name: string): string => file_name.exec(name)?.[1] ?? ''
+
 /** The lines of all files of a kind. */
 async function* linesOf(running: Running, kind: string): AsyncGenerator<{ file: string; rows: FileRow[] }> {
   const known = knownKinds(running.rooms)
-  const kindOf = (name: string) => file_name.exec(name)?.[1] ?? ''
   for await (const { name, content } of readArchive(unzipped(readFile(running)), (name) =>
     known.has(kindOf(name)),
   ))

@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream'
 import { badRequest } from '../../errors.ts'
 import { createEncodingDetector } from '../../files/encoding.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import type { Room } from '../../resources/room.ts'
+import { countRows } from './archive.ts'
 import type { Mapping } from './mapping.ts'
 import type { Preview } from './schema.ts'
 import { type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
@@ -37,7 +39,36 @@ export async function previewFile(
     delimiter: form.format === 'csv' ? form.delimiter : null,
     columns: headers.map((header) => ({ header, field: mapping.targetOf(header) })),
     fields: [...mapping.targets],
+    kinds: [],
+    complete: true,
     rows: shown.map(({ names, values }) => headers.map((header) => values[names.indexOf(header)] ?? null)),
+  }
+}
+
+// Counting more would take longer than somebody waits for it.
+const counted_bytes = 1024 ** 3
+
+/** The rows of an archive by their kind. Nothing is checked. */
+export async function previewArchive(
+  body: Readable,
+  rooms: readonly Room[],
+  max_bytes: number,
+): Promise<Preview> {
+  async function* limited() {
+    let bytes = 0
+    for await (const part of partsOf(body)) {
+      bytes += part.length
+      if (bytes > max_bytes) throw tooLarge(max_bytes)
+      yield part
+    }
+    if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  }
+  try {
+    const counted = await countRows(limited(), rooms, counted_bytes)
+    const none = { encoding: 'utf-8', delimiter: null, columns: [], fields: [], rows: [] }
+    return { file_type: 'archive', ...none, ...counted }
+  } catch (error) {
+    throw asRefusal(error)
   }
 }
 

@@ -101,7 +101,7 @@ export type Import = Static<typeof Import>
 
 export const Preview = Type.Object(
   {
-    file_type: code(['csv', 'ndjson']),
+    file_type: code(['csv', 'ndjson', 'archive']),
     encoding: Type.String({ examples: ['utf-8'] }),
     delimiter: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [','] }),
     columns: Type.Array(
@@ -113,6 +113,13 @@ export const Preview = Type.Object(
     fields: Type.Array(Type.String(), { description: 'The fields that a column can have.' }),
     rows: Type.Array(Type.Array(Type.Unsafe<unknown>({})), {
       description: 'The first 20 rows: the cells in the order of the columns.',
+    }),
+    kinds: Type.Array(Type.Object({ kind: Type.String({ examples: ['contacts'] }), rows: Type.Integer() }), {
+      description:
+        'The rows of an archive by their kind, in the order of their import. Empty for other files.',
+    }),
+    complete: Type.Boolean({
+      description: 'false for an archive with more than 1 GiB of content: it was not counted to its end.',
     }),
   },
   { title: 'ImportPreview' },

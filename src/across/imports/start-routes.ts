@@ -13,7 +13,7 @@ import type { Room } from '../../resources/room.ts'
 import { other_scopes } from './archive.ts'
 import { createMapping } from './mapping.ts'
 import { archiveOptions, mappingFrom, optionsFrom } from './options.ts'
-import { previewFile } from './preview.ts'
+import { previewArchive, previewFile } from './preview.ts'
 import { beginImport, dropUpload, queueImport } from './queue.ts'
 import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
@@ -143,8 +143,8 @@ export function previewRoute(app: App, { config }: Service, rooms: readonly Room
       scope: 'imports:write',
       summary: 'Preview an import',
       description:
-        'The first 20 rows of a file, its encoding, its delimiter, and the field that each column would have. Nothing is stored. The start of the file is enough.',
-      query: PreviewQuery(roomsWithImport(rooms).map(({ resource }) => resource.table)),
+        'The first 20 rows of a file, its encoding, its delimiter, and the field that each column would have. Nothing is stored. The start of the file is enough. For the resource workspace: how many rows of each kind the whole archive has.',
+      query: PreviewQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
       body: file,
       checkBody: asItIs,
       answers: { 200: Single(Preview) },
@@ -153,12 +153,14 @@ export function previewRoute(app: App, { config }: Service, rooms: readonly Room
     },
     async (request) => {
       const { query } = request
+      const max_bytes = config.max_import_mb * 1024 * 1024
+      if (query.resource === 'workspace')
+        return single(await previewArchive(fileOf(request, true).body, rooms, max_bytes))
       const room = roomOf(rooms, query.resource)
       const problems: FieldProblem[] = []
       const mapping = mappingFrom(query, room, problems)
       if (problems.length) throw invalid(problems)
       const { body, format } = fileOf(request)
-      const max_bytes = config.max_import_mb * 1024 * 1024
       return single(await previewFile(body, format, createMapping(room, mapping), max_bytes))
     },
   )

@@ -50,6 +50,10 @@ export const readPreview = (file: File, { resource, rest }: Pick<RowChoices, 're
     nothing,
   )
 
+/** Counts the rows of an archive. All of it is sent. */
+export const countArchive = (file: File, onProgress: (share: number) => void) =>
+  upload<Preview>(`${path}/preview?resource=workspace`, file, archive_type, onProgress)
+
 /** The query of an import. */
 export function queryOf(choices: Choices, name: string, dry_run: boolean) {
   const { resource } = choices

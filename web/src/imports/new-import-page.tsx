@@ -6,13 +6,14 @@ import { useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useKinds, useLabels } from '../record/kinds.ts'
+import { useAllKinds, useKinds, useLabels } from '../record/kinds.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { ImportProgress } from './import-parts.tsx'
 import {
   type Choices,
+  countArchive,
   type Imported,
   type ImportedKind,
   imported_kinds,
@@ -57,7 +58,9 @@ export function NewImportPage() {
           onChange={(to) => change({ resource: to }, true)}
         />
         <FileChoice file={file} onFile={setFile} resource={resource} />
-        {file && resource === 'workspace' && <Start file={file} choices={archive} />}
+        {file && resource === 'workspace' && (
+          <Archive key={`${file.name} ${file.size} ${file.lastModified}`} file={file} />
+        )}
         {file && resource !== 'workspace' && (
           <Mapping
             key={`${resource} ${file.name} ${file.size} ${file.lastModified}`}
@@ -122,6 +125,46 @@ function FileChoice({ file, onFile, resource }: FileChoiceProps) {
       />
     </>
   )
+}
+
+/** What an archive brings: its rows by kind. */
+function Archive({ file }: { file: File }) {
+  const t = useTexts()
+  const formats = useFormats()
+  const names = useArchiveKinds()
+  const [share, setShare] = useState(0)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['import-preview', file.name, file.size, file.lastModified, 'workspace'],
+    queryFn: () => countArchive(file, setShare),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Progress value={share * 100} aria-label={t.imports.progress} />
+  return (
+    <>
+      <table className="import-kinds" aria-label={t.imports.archive_content}>
+        <tbody>
+          {data.kinds.map(({ kind, rows }) => (
+            <tr key={kind}>
+              <th scope="row">{names[kind] ?? kind}</th>
+              <td className="numbers">{formats.number(rows)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!data.kinds.length && <p>{t.imports.empty_archive}</p>}
+      {!data.complete && <p className="hint">{t.imports.counted_part}</p>}
+      <Start file={file} choices={archive} />
+    </>
+  )
+}
+
+/** The names of an archive's kinds, in the plural. */
+function useArchiveKinds(): Record<string, string> {
+  const t = useTexts()
+  const language = useLanguage()
+  const of_records = useAllKinds().map(({ kind, names }) => [kind, names[language].many])
+  return { ...Object.fromEntries(of_records), ...t.imports.kinds }
 }
 
 type MappingProps = { file: File; resource: ImportedKind }
