@@ -1,5 +1,5 @@
 import { type Db, transaction } from '../db/db.ts'
-import { Unreachable } from '../db/errors.ts'
+import { troubleOf, Unreachable } from '../db/errors.ts'
 import { limitLockWait } from '../db/locks.ts'
 import { openBulk } from '../db/statements/bulk.ts'
 import { engineOf } from '../db/statements/prepare.ts'
@@ -45,6 +45,8 @@ const large_from = 20
 const lock_wait = '100ms'
 // A write that waits for longer, because another process holds its record, must not hold up the writes after it.
 const max_running_ms = 200
+// After a wait this long for a database that is away, its members fail too. They must not wait again.
+const max_tries_ms = 1000
 // Groups are sent while others wait for their commit, and few clients need no group. SQLite has one writer.
 const lanes_of = { sqlite: 1, postgres: 4 }
 
@@ -130,6 +132,7 @@ async function runGroup(db: Db, group: readonly Member[]): Promise<void> {
 /** A member failed after it wrote, or for another reason than its request. So the transaction cannot be committed. */
 class Spoiled extends Error {}
 
+const isLockTimeout = (error: unknown) => (error as { code?: unknown } | null)?.code === '55P03'
 const isRefusal = (error: unknown) => error instanceof ApiError && error.statusCode < 500
 
 /**
@@ -137,6 +140,7 @@ const isRefusal = (error: unknown) => error instanceof ApiError && error.statusC
  * not concern the others. False: nothing was written, and each member must run alone.
  */
 async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
+  const start = performance.now()
   let is_committing = false
   try {
     const ran = await transaction(
@@ -153,7 +157,7 @@ async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
         for (const [index, { tx }] of members.entries()) {
           const one = settled[index] as PromiseSettledResult<unknown>
           if (one.status === 'rejected' && (!isRefusal(one.reason) || bulk.hasWritten(tx)))
-            throw new Spoiled()
+            throw new Spoiled('', { cause: one.reason })
         }
         await bulk.flush()
         limitLockWait(tx)
@@ -169,9 +173,13 @@ async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
     }
     return true
   } catch (error) {
-    // Otherwise the database has rolled back.
-    if (!is_committing || !(error instanceof Unreachable)) return false
-    for (const { reject } of group) reject(error)
+    const reason = error instanceof Spoiled ? error.cause : error
+    // Nobody knows whether the commit succeeded. In all other cases, the database has rolled back.
+    const is_unknown = is_committing && reason instanceof Unreachable
+    const has_waited = performance.now() - start > max_tries_ms
+    const is_away = troubleOf(reason) === 'unavailable' && !isLockTimeout(reason)
+    if (!is_unknown && !(is_away && has_waited)) return false
+    for (const { reject } of group) reject(reason)
     return true
   }
 }
