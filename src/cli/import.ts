@@ -12,6 +12,7 @@ type Import = {
   id: string
   status: string
   message: string | null
+  progress: number
 } & Record<'rows_read' | 'created' | 'updated' | 'skipped' | 'failed', number>
 
 const types: Record<string, string> = {
@@ -90,7 +91,7 @@ const bar = (share: number) =>
 async function follow(api: Api, io: Io, begun: Import): Promise<Import> {
   let shown = begun
   while (shown.status === 'queued' || shown.status === 'running') {
-    io.status?.(`Importing: ${shown.rows_read} rows, ${shown.failed} failed`)
+    io.status?.(`${bar(shown.progress)} Importing: ${shown.rows_read} rows, ${shown.failed} failed`)
     await pause(poll_ms)
     shown = await importOf(await api(`/imports/${begun.id}`))
   }

@@ -587,6 +587,7 @@ CREATE TABLE imports (
   restored bigint NOT NULL DEFAULT 0,
   not_restored text,
   undone_by text,
+  progress double precision NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status = ANY (ARRAY['uploading', 'queued', 'running']);

@@ -90,6 +90,8 @@ export interface ImportsTable {
   /** The number of the last row of the file that is committed. */
   last_row: Generated<number>
   chunks: Generated<number>
+  /** The share of the file that was read, from 0 to 1. An archive is read once for each kind. */
+  progress: Generated<number>
   claim_id: string | null
   /** Claims since the last committed row. */
   claims: Generated<number>

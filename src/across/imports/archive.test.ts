@@ -400,3 +400,28 @@ test('the preview of an archive counts its rows by kind, and writes nothing', as
     'unsupported_media_type',
   )
 })
+
+test('the progress of an archive grows through the readings of all kinds, up to 1', async () => {
+  const to = await newWorkspace()
+  const rows = Array.from(
+    { length: 6000 },
+    (_, n) => `${JSON.stringify({ id: n + 1, name: `Nordwind ${n}` })}\n`,
+  )
+  const archive = archiveOf({ 'companies-0001.ndjson': rows.join(''), 'deals-0001.ndjson': rows.join('') })
+  const { body } = await upload(to, '?resource=workspace', archive, { 'content-type': 'application/gzip' })
+  const seen: number[] = [body.data.progress]
+  let status = body.data.status
+  while (status === 'queued' || status === 'running') {
+    const shown = await data(to, 'GET', `imports/${body.data.id}`)
+    status = shown.status
+    seen.push(shown.progress)
+  }
+  assert.equal(status, 'succeeded')
+  assert.deepEqual(
+    seen.toSorted((a, b) => a - b),
+    seen,
+  )
+  assert.equal(seen[0], 0)
+  assert.equal(seen.at(-1), 1)
+  assert.ok(seen.some((share) => share > 0 && share < 1))
+})

@@ -10,11 +10,12 @@ import { archiveRooms, countParts, importRows, type Relink, type Running } from 
 import { importViews, type NewIds, views_kind } from './saved-views.ts'
 import { readFile } from './store.ts'
 
-// An archive of a workspace is read once for each kind: definitions of custom fields come first, then records, each after
+// An archive of a workspace is read once for each kind: members, to find owners; definitions of custom fields come first, then records, each after
 // those that it refers to, and saved views last. The rows are numbered through all files in this order, so the position of
 // the last committed row is one number.
 
 const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
+const members_kind = 'members'
 const form = { format: 'ndjson', encoding: 'utf-8' } as const
 
 /** The rows of the archive's records. Throws FileError. */
@@ -66,7 +67,9 @@ const kindOf = (name: string): string => file_name.exec(name)?.[1] ?? ''
 /** The lines of all files of a kind. */
 async function* linesOf(running: Running, kind: string): AsyncGenerator<{ file: string; rows: FileRow[] }> {
   const known = knownKinds(running.rooms)
-  for await (const { name, content } of readArchive(unzipped(readFile(running)), (name) =>
+  const passes = [members_kind, ...kindsOf(running.rooms)]
+  const pass = { pass: passes.indexOf(kind), of: passes.length }
+  for await (const { name, content } of readArchive(unzipped(readFile(running, pass)), (name) =>
     known.has(kindOf(name)),
   ))
     if (kindOf(name) === kind)
@@ -88,7 +91,7 @@ async function* unzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 // An export of a workspace has these besides records.
-const others = ['workspace', 'members', definitions_kind, views_kind]
+const others = ['workspace', members_kind, definitions_kind, views_kind]
 /** The scopes of what an archive brings besides records. */
 export const other_scopes: Readonly<Record<string, string>> = {
   [definitions_kind]: 'workspace',
@@ -148,7 +151,7 @@ async function ownersOf(running: Running): Promise<Map<unknown, string>> {
   const ids = new Map(members.map(({ id, email }) => [email.toLowerCase(), id]))
   const owners = new Map<unknown, string>()
   try {
-    for await (const { rows } of linesOf(running, 'members'))
+    for await (const { rows } of linesOf(running, members_kind))
       for (const { names, values } of rows) {
         const email = values[names.indexOf('email')]
         const id = typeof email === 'string' ? ids.get(email.toLowerCase()) : undefined

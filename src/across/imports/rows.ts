@@ -221,7 +221,7 @@ export async function countParts({ db, clock, row }: Running, rows: readonly Fil
 /** The counters and the position of an import. */
 export type Progress = Pick<
   ImportRow,
-  'rows_read' | 'created' | 'updated' | 'skipped' | 'failed' | 'errors' | 'last_row' | 'claims'
+  'rows_read' | 'created' | 'updated' | 'skipped' | 'failed' | 'errors' | 'last_row' | 'progress' | 'claims'
 >
 
 /** The counters of rows that did nothing. */
@@ -242,6 +242,7 @@ export async function saveProgress(
     failed: row.failed + added.failed,
     errors: row.errors + added.errors,
     last_row: rows.at(-1)?.number ?? row.last_row,
+    progress: row.progress,
     claims: 0,
   }
   await tx.updateTable('imports').set(progress).where('id', '=', row.id).execute()

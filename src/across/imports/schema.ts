@@ -80,6 +80,12 @@ export const Import = Type.Object(
       },
       { title: 'ImportOptions' },
     ),
+    progress: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      examples: [0.42],
+      description: 'The share of the file that was read. An archive is read once for each kind.',
+    }),
     rows_read: count('Rows of the file so far.'),
     created: count('Records that were made.'),
     updated: count('Records that changed.'),

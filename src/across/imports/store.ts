@@ -52,9 +52,10 @@ export async function shownImports(
     const { created_at, started_at, finished_at } = row
     const status = row.status as Import['status']
     const counts = { rows_read, created, updated, skipped, failed, errors }
+    const progress = status === 'succeeded' || status === 'undone' ? 1 : row.progress
     const times = { created_at, started_at, finished_at }
     const created_by = actors[n] as Import['created_by']
-    return { id, resource, status, file_name, options, ...counts, message, ...times, created_by }
+    return { id, resource, status, file_name, options, progress, ...counts, message, ...times, created_by }
   })
 }
 
@@ -112,12 +113,17 @@ const part_bytes = 32 * 1024
 
 /** A running import, and the clock of its lease. */
 type Held = { db: Db; clock: Clock; row: ImportRow }
+/** Which reading of a file this is, if it is read several times. */
+type Pass = { pass: number; of: number }
 
 /**
  * The bytes of an import's file, in parts. Keeps the import meanwhile: the rows that an earlier process imported are read
- * without a commit. Throws Lost.
+ * without a commit. Keeps the share of the file in the row. Throws Lost.
  */
-export async function* readFile({ db, clock, row }: Held): AsyncGenerator<Buffer> {
+export async function* readFile(
+  { db, clock, row }: Held,
+  { pass, of }: Pass = { pass: 0, of: 1 },
+): AsyncGenerator<Buffer> {
   const { workspace_id, id, chunks } = row
   let held_ms = clock.elapsed()
   for (let number = 0; number < chunks; number++) {
@@ -129,7 +135,9 @@ export async function* readFile({ db, clock, row }: Held): AsyncGenerator<Buffer
         held_ms = clock.elapsed()
         await transaction(db, (tx) => holdImport(tx, row, held_ms))
       }
-      yield content.subarray(from, from + part_bytes)
+      const part = content.subarray(from, from + part_bytes)
+      row.progress = (pass + (number + (from + part.length) / content.length) / chunks) / of
+      yield part
     }
   }
 }

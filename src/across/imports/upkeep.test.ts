@@ -53,11 +53,15 @@ test('no other process takes an import while its own reads rows that are importe
   await addImport({})
   const row = (await claim(outbox)) as ImportRow
   let parts = 0
+  let share = 0
   for await (const _ of readFile({ db, clock, row })) {
     clock.advance(3000)
     assert.equal(await claim(outbox), null, `after part ${++parts}`)
+    assert.ok(row.progress > share)
+    share = row.progress
   }
   assert.ok(parts > 10)
+  assert.equal(share, 1)
   clock.advance(20_000)
   assert.equal((await claim(outbox))?.id, row.id)
 })

@@ -30,6 +30,7 @@ import { backfills } from './0028_backfills.ts'
 import { changeGroups } from './0029_change_groups.ts'
 import { importSources } from './0030_import_sources.ts'
 import { notifications } from './0031_notifications.ts'
+import { importProgress } from './0032_import_progress.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: Migration[] = [
   changeGroups,
   importSources,
   notifications,
+  importProgress,
 ]

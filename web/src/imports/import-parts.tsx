@@ -31,6 +31,8 @@ export function ImportProgress({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(importQuery(id))
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Skeleton height={64} />
+  // One that waits has read nothing.
+  const running = data.status === 'running'
   return (
     <div className="import-progress">
       <p role="status" className="import-line">
@@ -39,7 +41,12 @@ export function ImportProgress({ id }: { id: string }) {
           <span className="hint">{t.imports.checked}</span>
         )}
       </p>
-      {!hasEnded(data) && <Progress value={100} animated aria-label={t.imports.progress} />}
+      {!hasEnded(data) && (
+        <div className="import-share">
+          <Progress value={running ? data.progress * 100 : 100} animated aria-label={t.imports.progress} />
+          {running && <span className="hint numbers">{formats.percent(data.progress)}</span>}
+        </div>
+      )}
       {data.message && <p className="import-message">{data.message}</p>}
       <dl className="import-counts">
         {counted.map((name) => (
