@@ -167,7 +167,7 @@ describe('roles', () => {
   const own = [
     ...['PUT /session', 'DELETE /session', 'DELETE /sessions/1', 'PUT /profile'],
     ...['PATCH /session', 'PATCH /profile', 'POST /profile/password'],
-    'POST /profile/delete',
+    ...['POST /profile/delete', 'POST /notifications/read'],
   ]
 
   test('a reader is refused on every operation that writes, before anything is looked at', async () => {
