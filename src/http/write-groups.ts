@@ -78,17 +78,16 @@ export function createWriteGroups(db: Db): RunWrite {
         lane.running++
         const leave = once(() => {
           lane.running--
+          for (const member of group) for (const one of member.sharing.records) lane.held.delete(one)
           wake(name, lane)
         })
         const timer = setTimeout(leave, max_running_ms)
         void runGroup(db, group).then(() => {
           clearTimeout(timer)
-          for (const member of group) for (const one of member.sharing.records) lane.held.delete(one)
           leave()
-          wake(name, lane)
         })
       }
-      if (!lane.running && !lane.waiting.length && !lane.held.size) lanes.delete(name)
+      if (!lane.running && !lane.waiting.length) lanes.delete(name)
     })
   }
 

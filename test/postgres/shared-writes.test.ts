@@ -41,3 +41,23 @@ test('records that another transaction has locked hold up their own changes only
   await other.query('COMMIT')
   assert.deepEqual(await Promise.all(changes), [200, 200, 200])
 })
+
+test('changes of a locked record wait beside each other, and not one after the other', async () => {
+  const { call } = rapport
+  const { id } = (await call('POST', path, { name: 'Nordwind Werft' })).body.data
+  await other.query('BEGIN')
+  await other.query('SELECT 1 FROM companies WHERE id = $1 FOR UPDATE', [id])
+  const start = performance.now()
+  const industries = ['Schiffbau', 'Reparatur', 'Handel', 'Bergung']
+  const changed = await Promise.all(
+    industries.map((industry) => call('PATCH', `${path}/${id}`, { industry })),
+  )
+  const took = performance.now() - start
+  await other.query('ROLLBACK')
+  assert.deepEqual(
+    changed.map(({ status }) => status),
+    [503, 503, 503, 503],
+  )
+  // One after the other, they take 20 s. The second one waits for the first one's place, and then for the record.
+  assert.ok(took < 15_000, `${took} ms`)
+})
