@@ -35,6 +35,7 @@ export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Reco
     appointment: `/calendar/${appointments[0]}`,
     'booking-pages': '/booking-pages',
     'booking-page': `/booking-pages/${booking_page}`,
+    notifications: '/notifications',
     trash: '/trash',
     'audit-log': '/audit-log',
     settings: '/settings',

@@ -22,7 +22,16 @@ const policyWith = (nonce: string) =>
   ].join('; ')
 
 // The first segments of the app's paths. Other paths get their answer in JSON.
-const own_segments = ['sign-in', 'setup', 'invitation', 'reset', 'trash', 'audit-log', 'settings']
+const own_segments = [
+  'sign-in',
+  'setup',
+  'invitation',
+  'reset',
+  'trash',
+  'audit-log',
+  'notifications',
+  'settings',
+]
 const segmentsOf = (resources: readonly Resource[]): string[] =>
   resources.flatMap((resource) => (resource.part_of ? [] : [appSegment(resource)]))
 

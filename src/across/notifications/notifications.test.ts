@@ -246,6 +246,8 @@ describe('a webhook that fails', () => {
     )
     assert.equal((await listed(ada)).data[0].record.id, id)
     assert.deepEqual((await listed(grace.call)).data, [])
+    await ok(key, 'PUT', `/webhooks/${id}`, { name: null })
+    assert.equal((await listed(ada)).data[0].record.title, receiver.url)
 
     // It works again, and fails again: still one while it is unread, and a new one after that.
     const worksAndFails = async (times: number) => {

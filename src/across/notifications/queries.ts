@@ -115,9 +115,11 @@ async function titlesOf(
     )
     return rows
   }
-  const [table, column] =
-    kind === 'webhooks' ? (['webhooks', 'name'] as const) : (['imports', 'file_name'] as const)
-  const { rows } = await sql<Title>`SELECT id, ${sql.ref(column)} AS title FROM ${sql.table(table)}
+  const [table, title] =
+    kind === 'webhooks'
+      ? (['webhooks', sql`coalesce(name, url)`] as const)
+      : (['imports', sql`coalesce(file_name, '')`] as const)
+  const { rows } = await sql<Title>`SELECT id, ${title} AS title FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})`.execute(db)
   return rows
 }

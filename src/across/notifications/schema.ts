@@ -21,7 +21,8 @@ export const Notification = Type.Object(
         }),
         title: Type.Unsafe<string | null>({
           type: ['string', 'null'],
-          description: 'The present name. Null if the record is in the trash or was removed.',
+          description:
+            'The present name: of a webhook without one its URL, of an import its file. Null if the record is in the trash or was removed.',
           examples: ['Website relaunch'],
         }),
       },

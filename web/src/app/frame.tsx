@@ -11,6 +11,7 @@ import {
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
+import { Bell } from '../notifications/bell.tsx'
 import { useQuestion } from '../record/conflicts.ts'
 import { LogAnywhere } from '../record/log.tsx'
 import { RecordCards } from '../record/record-card.tsx'
@@ -79,6 +80,13 @@ export function Frame() {
       run: () => navigate({ to }),
     })),
     {
+      id: 'go-notifications',
+      label: t.app.go_to(t.notifications.title),
+      group: 'go',
+      keys: 'g n',
+      run: () => navigate({ to: '/notifications' }),
+    },
+    {
       id: 'palette',
       label: t.app.keys.palette,
       group: 'go',
@@ -112,6 +120,7 @@ export function Frame() {
             </>
           )}
         </button>
+        <Bell collapsed={collapsed} />
         {pages.map(({ to, label, icon }) => (
           <RailLink key={to} to={to} icon={icon} label={label} collapsed={collapsed} />
         ))}

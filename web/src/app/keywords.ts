@@ -8,6 +8,8 @@ const of_commands: Record<string, string> = {
   'go-/activities': 'activities tasks todo calls meetings aktivitäten aufgaben anrufe',
   'go-/calendar': 'calendar appointments meetings events schedule week kalender termine woche',
   'go-trash': 'trash deleted bin restore recycle papierkorb gelöscht gelöschte wiederherstellen',
+  'go-notifications':
+    'notifications inbox bell unread mentions assigned mitteilungen benachrichtigungen glocke ungelesen',
   'go-audit_log': 'audit log history changes protokoll verlauf änderungen',
   'go-settings':
     'settings preferences options configuration administration einstellungen optionen verwaltung',

@@ -11,6 +11,7 @@ const stale: Record<string, string[]> = {
   ...Object.fromEntries(all_kinds.map((kind) => [kind.kind, staleAfter(kind, all_kinds)])),
   notes: ['notes', 'timeline', 'trash'],
   imports: ['imports'],
+  notifications: ['notifications'],
   views: ['views'],
   custom_fields: ['custom_fields'],
   webhooks: ['webhooks'],

@@ -1,6 +1,8 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
+import { UnreadMark } from '../notifications/bell.tsx'
+import { useUnreadCount } from '../notifications/unread.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Initials } from '../ui/values.tsx'
 import { useSession, useSignOut } from './session.ts'
@@ -61,18 +63,21 @@ type MoreProps = { pages: { to: string; label: string }[]; onSearch: () => void 
 export function MoreMenu({ pages, onSearch }: MoreProps) {
   const t = useTexts()
   const signOut = useSignOut()
+  const unread = useUnreadCount()
   return (
     <Menu position="top-end" width={220}>
       <Menu.Target>
         <UnstyledButton className="rail-link">
           <KebabHorizontalIcon />
           <span>{t.app.more}</span>
+          <UnreadMark />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
         {(
           [
+            ['/notifications', t.notifications.title_with(unread)],
             ...pages.map(({ to, label }) => [to, label] as const),
             ['/trash', t.app.trash],
             ['/audit-log', t.app.audit_log],

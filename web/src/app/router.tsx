@@ -78,6 +78,10 @@ const mergePages = (kind: MergedKind, path: string) => ({
 const pages: Record<string, AsyncRouteComponent<object>> = {
   '/': lazyRouteComponent(() => loaded(import('../home/home-page.tsx')), 'HomePage'),
   ...Object.assign({}, ...all_kinds.map(recordPages)),
+  '/notifications': lazyRouteComponent(
+    () => loaded(import('../notifications/notifications-page.tsx')),
+    'NotificationsPage',
+  ),
   '/trash': lazyRouteComponent(() => loaded(import('../trash/trash-page.tsx')), 'TrashPage'),
   '/audit-log': lazyRouteComponent(() => loaded(import('../trash/audit-page.tsx')), 'AuditPage'),
   '/settings': lazyRouteComponent(() => loaded(import('../settings/settings-page.tsx')), 'SettingsPage'),

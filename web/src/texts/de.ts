@@ -10,6 +10,7 @@ import { filters } from './de/filters.ts'
 import { home } from './de/home.ts'
 import { imports } from './de/imports.ts'
 import { merges } from './de/merges.ts'
+import { notifications } from './de/notifications.ts'
 import { people } from './de/people.ts'
 import { fields, record } from './de/record.ts'
 import { settings } from './de/settings.ts'
@@ -34,6 +35,7 @@ export const de: Texts = {
   filters,
   settings,
   webhooks,
+  notifications,
   people,
   fields,
   record,

@@ -10,6 +10,7 @@ import { filters } from './en/filters.ts'
 import { home } from './en/home.ts'
 import { imports } from './en/imports.ts'
 import { merges } from './en/merges.ts'
+import { notifications } from './en/notifications.ts'
 import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
 import { settings } from './en/settings.ts'
@@ -33,6 +34,7 @@ export const en = {
   filters,
   settings,
   webhooks,
+  notifications,
   people,
   fields,
   record,

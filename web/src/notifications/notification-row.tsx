@@ -1,0 +1,98 @@
+import { type Icon, MentionIcon, PersonAddIcon, UploadIcon, WebhookIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import { whoOf } from '../record/changes.tsx'
+import { useKinds } from '../record/kinds.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
+import { focusBeside } from '../ui/focus.ts'
+import { Ago } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
+import type { Notification } from './notifications-page.tsx'
+
+const icons: Record<string, Icon> = {
+  assigned: PersonAddIcon,
+  mentioned: MentionIcon,
+  webhook_failed: WebhookIcon,
+  import_ended: UploadIcon,
+}
+
+/** A notification as a sentence that links to its record. Following the link marks it as read. */
+export function NotificationRow({
+  notification,
+  onRead,
+}: {
+  notification: Notification
+  onRead: () => void
+}) {
+  const t = useTexts()
+  const { kind, occurred_at, read_at } = notification
+  const KindIcon = icons[kind] ?? MentionIcon
+  const [before = '', after = ''] = useSentence(notification).split('{record}')
+  const { name, detail, to } = useTarget(notification)
+  const unread = read_at === null
+  return (
+    <li ref={focusBeside} className="notification" data-unread={unread || undefined}>
+      <span className="notification-icon" aria-hidden>
+        <KindIcon />
+      </span>
+      <span className="notification-text">
+        {unread && <span className="unseen">{t.notifications.unread} </span>}
+        {before}
+        {to ? (
+          <Link to={to} data-notification onClick={() => unread && onRead()}>
+            {name}
+          </Link>
+        ) : (
+          <b>{name}</b>
+        )}
+        {after}
+        {detail && <span className="soft"> · {detail}</span>}
+      </span>
+      <span className="notification-at">
+        <Ago at={occurred_at} />
+      </span>
+      {unread ? (
+        <button
+          ref={focusBeside}
+          type="button"
+          className="icon-button notification-dot"
+          title={t.notifications.read}
+          aria-label={t.notifications.read_one(name)}
+          onClick={onRead}
+        />
+      ) : (
+        <span className="notification-dot" aria-hidden />
+      )}
+    </li>
+  )
+}
+
+/** The sentence with the place of the record. */
+function useSentence({ kind, actor, outcome }: Notification): string {
+  const t = useTexts()
+  const { sentences, ended } = t.notifications
+  const who = whoOf(actor, t)
+  if (kind === 'import_ended') return ended[outcome ?? 'succeeded']?.(who) ?? '{record}'
+  return sentences[kind]?.(who) ?? '{record}'
+}
+
+/** The name of the record or of the records, more about them, and where they are. */
+function useTarget({ record, records, kind, note_id }: Notification) {
+  const t = useTexts()
+  const kinds = useKinds()
+  const language = useLanguage()
+  const { id, title } = record
+  const gone = title === null
+  const name = gone ? t.notifications.deleted : visible(title)
+  if (record.kind === 'webhooks') {
+    const detail = records > 1 ? t.notifications.times(records) : null
+    return { name, detail, to: gone ? null : `/settings/webhooks/${id}` }
+  }
+  if (record.kind === 'imports')
+    return { name: name || t.imports.unnamed, detail: null, to: gone ? null : `/settings/imports/${id}` }
+  const { path, names } = kinds[record.kind as keyof typeof kinds]
+  const { one, many } = names[language]
+  if (kind === 'assigned' && records > 1)
+    return { name: t.notifications.many(records, many), detail: null, to: `${path}?owner_id=me` }
+  const place = note_id ? `?tab=notes&note=${note_id}` : ''
+  return { name, detail: one, to: gone ? null : `${path}/${id}${place}` }
+}
