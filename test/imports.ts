@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { gzipSync } from 'node:zlib'
+import { tar_end, tarFile } from '../src/files/tar.ts'
 import type { Rapport, Reply } from './harness.ts'
 import { until } from './webhooks.ts'
 
@@ -11,6 +13,15 @@ export const import_operations = [
 ]
 
 type Called = Pick<Rapport, 'url' | 'key' | 'call'>
+
+/** The archive of a workspace with these files. */
+export const archiveOf = (files: Record<string, string>) =>
+  gzipSync(
+    Buffer.concat([
+      ...Object.entries(files).map(([name, text]) => tarFile(name, Buffer.from(text), 0)),
+      tar_end,
+    ]),
+  )
 
 /** Uploads a file; returns the answer. */
 export async function upload(

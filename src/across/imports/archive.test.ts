@@ -4,14 +4,13 @@ import { after, before, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { refused } from '../../../test/envelope.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
-import { ended, upload } from '../../../test/imports.ts'
+import { archiveOf, ended, upload } from '../../../test/imports.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { insertWorkspace } from '../../access/workspaces.ts'
 import { systemClock } from '../../clock.ts'
 import { transaction } from '../../db/db.ts'
 import { command_line } from '../../events/context.ts'
 import { readArchive } from '../../files/archive.ts'
-import { tar_end, tarFile } from '../../files/tar.ts'
 
 let from: Rapport
 before(async () => {
@@ -38,14 +37,6 @@ async function imported(to: Caller, file: Uint8Array, query = '') {
   assert.equal(reply.status, 202, reply.text)
   return ended(to, reply.body.data.id)
 }
-
-const archiveOf = (files: Record<string, string>) =>
-  gzipSync(
-    Buffer.concat([
-      ...Object.entries(files).map(([name, text]) => tarFile(name, Buffer.from(text), 0)),
-      tar_end,
-    ]),
-  )
 
 async function newWorkspace(): Promise<Caller> {
   const workspace_id = await beside(from.data_dir, (db) =>

@@ -1,19 +1,21 @@
-import { ActionIcon, Button, Group, Skeleton, Textarea } from '@mantine/core'
+import { ActionIcon, Button, Group, Skeleton } from '@mantine/core'
 import { PencilIcon, TrashIcon } from '@primer/octicons-react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
 import { useWhoBy } from '../record/authors.tsx'
+import { MentionInput } from '../record/mention-input.tsx'
+import { MentionText } from '../record/mention-text.tsx'
 import { usePages } from '../record/pages.ts'
 import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
+import { useAddress } from '../ui/list-view.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
-import { visible } from '../ui/visible.ts'
 import './notes.css'
 
 type Note = Schemas['Note']
@@ -110,19 +112,19 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
         save()
       }}
     >
-      <Textarea
+      <MentionInput
         autosize
         minRows={2}
         maxRows={16}
         aria-label={editing ? t.record.edit_note : t.app.keys.note}
         placeholder={t.app.note_placeholder}
-        ref={input}
+        input={input}
         value={text}
         error={problem}
         readOnly={editing && saving}
         autoFocus={editing && !draft}
         data-tab-focus={editing ? undefined : true}
-        onChange={(event) => write(event.currentTarget.value)}
+        onChange={write}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
             event.preventDefault()
@@ -151,12 +153,29 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
   )
 }
 
+/** Whether the address is that of this note, as a notification links to it. The note then gets the focus. */
+function useMeant(id: number) {
+  const { address } = useAddress()
+  const is_meant = address.note === String(id)
+  const meant = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!is_meant) return
+    // After the page, which takes the focus when it is new.
+    requestAnimationFrame(() => {
+      meant.current?.focus({ preventScroll: true })
+      meant.current?.scrollIntoView({ block: 'center' })
+    })
+  }, [is_meant])
+  return { is_meant, meant }
+}
+
 type ItemProps = { note: Note; writes: boolean; draft_key: string; onChanged: () => Promise<unknown> }
 
 function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
   const t = useTexts()
   const by = useWhoBy()
   const [editing, setEditing] = useState(() => writes && readDraft(draft_key) !== '')
+  const { is_meant, meant } = useMeant(note.id)
   const button = useRef<HTMLButtonElement>(null)
   useFocusBack(editing, button)
   function end() {
@@ -189,7 +208,9 @@ function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
     )
   return (
     <li ref={focusBeside}>
-      <div className="note-text">{visible(note.body)}</div>
+      <div ref={meant} className="note-text" tabIndex={is_meant ? -1 : undefined}>
+        <MentionText text={note.body} />
+      </div>
       <div className="note-line">
         <span>
           <Ago at={note.created_at} />

@@ -4,12 +4,12 @@ import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
-import { visible } from '../ui/visible.ts'
 import { useWhoBy } from './authors.tsx'
 import { ChangedFields, stageName, whoOf } from './changes.tsx'
 import { Explained, type Change as Happened } from './explained.tsx'
 import { type Kind, useKinds, useNames } from './kinds.ts'
 import { RecordLink } from './linked.tsx'
+import { MentionText } from './mention-text.tsx'
 import { OwnerAvatar } from './owner.tsx'
 
 export type Entry = Schemas['TimelineEntry']
@@ -147,7 +147,9 @@ function WrittenNote({ body, created_by }: Schemas['Note']) {
     <>
       {record.note_written}
       {record.by(by(created_by))}
-      <div className="timeline-note">{visible(body)}</div>
+      <div className="timeline-note">
+        <MentionText text={body} />
+      </div>
     </>
   )
 }

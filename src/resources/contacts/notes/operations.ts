@@ -3,6 +3,7 @@ import { lockRow } from '../../../db/locks.ts'
 import { isLive } from '../../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../../errors.ts'
 import type { Context } from '../../../events/context.ts'
+import { notifyMentioned } from '../../../events/mentions.ts'
 import { changedValues, newValues } from '../../input.ts'
 import {
   addRecord,
@@ -45,6 +46,7 @@ export async function createNote(
   refuse(problems)
   await refuseManyNotes(tx, workspace_id, contact_id)
   const note = await addRecord(tx, context, noteRecords, newValues(notes, body) as NoteBody, { contact_id })
+  await notifyMentioned(tx, context, { kind: 'contacts', id: contact_id }, note)
   return note
 }
 
@@ -59,7 +61,9 @@ export async function changeNote(
   const before = await lockNote(tx, context.workspace_id, key, expect)
   refuse(problems)
   const values = changedValues(notes, body, before) as Partial<NoteBody>
-  return (await saveChanges(tx, context, noteRecords, before, values)).after
+  const { after } = await saveChanges(tx, context, noteRecords, before, values)
+  await notifyMentioned(tx, context, { kind: 'contacts', id: key.id }, after, before.body)
+  return after
 }
 
 /** Moves a note to the trash by itself. */

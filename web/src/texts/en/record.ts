@@ -107,7 +107,9 @@ export const record = {
   stage_moved: (who: string, deal: string) => `${who} moved ${deal}`,
   // Notes.
   save_note: 'Save note',
-  note_keys: 'saves',
+  note_keys: 'saves, @ mentions a member',
+  mention: 'Members to mention',
+  mentionable: (count: number) => (count === 1 ? '1 member' : `${count} members`),
   edit_note: 'Edit the note',
   delete_note: 'Delete the note',
   edited: 'edited',

@@ -1,0 +1,109 @@
+// runs: long
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { archiveOf, importFile } from '../../../test/imports.ts'
+import { type Browser, join, setUp } from '../../../test/people.ts'
+
+const clock = turnableClock(Date.now())
+let rapport: Rapport
+let ada: Browser
+before(async () => {
+  rapport = await startRapport({ clock })
+  ada = await setUp(rapport)
+})
+after(() => rapport.close())
+
+type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
+const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
+async function ok(call: Caller, method: string, path: string, body?: unknown) {
+  const reply = await call(method, path, body)
+  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
+  return reply.body.data
+}
+const listed = async (call: Caller) => (await call('GET', '/notifications')).body
+const member = (role: 'admin' | 'member' = 'member') => join(ada, rapport.url, role)
+const contact = () => ({ first_name: 'Ana', last_name: 'Ruiz' })
+
+const noted = async (call: Caller, body: string, id?: number) => {
+  const contact_id = id ?? (await ok(call, 'POST', '/contacts', contact())).id
+  const note = await ok(call, 'POST', `/contacts/${contact_id}/notes`, { body })
+  return { contact_id, note_id: note.id, path: `/contacts/${contact_id}/notes/${note.id}` }
+}
+const named = async (name: string) => {
+  const one = await member()
+  await ok(one.call, 'PUT', '/profile', { name })
+  return one
+}
+const unread = async ({ call }: { call: Caller }) => (await listed(call)).meta.unread
+
+test('a mention in a note, by name or e-mail, notifies the member with the note, by a person or a key', async () => {
+  const grace = await named('Grace O’Brien-Łukasiewicz')
+  const by_name = await noted(ada, 'Offer sent. @Grace O’Brien-Łukasiewicz, please call back.')
+  clock.advance(1)
+  const by_email = await noted(key, `(@${grace.email.toUpperCase()}) wants the numbers.`)
+  const { data, meta } = await listed(grace.call)
+  assert.equal(meta.unread, 2)
+  for (const [n, { contact_id, note_id }] of [by_email, by_name].entries()) {
+    const record = { kind: 'contacts', id: contact_id, title: 'Ana Ruiz' }
+    const { kind, actor } = data[n]
+    assert.deepEqual([kind, data[n].record, data[n].note_id], ['mentioned', record, note_id])
+    assert.equal(actor.kind, n ? 'person' : 'key')
+  }
+})
+
+test('a mention of the longest name counts, and an address or another word is no mention', async () => {
+  const [short, long] = [await named('Jo'), await named('Jo Weiß')]
+  await noted(ada, '@jo weiß will know.')
+  assert.deepEqual([await unread(short), await unread(long)], [0, 1])
+  await noted(ada, 'jo@jo.example, info@Jo Weiß, @Jo-Ann, @Josefine, @Jo.example and @ Jo Weiß')
+  assert.deepEqual([await unread(short), await unread(long)], [0, 1])
+  await noted(ada, 'Ask @Jo.')
+  assert.deepEqual([await unread(short), await unread(long)], [1, 1])
+})
+
+test('a mention notifies once: a change notifies those who are new in it, and nobody of their own note', async () => {
+  const [kim, lee] = [await named('Kim Novák'), await named('Lee Novák')]
+  const { path } = await noted(kim.call, '@Kim Novák and @Kim Novák')
+  assert.equal(await unread(kim), 0)
+  await ok(ada, 'PUT', path, { body: '@Kim Novák: signed' })
+  assert.equal(await unread(kim), 0)
+  await ok(ada, 'PUT', path, { body: '@Kim Novák and @Lee Novák: signed' })
+  assert.deepEqual([await unread(kim), await unread(lee)], [0, 1])
+  await ok(ada, 'DELETE', path)
+  await ok(ada, 'POST', `${path}/restore`, {})
+  assert.deepEqual([await unread(kim), await unread(lee)], [0, 1])
+})
+
+test('a mention of members with one name notifies all of them, and of nobody in another workspace', async () => {
+  const [one, two] = [await named('Sam Okoye'), await named('Sam Okoye')]
+  const { call: eve } = await member('admin')
+  await ok(eve, 'POST', '/workspaces', { name: 'Elsewhere' })
+  await noted(eve, '@Sam Okoye')
+  assert.deepEqual([await unread(one), await unread(two)], [0, 0])
+  await noted(ada, '@Sam Okoye')
+  assert.deepEqual([await unread(one), await unread(two)], [1, 1])
+})
+
+test('a mention in a refused note or in the notes of an import notifies nobody', async () => {
+  const max = await named('Max Überall')
+  const { id } = await ok(ada, 'POST', '/contacts', contact())
+  await ada('POST', `/contacts/${id}/notes`, { body: `@Max Überall ${'x'.repeat(70_000)}` })
+  await ada('POST', '/contacts/999999/notes', { body: '@Max Überall' })
+  const archive = archiveOf({
+    'contacts-0001.ndjson': '{"id":1,"first_name":"Ana","last_name":"Ruiz"}\n',
+    'notes-0001.ndjson': '{"id":1,"contact_id":1,"body":"@Max Überall wrote this in 2024"}\n',
+  })
+  const headers = { 'content-type': 'application/gzip' }
+  const done = await importFile(rapport, { resource: 'workspace' }, archive, headers)
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 2, 0])
+  assert.equal(await unread(max), 0)
+})
+
+test('a mention counts up to the 100th sign of a text', async () => {
+  const pat = await named('Pat Smith')
+  await noted(ada, `${'@ @x '.repeat(10_000)}@Pat Smith`)
+  assert.equal(await unread(pat), 0)
+  await noted(ada, `${'@x '.repeat(99)}@Pat Smith`)
+  assert.equal(await unread(pat), 1)
+})
