@@ -30,10 +30,10 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely|node:(sqlite|fs|path|crypto|diagnostics_channel)',
   },
   { files: 'db/engines/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
-  // config for its type alone.
+  // config and errors for a type alone.
   {
     files: 'db/.*',
-    may: 'db/.*|clock|config|installed',
+    may: 'db/.*|clock|config|errors|installed',
     packages: 'kysely|node:(fs|path|crypto|timers/promises)',
   },
   // A move copies tables from one engine to the other.
@@ -135,7 +135,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: `${resource}/import`, may: 'resources/room', packages: '' },
   { files: 'resources/deals/stages', may: '', packages: '' },
   { files: 'resources/appointments/requests', may: 'OWN/schema', packages: '' },
-  { files: 'resources/booking-pages/availability', may: '', packages: 'temporal-polyfill' },
+  // errors for a type alone.
+  { files: 'resources/booking-pages/availability', may: 'errors', packages: 'temporal-polyfill' },
   // The slots that the rules of a page open, without those that are booked.
   {
     files: 'resources/booking-pages/slots',

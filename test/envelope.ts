@@ -16,7 +16,13 @@ export function refused(reply: Answer, status: number, code: string) {
   assert.ok(error.request_id.length > 0)
   assert.equal(error.request_id, reply.headers.get('x-request-id'))
   const keys = ['code', 'message', 'request_id']
-  assert.deepEqual(Object.keys(error), code === 'validation_failed' ? [...keys, 'fields'] : keys)
+  if (code === 'validation_failed') keys.push('fields')
+  if (code === 'conflict') keys.push('reason')
+  if ('facts' in error) {
+    assert.equal(code, 'conflict')
+    keys.push('facts')
+  }
+  assert.deepEqual(Object.keys(error), keys)
   if (status === 405) assert.ok(reply.headers.get('allow'))
   if (status === 401) assert.equal(reply.headers.get('www-authenticate'), 'Bearer')
   if (status === 429 || status === 503) assert.ok(Number(reply.headers.get('retry-after')) >= 1)

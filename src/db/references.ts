@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { FieldCode } from '../errors.ts'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
@@ -32,7 +33,7 @@ export async function referenceProblems(
   body: object,
   references: Record<string, Deletable>,
 ) {
-  const problems: { field: string; code: string; message: string }[] = []
+  const problems: { field: string; code: FieldCode; message: string }[] = []
   for (const [field, table] of Object.entries(references)) {
     const id = (body as Record<string, unknown>)[field]
     if (!Number.isSafeInteger(id) || (id as number) < 1) continue

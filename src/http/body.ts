@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { ApiError, badRequest, invalid } from '../errors.ts'
+import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,7 +46,7 @@ const max_parts = 50_000
 // A longer body may have more of them.
 const maxParts = (bytes = 0): number => max_parts * Math.max(1, Math.floor(bytes / max_body_bytes.with_key))
 
-const tooMany = (most: number) => ({
+const tooMany = (most: number): FieldProblem => ({
   field: 'body',
   code: 'too_many',
   message: `body must have at most ${most} names and values. Send it in several requests.`,

@@ -9,6 +9,8 @@ export function errorBody(error: ApiError, request_id: string) {
       code: error.code,
       message: error.message,
       request_id,
+      ...(error.reason && { reason: error.reason }),
+      ...(error.facts && { facts: error.facts }),
       ...(error.fields && { fields: error.fields }),
       ...(error.merged_into_id !== undefined && { merged_into_id: error.merged_into_id }),
     },
@@ -31,9 +33,13 @@ const framework: Record<string, () => ApiError> = {
 }
 
 // Messages for violated constraints, by the name of the constraint.
-const refusals: Record<string, string> = {
-  appointments_overlap: 'This time is taken on the booking page: another appointment overlaps it.',
-  booking_pages_slug: 'Another booking page has this slug.',
+const refusals: Record<string, () => ApiError> = {
+  appointments_overlap: () =>
+    conflict(
+      'appointments_overlap',
+      'This time is taken on the booking page: another appointment overlaps it.',
+    ),
+  booking_pages_slug: () => conflict('slug_taken', 'Another booking page has this slug.'),
 }
 
 /** Maps an error to a public error; null for an internal error, which is logged and answered with 500. */
@@ -43,7 +49,7 @@ export function publicError(error: unknown): ApiError | null {
   const known = code && framework[code]
   if (known) return known()
   const refusal = refusals[constraintOf(error) ?? '']
-  if (refusal) return conflict(refusal)
+  if (refusal) return refusal()
   // A commit without an answer may have succeeded.
   if (error instanceof Unreachable)
     return unavailable(

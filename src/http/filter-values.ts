@@ -1,5 +1,5 @@
 import { findCustomSorting } from '../db/lists/orders.ts'
-import type { FieldProblem } from '../errors.ts'
+import type { FieldCode, FieldProblem } from '../errors.ts'
 import { isDay, isInstant } from './schema-problems.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
@@ -30,7 +30,7 @@ function partsOf(text: string): Part[] {
 }
 
 type End = 'from' | 'to'
-type Reader = (text: string, end?: End) => string | number | { code: string; text: string }
+type Reader = (text: string, end?: End) => string | number | { code: FieldCode; text: string }
 
 // Longer numbers do not fit into the columns, which PostgreSQL refuses.
 const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {

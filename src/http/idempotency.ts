@@ -80,13 +80,17 @@ export async function storedAnswer(
     throw inFlight()
   }
   if (before.body_hash !== row.body_hash)
-    throw conflict('This Idempotency-Key was used with another body. Use a new key for a new request.')
+    throw conflict(
+      'key_of_another_body',
+      'This Idempotency-Key was used with another body. Use a new key for a new request.',
+    )
   if (!before.answer) throw inFlight()
   const answer = JSON.parse(seal.open(before.answer)) as StoredAnswer
   return { ...answer, headers: { ...answer.headers, 'idempotency-replayed': 'true' } }
 }
 
-const inFlight = () => conflict('The first request with this Idempotency-Key is still in flight. Try again.')
+const inFlight = () =>
+  conflict('request_in_flight', 'The first request with this Idempotency-Key is still in flight. Try again.')
 
 /** Stores the answer for 24 h. It is encrypted, because it may have a secret that is shown once. */
 export function keepAnswer(tx: Db, idempotency: Idempotency, answer: StoredAnswer, seal: Seal): void {

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import { type FieldProblem, max_problems } from '../errors.ts'
+import { type FieldCode, type FieldProblem, max_problems } from '../errors.ts'
 import { fieldName } from './texts.ts'
 
 /** The parts of a JSON schema that this file uses. */
@@ -65,14 +65,14 @@ const types = (type: string | string[]) =>
     .map((name) => words[name] ?? `a ${name}`)
     .join(' or ')
 
-const problemAt = (path: readonly string[], code: string, text: string): FieldProblem => {
+const problemAt = (path: readonly string[], code: FieldCode, text: string): FieldProblem => {
   const field = fieldName(path)
   return { field, code, message: `${field} ${text}.` }
 }
 
 /** Maps an error of Ajv about a value, or about a name (`named`), to a field problem. */
 function problemOf({ keyword, params, message }: ErrorObject, path: readonly string[], named = false) {
-  const problem = (code: string, text: string) => problemAt(path, code, text)
+  const problem = (code: FieldCode, text: string) => problemAt(path, code, text)
   switch (keyword) {
     case 'type':
       return problem('invalid_type', `must be ${types(params.type)}`)

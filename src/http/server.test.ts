@@ -71,12 +71,16 @@ test('a database that cannot write now is 503 with Retry-After, and is logged wi
 
 test('refusals are answered with their own status, headers and fields, and are not logged', async (t) => {
   const { answer, lines } = await failing(t)
-  refused(await answer(conflict('Taken.')), 409, 'conflict')
+  refused(await answer(conflict('unique_value_taken', 'Taken.')), 409, 'conflict')
   assert.deepEqual(
     problems(await answer(invalid([{ field: 'name', code: 'required', message: 'name is required.' }]))),
     { name: 'required' },
   )
-  const twice = ['required', 'not_found'].map((code) => ({ field: 'name', code, message: `name ${code}` }))
+  const twice = (['required', 'not_found'] as const).map((code) => ({
+    field: 'name',
+    code,
+    message: `name ${code}`,
+  }))
   assert.deepEqual(problems(await answer(invalid(twice))), { name: 'required' })
   const limited = await answer(new ApiError('rate_limited', 'Slower.', { headers: { 'retry-after': '7' } }))
   refused(limited, 429, 'rate_limited')
@@ -95,6 +99,8 @@ test('a request that is logged is named by its id at every level of the log', as
 
 test('no two requests have the same id', async (t) => {
   const { answer } = await failing(t)
-  const replies = await Promise.all(Array.from({ length: 200 }, () => answer(conflict('Taken.'))))
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, () => answer(conflict('unique_value_taken', 'Taken.'))),
+  )
   assert.equal(new Set(replies.map(({ headers }) => headers.get('x-request-id'))).size, 200)
 })

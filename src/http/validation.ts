@@ -40,10 +40,11 @@ export function bodyValidator(schema: Schema) {
       ),
     )
     // A required field that is null or blank is missing.
-    const all = [...unsafe, ...problems].map((problem) =>
-      needed.has(problem.field) && value[problem.field] === null
-        ? { ...problem, code: 'required', message: `${problem.field} is required.` }
-        : problem,
+    const all = [...unsafe, ...problems].map(
+      (problem): FieldProblem =>
+        needed.has(problem.field) && value[problem.field] === null
+          ? { ...problem, code: 'required', message: `${problem.field} is required.` }
+          : problem,
     )
     if (!all.length) return { value }
     const reduced = withoutExcess(value, all, properties)

@@ -66,7 +66,7 @@ test('a refused write leaves nothing, and the others of its transaction stay', a
   const results = await Promise.allSettled([
     share((tx) => create(tx, 'Ada')),
     share(async () => {
-      throw conflict('Refused before it wrote.')
+      throw conflict('changed_since', 'Refused before it wrote.')
     }),
     share((tx) => create(tx, 'Bo')),
   ])
@@ -79,7 +79,7 @@ test('a refused write leaves nothing, and the others of its transaction stay', a
 
 const late: Record<string, (tx: Db) => Promise<unknown>> = {
   'by a rule': async () => {
-    throw conflict('A rule that was judged late.')
+    throw conflict('changed_since', 'A rule that was judged late.')
   },
   'by a statement': (tx) => sql`INSERT INTO no_such_table VALUES (1)`.execute(tx),
   'at the commit': async (tx) =>

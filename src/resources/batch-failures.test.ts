@@ -18,9 +18,13 @@ const failing: Writes = {
     async create(tx, context, body, problems) {
       const made = await writes.operations.create(tx, context, body, problems)
       const { last_name } = body as { last_name: string }
-      if (last_name === 'rule') throw conflict('A rule that was judged late.')
+      if (last_name === 'rule') throw conflict('changed_since', 'A rule that was judged late.')
       if (last_name === 'deferred')
-        deferRows(tx, () => Promise.reject(conflict('A rule of rows that are written last.')), [1])
+        deferRows(
+          tx,
+          () => Promise.reject(conflict('changed_since', 'A rule of rows that are written last.')),
+          [1],
+        )
       if (last_name === 'statement') await sql`INSERT INTO no_such_table VALUES (1)`.execute(tx)
       return made
     },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldType, ValuedBy } from '../db/lists/defined-values.ts'
-import type { FieldProblem } from '../errors.ts'
+import type { FieldCode, FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isDay, isEmail } from '../http/schema-problems.ts'
 
@@ -28,7 +28,7 @@ type Rule = {
   json: 'string' | 'number' | 'boolean'
   /** What a value must be, after the name of the field. */
   accepts: string | ((judged: Judged) => string)
-  code?: string
+  code?: FieldCode
   takes?: (text: string, judged: Judged) => boolean
 }
 const rules: Record<FieldType, Rule> = {
@@ -55,7 +55,10 @@ const rules: Record<FieldType, Rule> = {
 }
 
 /** Why a value is not one of a definition: a code, and what the definition accepts. Null if it is one. */
-export function reasonAgainst(definition: Judged, value: unknown): { code: string; accepts: string } | null {
+export function reasonAgainst(
+  definition: Judged,
+  value: unknown,
+): { code: FieldCode; accepts: string } | null {
   const { json, accepts, code = 'invalid_format', takes } = rules[definition.type]
   const is_typed = typeof value === json
   if (is_typed && (takes?.(value as string, definition) ?? true)) return null

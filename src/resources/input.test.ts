@@ -1,13 +1,16 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FieldProblem } from '../errors.ts'
 import { contacts } from './contacts/resource.ts'
 import { changedValues, customFieldsProblems, newValues, valueProblems } from './input.ts'
 import { defineResource } from './resource.ts'
 
 const current = { custom_fields: { region: 'EMEA', size: 3 }, tags: ['partner'] }
-const wrong = (field: string) => [{ field, code: 'invalid_type', message: `${field} is wrong.` }]
-const changes = (body: object, problems: { field: string; code: string; message: string }[] = []) =>
+const wrong = (field: string): FieldProblem[] => [
+  { field, code: 'invalid_type', message: `${field} is wrong.` },
+]
+const changes = (body: object, problems: FieldProblem[] = []) =>
   changedValues(contacts, body, current, problems)
 
 test('custom fields are merged key by key, null removes; null clears all of them, and the tags', () => {

@@ -60,7 +60,10 @@ async function refuseMerged(
 ): Promise<void> {
   const merge = duplicates.length ? await mergeOf(tx, workspace_id, table, id) : null
   if (merge)
-    throw conflict(`This ${noun} was merged into ${merge.survivor_id}. Undo merge ${merge.merge_id} instead.`)
+    throw conflict(
+      'merged_record',
+      `This ${noun} was merged into ${merge.survivor_id}. Undo merge ${merge.merge_id} instead.`,
+    )
 }
 
 /** A live record, locked for a change in this transaction. 404 without one; throws when it is not as expected. */
@@ -244,7 +247,12 @@ async function refuseTaken(tx: Db, context: Context, resource: Resource, id: num
     WHERE workspace_id = ${context.workspace_id} AND id = ${id}`.execute(tx)
   const values = JSON.parse(rows[0]?.custom_fields ?? '{}')
   const [taken] = await takenProblems(tx, context, { resource, id }, {}, values)
-  if (taken) throw conflict(`${taken.message} Change or delete that one, then restore this one.`)
+  if (taken)
+    throw conflict(
+      'unique_value_taken',
+      `${taken.message} Change or delete that one, then restore this one.`,
+      { field: taken.field },
+    )
 }
 
 // The operations of a resource. Each runs in the caller's transaction and returns the detail view.

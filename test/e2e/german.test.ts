@@ -91,6 +91,19 @@ test('nothing of webhooks, of the delivery log and of its errors is left untrans
   await page.getByRole('row', { name: /Fehlerhaft HTTP 500\./ }).waitFor()
 })
 
+test('a refusal of the service is said in German, with the field that it is about', async (t) => {
+  const { call } = web.rapport
+  const field = { resource: 'companies', key: 'ledger', type: 'text', unique: true }
+  assert.equal((await call('POST', '/api/v1/custom-fields', field)).status, 201)
+  const supplier = { name: 'Harbour Supplies GmbH', custom_fields: { ledger: '70010' } }
+  const { body } = await call('POST', '/api/v1/companies', supplier)
+  await call('DELETE', `/api/v1/companies/${body.data.id}`)
+  await call('POST', '/api/v1/companies', { ...supplier, name: 'Harbour Supplies AG' })
+  const page = await web.open(t, '/trash', { session: german, locale: 'de-DE', allow: /status of 409/ })
+  await page.getByRole('button', { name: 'Harbour Supplies GmbH wiederherstellen' }).click()
+  await page.getByText('Ein anderer Eintrag hat denselben Wert: ledger.').waitFor()
+})
+
 /** Compares each place in both languages. */
 async function translated(t: TestContext, places: string[], session = german) {
   const english = await web.open(t, '/contacts')

@@ -40,6 +40,7 @@ export async function insertKey(
   await lockEntry(tx, 'workspaces', context.workspace_id)
   const live = await countLiveKeys(tx, context.workspace_id, context.now)
   refuseMore(
+    'too_many_keys',
     live,
     max_live_keys,
     `A workspace has at most ${max_live_keys} live API keys`,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { type FieldProblem, orNotFound, refuse } from '../../errors.ts'
+import { type FieldCode, type FieldProblem, orNotFound, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import type { Incoming } from '../../http/endpoints.ts'
@@ -57,7 +57,7 @@ function grantProblems(
   now: string,
 ): FieldProblem[] {
   const problems: FieldProblem[] = []
-  const refuse = (field: string, code: string, message: string) => problems.push({ field, code, message })
+  const refuse = (field: string, code: FieldCode, message: string) => problems.push({ field, code, message })
   if (own && scopes === null)
     refuse(
       'scopes',

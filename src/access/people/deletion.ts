@@ -54,7 +54,11 @@ export async function closeOwnAccount(
   if (!(await hasPassword(tx, user_id, proof))) throw invalid([wrongPassword])
   const names = await ownedAlone(tx, user_id)
   if (names.length)
-    throw conflict(`You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`)
+    throw conflict(
+      'only_owner',
+      `You are the only owner of ${names.join(', ')}. Make somebody else an owner first.`,
+      { workspaces: names.join(', ') },
+    )
   await closeAccount(tx, context, user_id)
 }
 

@@ -12,7 +12,7 @@ import { badToken } from './tokens.ts'
 import { anyUser, insertUser } from './users.ts'
 
 export const setUpAlready = () =>
-  conflict('Somebody has an account already. Sign in, or ask for an invitation.')
+  conflict('set_up_already', 'Somebody has an account already. Sign in, or ask for an invitation.')
 
 type FirstAccount = {
   person: { name: string; email: string; time_zone: string | null; language: string | null }

@@ -56,7 +56,8 @@ export async function acceptInvitation(
   const user_id = await person.resolveUser(tx, now)
   const member = { workspace_id, user_id }
   const context = personContext(clock, member, request_id)
-  if (await roleOf(tx, workspace_id, user_id)) throw conflict('You are a member of this workspace already.')
+  if (await roleOf(tx, workspace_id, user_id))
+    throw conflict('member_already', 'You are a member of this workspace already.')
   if (person.made)
     recordChange(tx, context, {
       action: 'created',

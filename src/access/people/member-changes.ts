@@ -117,5 +117,5 @@ function refuseBeyondRole(grantor: Grantor, role: Role): void {
 
 async function refuseLastOwner(tx: Db, workspace_id: number, member: Member): Promise<void> {
   if (await isLastOwner(tx, workspace_id, member))
-    throw conflict('A workspace keeps at least one owner. Make somebody else an owner first.')
+    throw conflict('last_owner', 'A workspace keeps at least one owner. Make somebody else an owner first.')
 }

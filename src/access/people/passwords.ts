@@ -1,7 +1,7 @@
 import { argon2 as nodeArgon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import type { FieldProblem } from '../../errors.ts'
+import type { FieldCode, FieldProblem } from '../../errors.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 // The values that OWASP recommends: 19 MiB, two passes, one lane.
@@ -98,7 +98,7 @@ const min_length = 10
 /** Problems of a new password: it is too short, or it is the e-mail. NIST SP 800-63B advises against other rules. */
 export function passwordProblems(field: string, password: unknown, email: unknown): FieldProblem[] {
   if (typeof password !== 'string') return []
-  const problem = (code: string, text: string) => [{ field, code, message: `${field} ${text}.` }]
+  const problem = (code: FieldCode, text: string) => [{ field, code, message: `${field} ${text}.` }]
   if ([...password].length < min_length)
     return problem('too_short', `must have at least ${min_length} characters`)
   if (typeof email === 'string' && password.trim().toLowerCase() === email.trim().toLowerCase())

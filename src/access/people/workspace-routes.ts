@@ -92,7 +92,7 @@ async function createWorkspace(
   { name = '', currency }: Static<typeof NewWorkspaceBody>,
 ): Promise<{ workspace_id: number; token: string }> {
   const limit = `A person owns at most ${max_workspaces} workspaces`
-  refuseMore(await countOwned(tx, user_id), max_workspaces, limit, 'Use one of them.')
+  refuseMore('too_many_workspaces', await countOwned(tx, user_id), max_workspaces, limit, 'Use one of them.')
   const { actor, request_id } = context
   const workspace_id = await insertWorkspace(tx, clock, actor, name, { currency, request_id })
   const target = { ...context, workspace_id }

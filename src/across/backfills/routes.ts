@@ -77,9 +77,12 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         rights.refuseUnreadable(request.access.scopes, events)
         const last = await findBackfill(tx, context.workspace_id, webhook_id)
         if (last?.status === 'running')
-          throw conflict('A backfill of this webhook is running. Stop it first, or wait for its end.')
+          throw conflict(
+            'backfill_running',
+            'A backfill of this webhook is running. Stop it first, or wait for its end.',
+          )
         if (last?.status === 'cancelled' && (await countLeft(tx, last)))
-          throw conflict('The last backfill is being stopped. Try again in a second.')
+          throw conflict('backfill_stopping', 'The last backfill is being stopped. Try again in a second.')
         const begun = await insertBackfill(tx, context, { webhook_id, kinds: asked, since })
         const after = { kinds: begun.kinds, since, total: begun.total }
         recordChange(tx, context, { ...change('backfill_started', webhook_id), after })

@@ -82,7 +82,9 @@ function refuseBroken({ invalid, taken }: Broken): void {
   const values = count === 1 ? '1 existing value breaks' : `${count} existing values break`
   const parts = [invalid && `${invalid} not of its type`, taken && `${taken} not unique`].filter(Boolean)
   throw conflict(
+    'values_break_definition',
     `${values} this definition (${parts.join(', ')}). Change them, or send force=true to keep them until they change.`,
+    { count, invalid, taken },
   )
 }
 
@@ -97,7 +99,7 @@ async function checkBatch(
   const { workspace_id, kind, id, key } = definition
   const lease = { checked_until_ms: clock.elapsed() + lease_ms }
   if (!(await updateDefinition(tx, workspace_id, id, lease, ['new', 'changing'])))
-    throw conflict('The custom field was removed while its values were checked.')
+    throw conflict('field_removed', 'The custom field was removed while its values were checked.')
   const places = await tx
     .selectFrom('field_values')
     .select(['value', 'record_id'])

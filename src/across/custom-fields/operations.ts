@@ -1,6 +1,6 @@
 import type { Db } from '../../db/db.ts'
 import { lockRow, lockText } from '../../db/locks.ts'
-import { conflict, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
+import { conflict, type FieldCode, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
@@ -42,7 +42,7 @@ const columnsOf = ({ label, options, required, unique, position }: CustomFieldCh
 })
 
 function optionProblems({ type, options = [] }: CustomFieldBody): FieldProblem[] {
-  const problem = (code: string, text: string) => [{ field: 'options', code, message: `options ${text}.` }]
+  const problem = (code: FieldCode, text: string) => [{ field: 'options', code, message: `options ${text}.` }]
   if (type !== 'select') return options.length ? problem('not_allowed', 'belong to the type select') : []
   if (!options.length) return problem('required', 'must have 1 to 200 texts')
   if (Buffer.byteLength(JSON.stringify(options)) > max_option_bytes)
@@ -75,7 +75,7 @@ export async function beginDefinition(
   if (keys.has(key))
     refuse([{ field: 'key', code: 'taken', message: `key must be unique. The ${resource} have ${key}.` }])
   const limit = `A workspace has at most ${max_definitions} custom fields for ${resource}`
-  refuseMore(keys.size, max_definitions, limit, 'Delete one first.')
+  refuseMore('too_many_fields', keys.size, max_definitions, limit, 'Delete one first.')
   const position = keys.size ? Math.min(last + 1, 10_000) : 0
   const { options = [], required = false, unique = false } = body
   const columns = columnsOf({
@@ -127,7 +127,10 @@ export async function beginChange(
     previous: JSON.stringify({ ...columnsOf(before), updated_at: before.updated_at }),
   } as const
   if (!(await updateDefinition(tx, workspace_id, id, { ...columns, ...(tightened && check) })))
-    throw conflict('The existing values of this custom field are being checked. Try again later.')
+    throw conflict(
+      'field_being_checked',
+      'The existing values of this custom field are being checked. Try again later.',
+    )
   const { resource: kind, key, type, options, required: is_required, unique: is_unique } = after
   return {
     id,
@@ -159,7 +162,7 @@ export async function completeDefinition(
   if (unchecked) {
     const ready = { status: 'ready', checked_until_ms: null, previous: null } as const
     if (!(await updateDefinition(tx, workspace_id, id, ready, ['new', 'changing'])))
-      throw conflict('The check of the existing values took too long. Try again.')
+      throw conflict('field_check_timeout', 'The check of the existing values took too long. Try again.')
   }
   const after = await existing(tx, workspace_id, id)
   if (!before) recordChange(tx, context, { ...entry('created', id), after: auditSnapshot(after) })

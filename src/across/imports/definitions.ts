@@ -52,6 +52,7 @@ async function isKept({ db, row: { workspace_id } }: Running, body: CustomFieldB
   const form = [there.type, there.options, there.is_required, there.is_unique]
   if (isDeepStrictEqual(form, [type, options, required, unique])) return true
   throw conflict(
+    'other_definition',
     `The ${kind} have another definition of ${key}, which is kept. Its type, options, required or unique differ.`,
   )
 }

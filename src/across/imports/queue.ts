@@ -31,6 +31,7 @@ export function beginImport(
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM imports
       WHERE workspace_id = ${workspace_id} AND status IN ('uploading', 'queued', 'running')`.execute(tx)
     refuseMore(
+      'too_many_imports',
       Number(rows[0]?.n),
       max_waiting,
       `At most ${max_waiting} imports can wait`,

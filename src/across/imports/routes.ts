@@ -97,7 +97,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       for (const { resource } of writtenRooms(rooms, row.resource))
         refuseBeyond(request.access, { scope: `${resource.scope}:write` })
       if (row.status !== 'queued' && row.status !== 'running' && row.status !== 'cancelled')
-        throw conflict(`The import is ${row.status} already. Undo puts back what it changed.`)
+        throw conflict('import_ended', `The import is ${row.status} already. Undo puts back what it changed.`)
       const cancelled = { ...row, status: 'cancelled' as const, finished_at: row.finished_at ?? context.now }
       if (row.status !== 'cancelled') {
         const { status, finished_at } = cancelled
@@ -173,8 +173,9 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
           for (const table of await kindsOf(row))
             refuseBeyond(request.access, { scope: `${scopeOf(table)}:write` })
           if (row.status === 'queued' || row.status === 'running')
-            throw conflict('The import has not ended. Cancel it first.')
-          if (optionsOf(row).dry_run) throw conflict('The import was a dry run: there is nothing to undo.')
+            throw conflict('import_running', 'The import has not ended. Cancel it first.')
+          if (optionsOf(row).dry_run)
+            throw conflict('import_dry_run', 'The import was a dry run: there is nothing to undo.')
           await beginUndo(tx, context, row)
           return {
             id: row.id,

@@ -136,7 +136,7 @@ export async function undoViews(
       await deleteView(tx, context, {
         params: { view_id },
         expect(view) {
-          if ((view as View).updated_at !== changed_at) throw conflict('Changed.')
+          if ((view as View).updated_at !== changed_at) throw conflict('changed_since', 'Changed.')
         },
       })
     } catch (error) {

@@ -127,7 +127,8 @@ async function undoDefinitions(tx: Db, context: Context, changes: readonly Chang
   for (const { record_id, changed_at } of changes)
     try {
       await deleteDefinition(tx, context, record_id, (record) => {
-        if ((record as { updated_at: string }).updated_at !== changed_at) throw conflict('Changed.')
+        if ((record as { updated_at: string }).updated_at !== changed_at)
+          throw conflict('changed_since', 'Changed.')
       })
     } catch (error) {
       // Nothing is written before the checks.

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { ApiError, conflict } from '../../errors.ts'
+import { ApiError, conflict, type Facts } from '../../errors.ts'
 import { actorOf } from '../../events/actors.ts'
 import { contextOf } from '../../events/context.ts'
 import type { Room } from '../../resources/room.ts'
@@ -45,9 +45,14 @@ export async function finish(
   if (reason) throw takenBack(reason)
 }
 
-function takenBack({ message, fields = [] }: ApiError): ApiError {
+function takenBack({ code, reason, facts, message, fields = [] }: ApiError): ApiError {
   const reasons = fields.length ? fields.map((field) => field.message) : [message]
-  return conflict(`The merge was taken back. ${reasons.join(' ')}`)
+  const [first] = fields
+  const because: Facts = first ? { field: first.field, because: first.code } : { because: reason ?? code }
+  return conflict('merge_taken_back', `The merge was taken back. ${reasons.join(' ')}`, {
+    ...facts,
+    ...because,
+  })
 }
 
 /** Completes merges and undos whose process has stopped. An error of one does not stop the others. */

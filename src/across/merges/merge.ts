@@ -54,7 +54,10 @@ export async function continueMerge(tx: Db, context: Context, kind: MergeKind, i
   if (merge.status !== 'running') return merge
   const { survivor_id } = merge
   if (!(await findRecord(tx, context, kind, survivor_id)))
-    throw conflict(`The ${kind.resource.noun} ${survivor_id} was deleted during the merge.`)
+    throw conflict(
+      'merged_record_deleted',
+      `The ${kind.resource.noun} ${survivor_id} was deleted during the merge.`,
+    )
   if (!(await moveLinks(tx, context, kind, merge, performance.now() + step_ms))) {
     await updateMerge(tx, context, merge)
     return merge
@@ -119,6 +122,7 @@ async function refuseUnfinished(
     const busy = ids.find((one) => record_ids.includes(one))
     if (busy !== undefined)
       throw conflict(
+        'merge_running',
         `The ${resource.noun} ${busy} takes part in merge ${id}, which is not finished. Try again later.`,
       )
   }
@@ -129,7 +133,11 @@ async function conclude(tx: Db, context: Context, kind: MergeKind, merge: Merge)
   const { resource, operations } = kind
   const { workspace_id, survivor_id, id: merge_id, wanted } = merge
   const survivor = await findRecord(tx, context, kind, survivor_id)
-  if (!survivor) throw conflict(`The ${resource.noun} ${survivor_id} was deleted during the merge.`)
+  if (!survivor)
+    throw conflict(
+      'merged_record_deleted',
+      `The ${resource.noun} ${survivor_id} was deleted during the merge.`,
+    )
   // Somebody may have deleted one of them since the merge began. It stays in the trash.
   const others = await findAll(tx, context, kind, merge.from_ids)
   const { body, problems } = planMerge(resource, survivor, others, wanted)

@@ -25,7 +25,7 @@ export function wantedProblems(
 ): FieldProblem[] {
   const known = new Set(plainFields(resource))
   const has_custom = resource.writable.includes('custom_fields')
-  return Object.entries(wanted).flatMap(([name, id]) => {
+  return Object.entries(wanted).flatMap(([name, id]): FieldProblem[] => {
     const field = `fields.${name}`
     if (!known.has(name) && !(has_custom && name.startsWith(prefix)))
       return [{ field, code: 'unknown_field', message: `${field} must name a field, or ${prefix}KEY.` }]

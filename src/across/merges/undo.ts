@@ -60,13 +60,19 @@ async function refuseUndo(
   { status, survivor_id, changes, created_at }: Merge,
   trash_days: number,
 ): Promise<void> {
-  if (status === 'running') throw conflict('The merge is not finished. Try again later.')
+  if (status === 'running') throw conflict('merge_running', 'The merge is not finished. Try again later.')
   if (Date.parse(created_at) + trash_days * day_ms < now_ms)
-    throw conflict(`The merge is older than ${trash_days} days. It can no longer be undone.`)
-  if (changes === null) throw conflict('A record of the merge was erased. It can no longer be undone.')
+    throw conflict(
+      'merge_too_old',
+      `The merge is older than ${trash_days} days. It can no longer be undone.`,
+      { days: trash_days },
+    )
+  if (changes === null)
+    throw conflict('merge_erased', 'A record of the merge was erased. It can no longer be undone.')
   const later = await mergeOf(tx, workspace_id, resource.table, survivor_id)
   if (later)
     throw conflict(
+      'merged_again',
       `The ${resource.noun} ${survivor_id} was merged into ${later.survivor_id}. Undo merge ${later.merge_id} first.`,
     )
 }

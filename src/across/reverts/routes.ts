@@ -61,7 +61,7 @@ export function revertRoute(
           const records = all.filter(({ kind }) => rights.mayRead(scopes, kind))
           if (!records.length) throw notFound('This group of changes')
           const limit = `A group has at most ${max_changes} changes`
-          refuseMore(count - 1, max_changes, limit, 'Revert the records one by one.')
+          refuseMore('too_many_changes', count - 1, max_changes, limit, 'Revert the records one by one.')
           return { records, change_group: newId('grp'), left: [] as Left[], restored: 0 }
         },
         async meanwhile(work) {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow, lockText } from '../../db/locks.ts'
-import { conflict, orNotFound, refuse } from '../../errors.ts'
+import { orNotFound, refuse, refuseMore } from '../../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
@@ -37,8 +37,8 @@ export async function createView(
   const { workspace_id } = context
   // The lock makes the limit exact.
   await lockText(tx, 'saved_views', workspace_id, '')
-  if ((await countViews(tx, workspace_id)) >= max_views)
-    throw conflict(`A workspace has at most ${max_views} saved views. Delete one first.`)
+  const limit = `A workspace has at most ${max_views} saved views`
+  refuseMore('too_many_views', await countViews(tx, workspace_id), max_views, limit, 'Delete one first.')
   const { list = '', name = '', query = '' } = body
   const id = newId('view')
   await insertView(tx, workspace_id, context.now, { id, list, name, query })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ErrorCode, statuses } from '../../errors.ts'
+import { conflict_reasons, type ErrorCode, statuses } from '../../errors.ts'
 import { too_large } from '../errors.ts'
 import { ListQuery } from '../fields.ts'
 import { cursor } from '../lists.ts'
@@ -41,6 +41,18 @@ export const ErrorSchema = {
           type: 'array',
           description: 'With validation_failed: every failing field.',
           items: FieldProblem,
+        },
+        reason: {
+          type: 'string',
+          enum: conflict_reasons,
+          description: 'With conflict: which one. Later versions may add reasons.',
+          'x-extension': true,
+        },
+        facts: {
+          type: 'object',
+          additionalProperties: { type: ['string', 'integer'] },
+          description: 'With reason: its numbers and names, such as most, count or field.',
+          'x-extension': true,
         },
         merged_into_id: {
           type: 'integer',

@@ -162,8 +162,10 @@ function timeProblems({ start_at, end_at }: Times, problems: readonly FieldProbl
 export const acceptRequest = verbOf(appointmentRecords, async (tx, context, before) => {
   const { status } = before
   if (status === 'scheduled') return before
-  if (status !== 'requested') throw conflict(`The appointment is ${status}. Create another one.`)
-  if (lapsesAt(before) <= context.now_ms) throw conflict('The request has lapsed. Create an appointment.')
+  if (status !== 'requested')
+    throw conflict('appointment_answered', `The appointment is ${status}. Create another one.`)
+  if (lapsesAt(before) <= context.now_ms)
+    throw conflict('request_lapsed', 'The request has lapsed. Create an appointment.')
   return changeStatus(tx, context, before, { status: 'scheduled', cancel_reason: null })
 })
 
@@ -179,7 +181,8 @@ export async function declineLocked(
 ): Promise<Appointment> {
   const { status } = before
   if (status === 'declined') return before
-  if (status !== 'requested') throw conflict(`The appointment is ${status}: only a request can be declined.`)
+  if (status !== 'requested')
+    throw conflict('appointment_answered', `The appointment is ${status}: only a request can be declined.`)
   return changeStatus(tx, context, before, { status: 'declined', cancel_reason: reason })
 }
 

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
+import type { FieldCode } from '../../errors.ts'
 
 export const weekdays = [
   'monday',
@@ -28,7 +29,7 @@ export type Busy = { start_ms: number; end_ms: number }
 /** ISO 8601 UTC with milliseconds. */
 export type Slot = { start_at: string; end_at: string }
 export type SlotWindow = { from_ms: number; to_ms: number; now_ms: number; limit?: number }
-type Problem = { field: string; code: string; message: string }
+type Problem = { field: string; code: FieldCode; message: string }
 
 const minute_ms = 60_000
 const day_ms = 86_400_000
@@ -213,7 +214,7 @@ const time_patterns = {
 }
 
 function intervalProblems(field: string, value: unknown): Problem[] {
-  const problem = (name: string, code: string, text: string) => {
+  const problem = (name: string, code: FieldCode, text: string) => {
     const at = name ? `${field}.${name}` : field
     return { field: at, code, message: `${at} ${text}.` }
   }
@@ -263,7 +264,7 @@ function dayProblems(field: string, value: unknown): Problem[] {
 function daysProblems(
   field: string,
   value: unknown,
-  unknownDay: (name: string) => { code: string; text: string } | null,
+  unknownDay: (name: string) => { code: FieldCode; text: string } | null,
 ): Problem[] {
   // The schema checks whether the field is required.
   if (value === undefined || value === null) return []

@@ -108,7 +108,13 @@ export const restoreBookingPage: Restore<BookingPage> = async (tx, context, id, 
 async function lockPlace(tx: Db, workspace_id: number): Promise<void> {
   await lockEntry(tx, 'workspaces', workspace_id)
   const limit = `A workspace has at most ${max_pages} booking pages`
-  refuseMore(await countOf(tx, workspace_id, 'booking_pages'), max_pages, limit, 'Delete one first.')
+  refuseMore(
+    'too_many_booking_pages',
+    await countOf(tx, workspace_id, 'booking_pages'),
+    max_pages,
+    limit,
+    'Delete one first.',
+  )
 }
 
 function withCanonicalZone(body: BookingPageBody): BookingPageBody {
@@ -130,7 +136,11 @@ async function pageProblems(
   return other && other.id !== except_id ? [...found, slug_taken] : found
 }
 
-const slug_taken = { field: 'slug', code: 'taken', message: 'slug is taken by another booking page.' }
+const slug_taken: FieldProblem = {
+  field: 'slug',
+  code: 'taken',
+  message: 'slug is taken by another booking page.',
+}
 
 // Of two concurrent pages with one slug, the database refuses the second.
 async function orSlugTaken<T>(work: () => Promise<T>): Promise<T> {

@@ -115,7 +115,9 @@ export function rangeOf(query: { from?: string; to?: string }, now_ms: number) {
 }
 
 function rangeProblems(from_ms: number, to_ms: number): FieldProblem[] {
-  const problem = (text: string) => [{ field: 'to', code: 'out_of_range', message: `to must be ${text}.` }]
+  const problem = (text: string): FieldProblem[] => [
+    { field: 'to', code: 'out_of_range', message: `to must be ${text}.` },
+  ]
   if (to_ms <= from_ms) return problem('after from')
   if (to_ms - from_ms > max_days * day_ms) return problem(`at most ${max_days} days after from`)
   return []

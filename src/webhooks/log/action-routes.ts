@@ -157,7 +157,7 @@ async function resendAllFailed(
 ) {
   const { workspace_id } = context
   const { id: webhook_id, status } = await webhookToChange(tx, rights, sent)
-  if (status === 'paused') throw conflict('The webhook is paused: resume it first.')
+  if (status === 'paused') throw conflict('webhook_paused', 'The webhook is paused: resume it first.')
   const since = sent.body?.since ?? null
   const { scopes } = sent.request.access
   const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))

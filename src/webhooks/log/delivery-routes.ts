@@ -97,12 +97,15 @@ async function resendDelivery(
   { id, status, webhook_id }: DeliveryDetail,
 ): Promise<void> {
   if (status !== 'succeeded' && status !== 'failed')
-    throw conflict(`The delivery is ${status}: only succeeded and failed ones can be sent again.`)
+    throw conflict(
+      'delivery_unfinished',
+      `The delivery is ${status}: only succeeded and failed ones can be sent again.`,
+    )
   const { workspace_id, now } = context
   const webhook = await findWebhook(tx, workspace_id, webhook_id)
-  if (!webhook) throw conflict('The webhook of this delivery was deleted.')
+  if (!webhook) throw conflict('webhook_deleted', 'The webhook of this delivery was deleted.')
   refuseUnreadable(scopes, webhook.events)
-  if (webhook.status === 'paused') throw conflict('The webhook is paused: resume it first.')
+  if (webhook.status === 'paused') throw conflict('webhook_paused', 'The webhook is paused: resume it first.')
   await resend(tx, workspace_id, { now, elapsed_ms: context.elapsed() }, [id], [status])
   recordChange(tx, context, {
     action: 'resent',

@@ -80,12 +80,15 @@ function problemsOf(condition: Condition, name: string, events: readonly EventDe
   if (typeof field !== 'string' || !field || !operators.includes(op) || value === undefined) return []
   const field_problem = fieldProblem(field, events)
   const value_problem = valueProblem(op, value)
-  return [
-    ...(field_problem ? [{ field: `${name}.field`, code: 'unknown_field', message: field_problem }] : []),
-    ...(value_problem
-      ? [{ field: `${name}.value`, code: 'invalid_value', message: `${name}.value ${value_problem}.` }]
-      : []),
-  ]
+  const problems: FieldProblem[] = []
+  if (field_problem) problems.push({ field: `${name}.field`, code: 'unknown_field', message: field_problem })
+  if (value_problem)
+    problems.push({
+      field: `${name}.value`,
+      code: 'invalid_value',
+      message: `${name}.value ${value_problem}.`,
+    })
+  return problems
 }
 
 type Schema = { properties?: Record<string, Schema>; additionalProperties?: unknown }

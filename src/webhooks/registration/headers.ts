@@ -1,5 +1,5 @@
 import type { Seal } from '../../db/seal.ts'
-import type { FieldProblem } from '../../errors.ts'
+import type { FieldCode, FieldProblem } from '../../errors.ts'
 
 /** Stands for the value of a stored header in answers and in the log. In a body it keeps the stored value. */
 export const hidden = '***'
@@ -28,7 +28,8 @@ export function headerProblems(headers: Headers | null | undefined, stored: Head
   for (const [name, value] of Object.entries(sent ?? {})) {
     if (typeof value !== 'string') continue
     const field = `headers.${name.slice(0, max_name)}`
-    const add = (code: string, text: string) => problems.push({ field, code, message: `${field} ${text}.` })
+    const add = (code: FieldCode, text: string) =>
+      problems.push({ field, code, message: `${field} ${text}.` })
     const lower = name.toLowerCase()
     if (name.length > max_name || !token.test(name))
       add('invalid_format', `must be a header name of at most ${max_name} characters`)
@@ -55,7 +56,7 @@ export function headerProblems(headers: Headers | null | undefined, stored: Head
  */
 export function redirectedProblems(headers: Headers | null | undefined, stored: Headers): FieldProblem[] {
   const kept = namesOf(stored)
-  const problem = (field: string, text: string) => ({
+  const problem = (field: string, text: string): FieldProblem => ({
     field,
     code: 'other_origin',
     message: `url has another origin, which would get the stored ${text}.`,

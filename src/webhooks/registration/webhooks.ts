@@ -136,7 +136,13 @@ export async function registerWebhook(
   ])
   rights.refuseUnreadable(scopes, events)
   const limit = `A workspace has at most ${max_webhooks} webhooks (MAX_WEBHOOKS)`
-  refuseMore(await countWebhooks(tx, workspace_id), max_webhooks, limit, 'Delete one first.')
+  refuseMore(
+    'too_many_webhooks',
+    await countWebhooks(tx, workspace_id),
+    max_webhooks,
+    limit,
+    'Delete one first.',
+  )
   const id = newId('wh')
   const secret = body.secret ?? generateSecret()
   const webhook = { ...storedOptions(body, seal), id, name, url, events, secret: seal.seal(secret) }
@@ -223,6 +229,8 @@ async function refuseRedirection(
   refuseUnreadable(scopes, [...new Set(pending)])
   if (pending.length > max_checked_events)
     throw conflict(
+      'too_many_pending',
       `More than ${max_checked_events} deliveries are pending. Change the url when there are fewer, or with every scope.`,
+      { most: max_checked_events },
     )
 }

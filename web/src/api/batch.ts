@@ -35,7 +35,8 @@ async function problemsOf({ kind, items }: Batch): Promise<(Problem | null)[]> {
   const results = await recordApi(kind).batch(items)
   return results.map(({ error }) => {
     if (!error) return null
-    const { code, message, fields = [] } = error as Pick<Problem, 'code' | 'message'> & Partial<Problem>
-    return Object.assign(new Problem(422, code, message), { fields })
+    const { code, message, ...more } = error as Pick<Problem, 'code' | 'message'> & Partial<Problem>
+    const { fields = [], reason = null, facts = {} } = more
+    return Object.assign(new Problem(422, code, message), { fields, reason, facts })
   })
 }

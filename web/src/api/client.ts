@@ -1,5 +1,8 @@
 import createClient from 'openapi-fetch'
+import { Problem } from './problem.ts'
 import type { components, paths } from './schema'
+
+export { type Facts, type FieldProblem, Problem } from './problem.ts'
 
 /** The schemas of the API. */
 export type Schemas = components['schemas']
@@ -11,31 +14,6 @@ export type EventName = Exclude<WebhookBody['events'][number], `${string}*`>
 
 /** What the function of a query gets: the signal by which a later query ends it. */
 export type Aborted = { signal: AbortSignal }
-
-export type FieldProblem = { field: string; code: string; message: string }
-
-/** An error of the API. Status 0: there was no answer. */
-export class Problem extends Error {
-  status: number
-  code: string
-  request_id: string | null
-  fields: FieldProblem[]
-  retry_after_s: number
-  /** The record that a merged one was merged into. */
-  merged_into_id: number | null
-  /** A write with If-Match was refused. Other refusals with 412 mean that the session is in another place. */
-  conditional: boolean
-  constructor(status: number, code: string, message: string, request_id: string | null = null) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.request_id = request_id
-    this.fields = []
-    this.retry_after_s = 0
-    this.merged_into_id = null
-    this.conditional = false
-  }
-}
 
 let place: string | null = null
 
@@ -151,6 +129,8 @@ function problemOf(response: Response, body: unknown): Problem {
     request_id,
   )
   problem.fields = answered?.fields ?? []
+  problem.reason = answered?.reason ?? null
+  problem.facts = answered?.facts ?? {}
   problem.conditional = conditional.has(response)
   problem.merged_into_id = answered?.merged_into_id ?? null
   problem.retry_after_s = Number(response.headers.get('retry-after')) || 0

@@ -2,6 +2,7 @@ import { activities } from './de/activities.ts'
 import { app } from './de/app.ts'
 import { calendar } from './de/calendar.ts'
 import { companies } from './de/companies.ts'
+import { conflicts } from './de/conflicts.ts'
 import { contacts } from './de/contacts.ts'
 import { deals } from './de/deals.ts'
 import { definitions } from './de/definitions.ts'
@@ -16,7 +17,7 @@ import { fields, record } from './de/record.ts'
 import { settings } from './de/settings.ts'
 import { trash } from './de/trash.ts'
 import { webhooks } from './de/webhooks.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './en.ts'
 
 /** The same texts in German. */
 export const de: Texts = {
@@ -34,6 +35,7 @@ export const de: Texts = {
   definitions,
   filters,
   settings,
+  conflicts,
   webhooks,
   notifications,
   people,

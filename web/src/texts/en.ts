@@ -2,6 +2,7 @@ import { activities } from './en/activities.ts'
 import { app } from './en/app.ts'
 import { calendar } from './en/calendar.ts'
 import { companies } from './en/companies.ts'
+import { conflicts } from './en/conflicts.ts'
 import { contacts } from './en/contacts.ts'
 import { deals } from './en/deals.ts'
 import { definitions } from './en/definitions.ts'
@@ -33,9 +34,13 @@ export const en = {
   definitions,
   filters,
   settings,
+  conflicts,
   webhooks,
   notifications,
   people,
   fields,
   record,
 }
+
+/** Every text of the app. Each language has all of them; the type checker verifies it. */
+export type Texts = typeof en

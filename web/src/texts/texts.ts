@@ -1,9 +1,8 @@
 import { createContext, useContext } from 'react'
 import { loaded } from '../app/loading.ts'
-import { en } from './en.ts'
+import { en, type Texts } from './en.ts'
 
-/** Every text of the app; each language has all of them, which the type checker holds. */
-export type Texts = typeof en
+export type { Texts }
 export const languages = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof languages
 

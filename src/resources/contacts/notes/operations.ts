@@ -146,5 +146,11 @@ async function lockContact(tx: Db, workspace_id: number, id: number, missing: st
 
 async function refuseManyNotes(tx: Db, workspace_id: number, contact_id: number): Promise<void> {
   const count = await countNotes(tx, workspace_id, contact_id)
-  refuseMore(count, max_notes, `A contact has at most ${max_notes} notes`, 'Delete one first.')
+  refuseMore(
+    'too_many_notes',
+    count,
+    max_notes,
+    `A contact has at most ${max_notes} notes`,
+    'Delete one first.',
+  )
 }

@@ -100,9 +100,15 @@ export const app: typeof english = {
     unavailable: 'Der Dienst kann das gerade nicht. Nichts wurde geändert; versuchen Sie es erneut.',
     internal_error:
       'Im Dienst ist etwas schiefgegangen. Mit der Anfragenummer lässt es sich in seinem Protokoll finden.',
+    bad_request: 'Der Dienst hat das nicht verstanden. Laden Sie die Seite neu.',
+    unauthorized: 'Sie sind nicht mehr angemeldet. Melden Sie sich erneut an.',
+    method_not_allowed: 'Der Dienst kann das nicht. Laden Sie die Seite neu.',
+    payload_too_large: 'Das ist zu viel auf einmal. Senden Sie weniger.',
+    unsupported_media_type: 'Der Dienst nimmt diese Art von Inhalt nicht an.',
     validation_failed: 'Einige Felder sind nicht gültig.',
     other: 'Der Dienst hat das nicht angenommen.',
   },
+  rate_limited_for: (seconds) => `Zu viele Anfragen auf einmal. Versuchen Sie es in ${seconds} s erneut.`,
   field_problems: {
     required: 'Bitte ausfüllen.',
     too_long: 'Das ist zu lang.',
@@ -121,6 +127,19 @@ export const app: typeof english = {
     too_precise: 'Höchstens 4 Nachkommastellen.',
     out_of_range: 'Das ist zu klein oder zu groß.',
     wrong: 'Das ist nicht das Passwort.',
+    ambiguous: 'Mehrere Einträge passen. Wählen Sie einen.',
+    duplicate: 'Das kommt zweimal vor.',
+    invalid: 'Das ist nicht gültig.',
+    invalid_cursor: 'Diese Seite der Liste gibt es nicht mehr. Laden Sie die Liste neu.',
+    invalid_value: 'Dieser Wert passt nicht.',
+    not_changeable: 'Das lässt sich nicht ändern.',
+    not_defined: 'Dieses eigene Feld gibt es nicht.',
+    not_unique: 'Dieses Feld ist nicht eindeutig.',
+    not_valid: 'Dieser Link ist verbraucht oder abgelaufen. Bitten Sie um einen neuen.',
+    other_origin: 'Die neue Adresse erhielte gespeicherte Werte. Geben Sie sie neu ein.',
+    reserved: 'Das setzt der Dienst selbst. Wählen Sie einen anderen Namen.',
+    too_large: 'Das ist zu viel.',
+    unknown_field: 'Dieses Feld gibt es nicht.',
     before_start: 'Das Ende muss nach dem Beginn liegen.',
     invalid_interval: 'Das Ende muss nach dem Beginn liegen.',
     overlapping_intervals: 'Diese Zeiten überschneiden sich mit anderen des Tages.',
@@ -131,6 +150,8 @@ export const app: typeof english = {
   field_limits: {
     too_long: (_least, most) => `Höchstens ${most} Zeichen.`,
     too_many: (_least, most) => `Höchstens ${most}.`,
+    too_few: (least) => `Mindestens ${least}.`,
+    too_short: (least) => `Mindestens ${least} Zeichen.`,
     out_of_range: (least, most) =>
       least && most
         ? `Erlaubt ist ${least} bis ${most}.`

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { conflict_reasons, field_codes, statuses } from '../src/errors.ts'
+import { Problem } from '../web/src/api/problem.ts'
+import { explain } from '../web/src/app/explain.ts'
+import { de } from '../web/src/texts/de.ts'
+import { en } from '../web/src/texts/en.ts'
+
+// The numbers and names of all reasons together.
+const facts = { most: 100, days: 30, count: 12, workspaces: 'Harbour AG', field: 'custom_fields.code' }
+const unsaid = 'A sentence of the service.'
+
+function said(problem: Partial<Problem> & Pick<Problem, 'code'>): [english: string, german: string] {
+  const whole = Object.assign(new Problem(409, problem.code, unsaid), problem)
+  const texts = [explain(whole, en), explain(whole, de)] as [string, string]
+  for (const text of texts) assert.doesNotMatch(text, /undefined|NaN|^$/, JSON.stringify(problem))
+  return texts
+}
+
+test('each error of the API has a sentence in English and German', () => {
+  const codes = Object.keys(statuses).filter((code) => code !== 'conflict')
+  const problems = [
+    ...codes.map((code) => ({ code })),
+    ...conflict_reasons.map((reason) => ({ code: 'conflict', reason, facts })),
+    ...field_codes.map((code) => {
+      const field = { field: 'name', code, message: unsaid }
+      return { code: 'validation_failed', fields: [field] }
+    }),
+  ]
+  for (const problem of problems) {
+    const [english, german] = said(problem)
+    assert.notEqual(english, unsaid, JSON.stringify(problem))
+    assert.notEqual(german, unsaid, JSON.stringify(problem))
+    assert.notEqual(german, english, JSON.stringify(problem))
+  }
+})
+
+test('a sentence has the numbers and names of its error', () => {
+  const table: [Partial<Problem> & Pick<Problem, 'code'>, string][] = [
+    [{ code: 'conflict', reason: 'too_many_keys', facts }, 'höchstens 100 API-Schlüssel'],
+    [{ code: 'conflict', reason: 'unique_value_taken', facts }, 'denselben Wert: code.'],
+    [{ code: 'conflict', reason: 'only_owner', facts }, 'Harbour AG gehört Ihnen allein.'],
+    [{ code: 'conflict', reason: 'values_break_definition', facts }, '12 vorhandene Werte'],
+    [{ code: 'rate_limited', retry_after_s: 40 }, 'in 40 s'],
+    [
+      {
+        code: 'conflict',
+        reason: 'merge_taken_back',
+        facts: { because: 'required', field: 'custom_fields.region' },
+      },
+      'wurde zurückgenommen. Nichts wurde geändert. Bitte ausfüllen.',
+    ],
+    [
+      {
+        code: 'validation_failed',
+        fields: [{ field: 'name', code: 'too_long', message: 'name must have at most 200 characters.' }],
+      },
+      'Höchstens 200 Zeichen.',
+    ],
+  ]
+  for (const [problem, part] of table) assert.ok(said(problem)[1].includes(part), said(problem)[1])
+})
+
+test('an error of a later service shows its own sentence', () => {
+  assert.deepEqual(said({ code: 'conflict', reason: 'of_next_year', facts: {} }), [unsaid, unsaid])
+})
