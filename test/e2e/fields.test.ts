@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
@@ -137,6 +137,31 @@ test('a contact is called and written to by one click from the record', async (t
   const hrefOf = (name: string) => page.getByRole('link', { name }).first().getAttribute('href')
   assert.equal(await hrefOf('Call Ana Ruiz'), 'tel:+34910550142')
   assert.equal(await hrefOf('Write an e-mail to Ana Ruiz'), 'mailto:ana.ruiz@acme.example')
+})
+
+test('the contact of a deal is called and written to by one click, or one of the contacts of its company', async (t) => {
+  const company_id = await made('companies', { name: 'Harbour Logistics AG' })
+  const contact_id = await made('contacts', {
+    ...{ first_name: 'Ana', last_name: 'Oyelaran', email: 'ana@harbour.example', company_id },
+    ...{ phone: '+34 910 55 01 40', mobile: '+34 610 55-01 (42)' },
+  })
+  await made('contacts', {
+    ...{ first_name: 'Tomás', last_name: 'Ferreira', email: 'tomas@harbour.example', company_id },
+  })
+  const with_contact = await made('deals', { name: 'Crane 7', contact_id, company_id })
+  const without = await made('deals', { name: 'Crane 8', company_id })
+  const page = await web.open(t, `/deals/${with_contact}`)
+  const hrefOf = (link: Locator) => link.getAttribute('href')
+  const header = page.locator('.record-line')
+  assert.equal(await hrefOf(header.getByRole('link', { name: 'Call Ana Oyelaran' })), 'tel:+34610550142')
+  const written = header.getByRole('link', { name: 'Write an e-mail to Ana Oyelaran' })
+  assert.equal(await hrefOf(written), 'mailto:ana@harbour.example')
+  await page.goto(`${web.rapport.url}/deals/${without}`)
+  assert.equal(await hrefOf(header.getByRole('link', { name: 'Call Ana Oyelaran' })), 'tel:+34910550140')
+  await header.getByRole('button', { name: 'Write an e-mail to a contact of the company' }).click()
+  const choice = page.getByRole('menuitem', { name: 'Write an e-mail to Tomás Ferreira' })
+  assert.equal(await hrefOf(choice), 'mailto:tomas@harbour.example')
+  await checkScreen(page)
 })
 
 test('a new deal has what its dialog shows: the day, the amount and the company that were typed', async (t) => {

@@ -1,12 +1,11 @@
-import { DeviceMobileIcon, MailIcon, NoteIcon } from '@primer/octicons-react'
+import { NoteIcon } from '@primer/octicons-react'
 import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
-import { PageAction } from '../ui/page-action.tsx'
-import { telephoneOf } from '../ui/telephone.ts'
+import { Reach } from '../ui/reach.tsx'
 import { Notes } from './notes.tsx'
 import { SameEmail } from './same-email.tsx'
 
@@ -29,8 +28,6 @@ export function ContactRecord(props: RecordProps) {
     <RecordView kind="contacts" {...props}>
       {(contact, save) => {
         const { id, company, title, email } = contact
-        const name = fullName(contact)
-        const number = telephoneOf(contact.mobile) ?? telephoneOf(contact.phone)
         return {
           subtitle: (title || company) && (
             <>
@@ -40,12 +37,9 @@ export function ContactRecord(props: RecordProps) {
             </>
           ),
           actions: (
-            <>
-              {number && <PageAction label={t.contacts.call(name)} icon={DeviceMobileIcon} href={number} />}
-              {email && (
-                <PageAction label={t.contacts.write_email(name)} icon={MailIcon} href={`mailto:${email}`} />
-              )}
-            </>
+            <Reach
+              people={[{ name: fullName(contact), email, phone: contact.phone, mobile: contact.mobile }]}
+            />
           ),
           facts: (
             <div className="fields">

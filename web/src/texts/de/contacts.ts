@@ -4,6 +4,8 @@ export const contacts: typeof english = {
   same_email: 'Diese E-Mail hat schon ein anderer Kontakt:',
   call: (name) => `${name} anrufen`,
   write_email: (name) => `E-Mail an ${name} schreiben`,
+  call_someone: 'Kontakt der Firma anrufen',
+  write_someone: 'E-Mail an einen Kontakt der Firma schreiben',
   set_stage: 'Phase setzen',
   stage_set: (n, stage) =>
     n === 1 ? `Phase ${stage} für 1 Kontakt gesetzt` : `Phase ${stage} für ${n} Kontakte gesetzt`,

@@ -1,0 +1,54 @@
+import { ActionIcon, Menu, Tooltip } from '@mantine/core'
+import { DeviceMobileIcon, type Icon, MailIcon } from '@primer/octicons-react'
+import { useTexts } from '../texts/texts.ts'
+import { PageAction } from './page-action.tsx'
+import { telephoneOf } from './telephone.ts'
+
+/** A person to call or write to. */
+export type Reachable = { name: string; email: string | null; phone: string | null; mobile: string | null }
+
+type Way = { name: string; href: string }
+
+/** Calls and writes to people, by one click. Of several people, a menu offers those who can be reached. */
+export function Reach({ people }: { people: readonly Reachable[] }) {
+  const { contacts } = useTexts()
+  const called = people.flatMap(({ name, mobile, phone }): Way[] => {
+    const href = telephoneOf(mobile) ?? telephoneOf(phone)
+    return href ? [{ name, href }] : []
+  })
+  const written = people.flatMap(({ name, email }): Way[] =>
+    email ? [{ name, href: `mailto:${email}` }] : [],
+  )
+  return (
+    <>
+      <Ways ways={called} icon={DeviceMobileIcon} label={contacts.call} choose={contacts.call_someone} />
+      <Ways ways={written} icon={MailIcon} label={contacts.write_email} choose={contacts.write_someone} />
+    </>
+  )
+}
+
+type WaysProps = { ways: Way[]; icon: Icon; label: (name: string) => string; choose: string }
+
+function Ways({ ways, icon: Sign, label, choose }: WaysProps) {
+  const [only, more] = ways
+  if (!only) return null
+  if (!more) return <PageAction label={label(only.name)} icon={Sign} href={only.href} />
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Tooltip label={choose}>
+          <ActionIcon variant="default" size={30} aria-label={choose}>
+            <Sign />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {ways.map(({ name, href }) => (
+          <Menu.Item key={`${name} ${href}`} component="a" href={href}>
+            {label(name)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
