@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { useSettingsPages } from '../settings/settings-pages.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
+import type { Address } from '../ui/list-view.ts'
 import { type Entry, type Group, PickDialog } from '../ui/pick-dialog.tsx'
 import { Initials } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
@@ -121,7 +122,7 @@ function useCreates(): Command[] {
   ].filter(({ name }) => may(`${name}:write`))
   return [...of_records, ...of_settings].map(({ name, path, label }) => ({
     ...{ id: `create-${name}`, label, group: 'create' },
-    run: () => navigate({ to: path, search: { create: '1' } as never }),
+    run: () => navigate({ to: path, search: { create: '1' } satisfies Address }),
   }))
 }
 

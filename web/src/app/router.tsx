@@ -13,6 +13,7 @@ import { Problem } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
 import { RecordPage } from '../record/record-page.tsx'
+import type { Address } from '../ui/list-view.ts'
 import { Crashed, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
@@ -45,9 +46,11 @@ const frame = createRoute({
       await keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error
-      const to = location.pathname === '/' ? {} : { to: location.href }
-      const ended = hadSession() ? { ended: '1' } : {}
-      throw redirect({ to: '/sign-in', search: { ...to, ...ended } as never })
+      const search: Address = {
+        ...(location.pathname !== '/' && { to: location.href }),
+        ...(hadSession() && { ended: '1' }),
+      }
+      throw redirect({ to: '/sign-in', search })
     }
   },
 })
@@ -126,11 +129,11 @@ const pages: Record<string, AsyncRouteComponent<object>> = {
   ),
 }
 const page_routes = Object.entries(pages).map(([path, component]) =>
-  createRoute({ getParentRoute: () => frame, path, component: component as never }),
+  createRoute({ getParentRoute: () => frame, path, component }),
 )
 
 // Paths are plain strings, not types: links use them as in the address.
-const tree = root.addChildren([...open_routes, frame.addChildren(page_routes as never)] as never)
+const tree = root.addChildren([...open_routes, frame.addChildren(page_routes)])
 
 /** The router. Search parameters are plain text, so that addresses are readable. */
 export function createAppRouter(client: QueryClient) {

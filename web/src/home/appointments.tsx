@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
+import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
 
@@ -41,7 +42,7 @@ export function NextAppointments() {
       title={home.appointments}
       beside={
         requests ? (
-          <Link to="/calendar" search={{ status: 'requested', show: 'list' } as never}>
+          <Link to="/calendar" search={{ status: 'requested', show: 'list' } satisfies Address}>
             {home.requests(requests)}
           </Link>
         ) : null

@@ -29,7 +29,7 @@ export function Card({ title, beside, more, area, waiting, error, onRetry, child
         </Title>
         <span className="home-beside hint">{beside}</span>
         {more && (
-          <Link to={more.to} search={more.search as never} className="hint">
+          <Link to={more.to} search={more.search} className="hint">
             {more.label}
           </Link>
         )}

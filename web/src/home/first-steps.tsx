@@ -7,6 +7,7 @@ import { answerOf, api } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
+import type { Address } from '../ui/list-view.ts'
 
 /** The numbers of contacts, deals and webhooks; undefined until known, or if the role may not read them. */
 export function useBeginnings() {
@@ -73,7 +74,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
             {!done && (
               <Button
                 variant={index === next ? 'filled' : 'default'}
-                onClick={() => navigate({ to, search: { create: '1' } as never })}
+                onClick={() => navigate({ to, search: { create: '1' } satisfies Address })}
               >
                 {action}
               </Button>

@@ -23,7 +23,7 @@ export function useLinkedCounts(kind: MergedKind, ids: readonly number[]): Linke
   const read = (one: string, id: number): Promise<Meta> =>
     one === 'notes'
       ? answerOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path: { id } } }))
-      : recordApi(one as RecordKind).list({ [`${noun}_id`]: id, per_page: 1 } as never)
+      : recordApi(one as RecordKind).list({ [`${noun}_id`]: id, per_page: 1 })
   const answers = useQueries({
     queries: all.flatMap((one) =>
       ids.map((id) => ({

@@ -14,7 +14,7 @@ import { PickDialog } from '../ui/pick-dialog.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Initials } from '../ui/values.tsx'
 import { useBulk } from './bulk.tsx'
-import { type Kind, useKind, useNames } from './kinds.ts'
+import { type AnyRecord, type Kind, useKind, useNames } from './kinds.ts'
 import { useMembers, useOwnerName, useReadsMembers } from './members.ts'
 import type { Owned } from './owner.tsx'
 
@@ -117,7 +117,7 @@ function AssignDialog({ kind, rows, onPick, onClose }: DialogProps) {
   const names = useNames(kind)
   const { nameOf }: Kind = useKind(kind)
   const [only, more] = rows
-  const what = only && !more ? nameOf(only as never) : t.record.several(rows.length, names)
+  const what = only && !more ? nameOf(only as AnyRecord) : t.record.several(rows.length, names)
   const present = rows.every(({ owner_id }) => owner_id === only?.owner_id) ? only?.owner_id : undefined
   const choices = [
     ...(members ?? []).map(({ id, label, name, email }) => ({

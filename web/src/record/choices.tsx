@@ -4,7 +4,7 @@ import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { useShowCreated } from './created.ts'
-import { type Kind, useKind, useKinds, useLabels, useNames } from './kinds.ts'
+import { type AnyRecord, type Kind, useKind, useKinds, useLabels, useNames } from './kinds.ts'
 import { useRefreshAfter } from './refresh.ts'
 
 // More typed letters find the other records.
@@ -40,7 +40,7 @@ function useNamed(kind: RecordKind) {
       const record = await recordApi(kind).create(body as NewOf<typeof kind>)
       refresh()
       showCreated(record)
-      return { id: record.id, name: nameOf(record as never) }
+      return { id: record.id, name: nameOf(record as AnyRecord) }
     },
   }
 }

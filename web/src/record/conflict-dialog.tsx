@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Conflict } from '../api/change-since.ts'
+import type { Schemas } from '../api/client.ts'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
@@ -8,11 +9,11 @@ import { useTexts } from '../texts/texts.ts'
 import type { Authored } from './authors.tsx'
 import { useReadable, whoOf } from './changes.tsx'
 import { type Question, useQuestion } from './conflicts.ts'
-import { type Kind, useAllKinds, useKind, useLabels } from './kinds.ts'
+import { type AnyRecord, type Kind, useAllKinds, useKind, useLabels } from './kinds.ts'
 import { RecordName } from './linked.tsx'
 import './conflict-dialog.css'
 
-type Actor = { kind: string; id: string | null; name: string | null }
+type Actor = Schemas['Actor']
 type Fields = Record<string, unknown>
 
 /** Asks whose values stay when somebody else has changed the same fields meanwhile. */
@@ -31,7 +32,7 @@ function Asked({ kind, record, clashes, answer }: Question) {
     <Modal
       opened
       onClose={() => answer(null)}
-      title={t.record.conflict(nameOf(record as never))}
+      title={t.record.conflict(nameOf(record as AnyRecord))}
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t.app.close }}
@@ -89,7 +90,7 @@ function Who({ kind, record, fields }: Omit<Conflict, 'clashes'> & { fields: str
     names.some((name) => name in ((after as Fields | null | undefined) ?? {})),
   )
   const by = (change?.data.actor ?? updated_by) as Actor | null
-  const who = !by ? t.record.actors.person : by.id === user.id ? t.record.you : whoOf(by as never, t)
+  const who = !by ? t.record.actors.person : by.id === user.id ? t.record.you : whoOf(by, t)
   return t.record.conflict_by(who ?? '', formats.relative(change?.at ?? updated_at), by?.id === user.id)
 }
 

@@ -79,7 +79,7 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
       {(form) => (
         <>
           {children(form as unknown as UseFormReturnType<Start>)}
-          <DefinedInputs kind={kind} form={form as never} />
+          <DefinedInputs kind={kind} form={form} />
           <div className="form-pair">
             <OwnerInput kind={kind} {...form.getInputProps('owner_id')} />
             <TagsInput label={t.fields.tags} maxTags={50} {...form.getInputProps('tags')} />

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { RecordKind, RecordOf } from '../api/record-api.ts'
 import { useTexts } from '../texts/texts.ts'
 import { showCreated } from '../ui/undo.tsx'
-import { type Kind, useKind } from './kinds.ts'
+import { type AnyRecord, type Kind, useKind } from './kinds.ts'
 
 /** Says that a record was created, with a link to it: it may be on no list that is shown. */
 export function useShowCreated<K extends RecordKind>(kind: K): (record: RecordOf<K>) => void {
@@ -11,6 +11,6 @@ export function useShowCreated<K extends RecordKind>(kind: K): (record: RecordOf
   const { path, nameOf }: Kind = useKind(kind)
   return (record) => {
     const to = `${path}/${(record as { id: number }).id}`
-    showCreated(t, nameOf(record as never), to, () => navigate({ to }))
+    showCreated(t, nameOf(record as AnyRecord), to, () => navigate({ to }))
   }
 }

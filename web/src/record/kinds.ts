@@ -23,6 +23,9 @@ export type Names = {
   fields?: Record<string, string>
 }
 
+/** A record of a kind that is known only when the app runs. */
+export type AnyRecord = RowOf<RecordKind> | RecordOf<RecordKind>
+
 /** The references that a new record starts with, by noun. */
 export type Linked = { contact?: Choice | null; company?: Choice | null; deal?: Choice | null }
 

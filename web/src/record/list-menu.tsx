@@ -11,6 +11,7 @@ import { useState } from 'react'
 import { type Command, useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import type { Address } from '../ui/list-view.ts'
 import { ExportDialog } from './export.tsx'
 import type { ExportedKind } from './export-query.ts'
 import { useKind, useNames } from './kinds.ts'
@@ -39,7 +40,7 @@ export function ListMenu({ kind, query }: Props) {
     id: `import-${kind}`,
     label: t.imports.import(names),
     icon: UploadIcon,
-    run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } as never }),
+    run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } satisfies Address }),
   }
   const duplicates: Item = {
     id: `duplicates-${kind}`,

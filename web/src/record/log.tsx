@@ -6,7 +6,7 @@ import { loaded } from '../app/loading.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusedRow } from '../ui/focus.ts'
-import { type Kind, type Linked, useKind, useKinds } from './kinds.ts'
+import { type AnyRecord, type Kind, type Linked, useKind, useKinds } from './kinds.ts'
 
 /** The kinds of records that an activity can be about. */
 const logged: readonly RecordKind[] = ['contacts', 'companies', 'deals']
@@ -69,7 +69,7 @@ export function useListLog(kind: RecordKind, rows: readonly Row[] | undefined): 
   const target = () => {
     const row = focusedRow(rows)
     if (!row) return null
-    return { company: row.company ?? null, [noun]: { id: row.id, name: nameOf(row as never) } }
+    return { company: row.company ?? null, [noun]: { id: row.id, name: nameOf(row as AnyRecord) } }
   }
   return useLog({ id: 'log-row', target, keys_only: true }, logged.includes(kind)).dialog
 }

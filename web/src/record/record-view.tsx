@@ -11,7 +11,15 @@ import { Initials } from '../ui/values.tsx'
 import { type OwnedKind, useAssign } from './assign.tsx'
 import { type Authored, Authors } from './authors.tsx'
 import type { Save } from './facts.tsx'
-import { isMerged, type Kind, type Linked, type RecordProps, useKind, useNames } from './kinds.ts'
+import {
+  type AnyRecord,
+  isMerged,
+  type Kind,
+  type Linked,
+  type RecordProps,
+  useKind,
+  useNames,
+} from './kinds.ts'
 import { useRecordLog } from './log.tsx'
 import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
 import { QuickCreates } from './quick.tsx'
@@ -72,7 +80,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   const toTrash = useToTrash()
   const store = useStored(kind, record as RecordOf<K> & Tagged)
   const save: Save<K> = writes ? store : undefined
-  const name = nameOf(record as never)
+  const name = nameOf(record as AnyRecord)
   const parts = children(record, save)
   const linked: Linked = { ...parts.linked, [noun]: { id, name } }
   const related = useRelatedTabs(kind, id, linked)

@@ -3,7 +3,7 @@ import { PlusIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { type RecordKind, recordApi } from '../api/record-api.ts'
+import { type RecordKind, type RowOf, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -33,7 +33,7 @@ export function useRelatedTabs(owner: RecordKind, id: number, linked: Linked): R
 }
 
 type Props = { kind: RecordKind; filters: Record<string, number>; linked: Linked }
-type Row = { id: number; owner_id?: string | null }
+type Row = RowOf<RecordKind> & { id: number; owner_id?: string | null }
 
 /** Records that refer to another one: the first ten, a link to all, and a create button. */
 function RelatedRecords({ kind, filters, linked }: Props) {
@@ -47,8 +47,7 @@ function RelatedRecords({ kind, filters, linked }: Props) {
   const [creating, setCreating] = useState<boolean | null>(null)
   const rows = useQuery({
     queryKey: [kind, 'related', filters],
-    queryFn: ({ signal }) =>
-      recordApi(kind).list({ ...filters, ...(sort && { sort }), per_page } as never, signal),
+    queryFn: ({ signal }) => recordApi(kind).list({ ...filters, ...(sort && { sort }), per_page }, signal),
     placeholderData: keepPreviousData,
   })
   const look = useQuery({
@@ -86,7 +85,7 @@ function RelatedRecords({ kind, filters, linked }: Props) {
         {row &&
           found?.map((one) => (
             <li key={one.id}>
-              {row(one as never)}
+              {row(one)}
               {one.owner_id && <OwnerAvatar kind={kind} id={one.owner_id} />}
             </li>
           ))}

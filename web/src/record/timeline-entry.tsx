@@ -60,7 +60,7 @@ export function TimelineItem({ kind, id, entry }: Props) {
       </span>
       <div className="timeline-text">
         {created ? (
-          <CreatedRecord kind={created} data={entry.data as never} />
+          <CreatedRecord kind={created} data={entry.data as RowOf<RecordKind>} />
         ) : (
           <Sentence kind={kind} entry={entry} />
         )}

@@ -189,7 +189,7 @@ function Count({ kinds, exact }: { kinds: Kind[]; exact: boolean }) {
   const t = useTexts()
   const { number } = useFormats()
   const lists = useQueries({
-    queries: kinds.map((kind) => recordApi(kind).listQuery({ per_page: 1, page: 1 } as never)),
+    queries: kinds.map((kind) => recordApi(kind).listQuery({ per_page: 1, page: 1 })),
   })
   const totals = lists.map(({ data }) => (data as { meta?: { total?: number } } | undefined)?.meta?.total)
   if (!kinds.length || totals.some((total) => total === undefined)) return null

@@ -2,6 +2,7 @@ import { Code, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import type { paths } from '../api/schema'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { endOfDay } from '../app/zones.ts'
@@ -15,6 +16,8 @@ import { ShownOnceDialog } from './shown-once-dialog.tsx'
 const day_ms = 24 * 3600 * 1000
 const terms = ['never', '30', '90', '365', 'day'] as const
 type Term = (typeof terms)[number]
+type Body = paths['/api/v1/keys']['post']['requestBody']['content']['application/json']
+type Scope = NonNullable<Body['scopes']>[number]
 
 /** Creates an API key and shows it once. */
 export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -43,7 +46,7 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
           const ends = { never: null, day: expires_at && endOfDay(expires_at, zone) }
           const body = {
             name,
-            scopes: reach === 'all' ? null : (scopes as never[]),
+            scopes: reach === 'all' ? null : (scopes as Scope[]),
             expires_at: term === 'never' || term === 'day' ? ends[term] : inDays(Number(term)),
           }
           return dataOf(api.POST('/api/v1/keys', { body }))

@@ -52,7 +52,7 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
               description={t.settings.webhook_name_text}
               {...getInputProps('name')}
             />
-            <WebhookFields values={values} errors={errors} put={setFieldValue as never} />
+            <WebhookFields values={values} errors={errors} put={setFieldValue} />
             {values.own_secret ? (
               <TextInput
                 label={t.settings.secret}

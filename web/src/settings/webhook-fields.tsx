@@ -1,5 +1,5 @@
 import { Checkbox, Radio, Select, Stack } from '@mantine/core'
-import type { FormErrors } from '@mantine/form'
+import type { FormErrors, UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -15,7 +15,7 @@ import './webhook-form.css'
 type Props = {
   values: WebhookValues
   errors: FormErrors
-  put: <Name extends keyof WebhookValues>(name: Name, value: WebhookValues[Name]) => void
+  put: UseFormReturnType<WebhookValues>['setFieldValue']
 }
 type Options = Omit<WebhookValues, 'name' | 'url' | 'events' | 'conditions'>
 const formats = ['envelope', 'slack', 'teams'] as const

@@ -178,7 +178,7 @@ function Edit({ webhook, writes, onSaved }: EditProps) {
         <Stack gap="md">
           <TextInput maw={560} label={t.settings.url} type="url" {...getInputProps('url')} />
           <TextInput maw={560} label={t.fields.name} {...getInputProps('name')} />
-          <WebhookFields values={values} errors={errors} put={setFieldValue as never} />
+          <WebhookFields values={values} errors={errors} put={setFieldValue} />
         </Stack>
       )}
     </SavedForm>

@@ -36,10 +36,10 @@ export function useAddress() {
         to: '.',
         replace,
         state,
-        search: ((before: Address) => {
+        search: (before: Address) => {
           const after: Record<string, string | null | undefined> = { ...withoutOldForm(before), ...parts }
           return Object.fromEntries(Object.entries(after).filter(([, value]) => value))
-        }) as never,
+        },
       }),
     [navigate],
   )
