@@ -44,3 +44,32 @@ test('amounts have the digits of their currency, sums none, and a whole amount n
 test('a calendar day is the same everywhere', () => {
   assert.equal(date('2026-12-05'), '5 Dec 2026')
 })
+
+test('sums of a pipeline, in German: groups of three digits, no decimals, and a short form for axes', () => {
+  const german = createFormats('de-DE', 'Europe/Berlin', 'EUR')
+  assert.equal(german.sum(12_753_505.2402), '12.753.505\u00a0€')
+  assert.equal(german.money(753505.2402), '753.505,24\u00a0€')
+  assert.equal(german.exactMoney(0.0001), '0,0001\u00a0€')
+  assert.equal(german.shortMoney(1_253_505.24), '1,3\u00a0Mio.\u00a0€')
+  assert.equal(german.number(100_000), '100.000')
+  assert.equal(german.percent(0.3333), '33,3\u00a0%')
+  assert.equal(german.money(-1200), '-1.200\u00a0€')
+})
+
+test('a time is told in the zone of the person, a day and a month in none', () => {
+  const late = '2026-11-23T23:30:00Z'
+  assert.equal(createFormats('en-GB', 'Europe/Berlin', 'EUR').day(late), '24 Nov 2026')
+  const chicago = createFormats('en-US', 'America/Chicago', 'USD')
+  assert.equal(chicago.day(late), 'Nov 23, 2026')
+  assert.equal(chicago.date('2026-12-31'), 'Dec 31, 2026')
+  assert.equal(chicago.shortDate('2026-12-31'), 'Dec 31')
+  assert.equal(chicago.month('2026-12'), 'Dec 26')
+  assert.match(chicago.moment(late), /^Nov 23, 2026, 5:30\sPM$/)
+})
+
+test('a task that is overdue for 15 days says so in weeks, and a future one likewise', () => {
+  const now = from('2026-11-23T09:00:00Z')
+  assert.equal(now('2026-11-08T09:00:00Z'), '2 wk ago')
+  assert.equal(now('2026-12-08T09:00:00Z'), 'in 2 wk')
+  assert.equal(now('2026-11-23T08:59:30Z'), '30 sec ago')
+})

@@ -6,33 +6,13 @@ import { type Texts, useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { type Deal, moveDeal } from './deals.ts'
 import { deals } from './kind.tsx'
-import { default_probabilities, isOpen, type Stage } from './stages.ts'
+import { dealIn, goBack, type MovedOf, type MoveOf, positionOf } from './move-state.ts'
+import { isOpen, type Stage } from './stages.ts'
+
+export { dealIn } from './move-state.ts'
+export type Move = MoveOf<Deal>
 
 const stale = staleAfter(deals)
-
-/** A card that is in another column than in the last answer of the service. */
-export type Move = {
-  /** The deal as last read. */
-  deal: Deal
-  to: Stage
-  /** The stage it returns to if the move fails. */
-  from: Stage
-  /**
-   * asked: waits for the reason of a loss. sent: waits for the service. done: stored, waits until the board
-   * has reloaded.
-   */
-  state: 'asked' | 'sent' | 'done'
-}
-
-/** A deal as it will be in a stage. */
-export function dealIn(deal: Deal, stage: Stage): Deal {
-  if (deal.stage === stage) return deal
-  // A deal keeps its own probability between open stages.
-  const own = isOpen(deal.stage) && deal.probability !== default_probabilities[deal.stage]
-  const probability = own && isOpen(stage) ? deal.probability : default_probabilities[stage]
-  const status = isOpen(stage) ? 'open' : (stage as 'won' | 'lost')
-  return { ...deal, stage, status, probability, stage_since: new Date().toISOString() }
-}
 
 /** Shows where a deal was moved to, with Undo. */
 export function showMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<unknown>): void {
@@ -48,7 +28,7 @@ export function showMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<u
 export function useMoves() {
   const t = useTexts()
   const client = useQueryClient()
-  const moves = useRef(new Map<number, Move>())
+  const moves = useRef(new Map() as MovedOf<Deal>)
   const [, setVersion] = useState(0)
   const [lifted, setLifted] = useState(false)
 
@@ -86,20 +66,9 @@ export function useMoves() {
         show()
       }
 
-      /** The column of a card now, and in the data that the board shows. */
-      function positionOf(deal: Deal): Pick<Move, 'deal' | 'from'> {
-        const move = moves.current.get(deal.id)
-        if (!move) return { deal, from: deal.stage }
-        return { deal: move.deal, from: move.state === 'asked' ? move.from : move.to }
-      }
-      function goBack({ deal, from }: Move) {
-        if (deal.stage === from) moves.current.delete(deal.id)
-        else moves.current.set(deal.id, { deal, from, to: from, state: 'done' })
-      }
-
       /** Moves a card to a stage. */
       async function send(card: Deal, to: Stage, lost_reason?: string): Promise<void> {
-        const { deal, from } = positionOf(card)
+        const { deal, from } = positionOf(moves.current, card)
         const mine: Move = { deal, from, to, state: 'sent' }
         begin(mine)
         try {
@@ -111,7 +80,7 @@ export function useMoves() {
           // Otherwise the person has kept the stage that somebody else chose.
           if (moved.stage === to) showMoved(t, moved, () => undo(mine, back))
         } catch (error) {
-          goBack(mine)
+          goBack(moves.current, mine)
           showProblem(error, t, t.deals.back_in(deal.name, t.deals.stages[from], explain(error, t)))
         }
         await settle()
@@ -119,14 +88,14 @@ export function useMoves() {
 
       async function undo({ deal: moved, from: to, to: from }: Move, back: () => Promise<unknown>) {
         // The held board has the deal in the old column; a reloaded one in the new column.
-        const { deal } = positionOf(dealIn(moved, from))
+        const { deal } = positionOf(moves.current, dealIn(moved, from))
         const mine: Move = { deal, from, to, state: 'sent' }
         begin(mine)
         try {
           await back()
           mine.state = 'done'
         } catch (error) {
-          goBack(mine)
+          goBack(moves.current, mine)
           throw error
         } finally {
           await settle()
@@ -137,12 +106,12 @@ export function useMoves() {
         send,
         /** Shows a card in Lost until the reason is given or the question is cancelled. */
         ask(card: Deal) {
-          begin({ ...positionOf(card), to: 'lost', state: 'asked' })
+          begin({ ...positionOf(moves.current, card), to: 'lost', state: 'asked' })
         },
         /** Returns a card whose question was cancelled. */
         putBack(id: number) {
           const move = moves.current.get(id)
-          if (move) goBack(move)
+          if (move) goBack(moves.current, move)
           settle()
         },
       }

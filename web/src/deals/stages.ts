@@ -1,9 +1,5 @@
-import type { Schemas } from '../api/client.ts'
-
-export type Stage = Schemas['DealOfList']['stage']
-
 /** The stages in their usual order, with the default probability of each. */
-export const default_probabilities: Record<Stage, number> = {
+export const default_probabilities = {
   new_lead: 10,
   qualification: 20,
   demo: 40,
@@ -13,6 +9,7 @@ export const default_probabilities: Record<Stage, number> = {
   won: 100,
   lost: 0,
 }
+export type Stage = keyof typeof default_probabilities
 export const stages = Object.keys(default_probabilities) as Stage[]
 
 export const isOpen = (stage: Stage): boolean => stage !== 'won' && stage !== 'lost'
