@@ -83,7 +83,7 @@ test('the list tells by day what happened, links to the record, and keeps what w
   await bell(page, 2).waitFor()
   await page.goBack()
   await row(page, 'Relaunch 2027').waitFor()
-  assert.equal(await row(page, 'Relaunch 2027').getByText('Unread:').count(), 0)
+  await row(page, 'Relaunch 2027').getByText('Unread:').waitFor({ state: 'detached' })
 
   await row(page, 'a deleted record').getByRole('button', { name: 'Mark as read: a deleted record' }).click()
   await bell(page, 1).waitFor()
@@ -223,6 +223,7 @@ test('on a phone, the menu has a mark and the number, and the list fits', async 
   await checkScreen(page)
   await more.click()
   await page.getByRole('menuitem', { name: 'Notifications, 1 unread' }).click()
+  await page.getByRole('heading', { name: 'Notifications' }).waitFor()
   await row(page, 'Relaunch of the shop').waitFor()
   await checkScreen(page)
 })
