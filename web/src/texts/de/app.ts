@@ -150,7 +150,7 @@ export const app: typeof english = {
   field_limits: {
     too_long: (_least, most) => `Höchstens ${most} Zeichen.`,
     too_many: (_least, most) => `Höchstens ${most}.`,
-    too_few: (least) => `Mindestens ${least}.`,
+    too_few: (least) => `Wählen Sie mindestens ${least === '1' ? 'eines' : least}.`,
     too_short: (least) => `Mindestens ${least} Zeichen.`,
     out_of_range: (least, most) =>
       least && most

@@ -147,7 +147,7 @@ export const app = {
   field_limits: {
     too_long: (_least: string, most: string) => `At most ${most} characters.`,
     too_many: (_least: string, most: string) => `At most ${most}.`,
-    too_few: (least: string, _most: string) => `At least ${least}.`,
+    too_few: (least: string, _most: string) => `Choose at least ${least === '1' ? 'one' : least}.`,
     too_short: (least: string, _most: string) => `At least ${least} characters.`,
     out_of_range: (least: string, most: string) =>
       least && most
