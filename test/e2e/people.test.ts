@@ -53,7 +53,7 @@ test('the link of the terminal makes the first account, once, and leaves no toke
   await page.getByLabel('Password', { exact: true }).fill('short')
   await page.getByRole('button', { name: 'Create account and workspace' }).click()
   // All problems show at once, each at its field.
-  await page.getByText('At least 10 characters.').waitFor()
+  await page.getByText('At least 10 characters.', { exact: true }).waitFor()
   await page.getByText('Fill this in.').waitFor()
   await page.getByLabel('Password', { exact: true }).fill(owner.password)
   await page.getByLabel('Name of the workspace').fill(owner.workspace_name)

@@ -10,7 +10,7 @@ import { until } from '../../../test/webhooks.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { contextOf } from '../../events/context.ts'
 import { rooms } from '../../resources/index.ts'
-import { mergeKinds } from './links.ts'
+import { mergeKinds, moveBack, moveLinks } from './links.ts'
 import { beginMerge, continueMerge } from './merge.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
@@ -188,6 +188,32 @@ test('a merge that a crash interrupted is completed, and until then every deal h
   const undone = await ok('POST', `/merges/${merge_id}/undo`, undefined, again)
   assert.deepEqual(undone, { restored: count + 2, left: [] })
   assert.deepEqual(await dealsOf(data_dir, [survivor, other]), [0, count])
+})
+
+test('each transaction of a merge or its undo moves records, however slow the database is', async (t) => {
+  const data_dir = scratchFolder(t)
+  const service = await startRapport({ data_dir, clock, roles: ['api'] })
+  t.after(async () => {
+    await service.close()
+    await removeScratch(data_dir)
+  })
+  const own = client(service.url, service.key)
+  const [survivor, other] = [await contact({}, own), await contact({}, own)]
+  const context = contextOf(clock, { workspace_id: 1, actor, request_id: null })
+  const asked = { survivor_id: survivor, from_ids: [other], wanted: {} }
+  const sent = { problems: [], expect: () => {} }
+  // The time of each step is over when it begins.
+  const over = 0
+  await beside(data_dir, async (db) => {
+    await seedDeals(db, other, count)
+    const merge = await transaction(db, (tx) => beginMerge(tx, context, contacts, asked, sent))
+    const [moved] = await dealsOf(data_dir, [survivor, other])
+    assert.equal(await transaction(db, (tx) => moveLinks(tx, context, contacts, merge, over)), false)
+    const [more, left] = await dealsOf(data_dir, [survivor, other])
+    assert.ok(more > moved && left > 0, `${moved}, then ${more} moved, ${left} waiting`)
+    const back = await transaction(db, (tx) => moveBack(tx, context, contacts, merge, over))
+    assert.ok(back.count > 0 && !back.is_done)
+  })
 })
 
 test('a merge whose survivor is deleted meanwhile is taken back', async (t) => {

@@ -79,7 +79,10 @@ async function referring(tx: Db, workspace_id: number, link: Link, ids: readonly
   return rows
 }
 
-/** Moves what refers to the merged records to the survivor, until `until` (performance.now). True when nothing is left. */
+/**
+ * Moves what refers to the merged records to the survivor, until `until` (performance.now), and at least one batch. True when
+ * nothing is left.
+ */
 export async function moveLinks(
   tx: Db,
   context: Context,
@@ -87,12 +90,15 @@ export async function moveLinks(
   merge: Merge,
   until: number,
 ): Promise<boolean> {
+  let count = 0
   for (const link of links)
     for (;;) {
       const rows = await referring(tx, merge.workspace_id, link, merge.from_ids)
-      if (rows.length && performance.now() > until) return false
+      // A slow database, too, comes to an end.
+      if (rows.length && count > 0 && performance.now() > until) return false
       const moved = await inBulk(tx, rows, (member, row) => moveLink(member, context, link, merge, row))
       await addLinks(tx, moved)
+      count += rows.length
       if (rows.length < batch) break
     }
   return true
@@ -173,8 +179,8 @@ async function setLink(
 }
 
 /**
- * Gives records back that a merge moved, until `until`. A record that was changed since is left, with the reason. Returns how
- * many went back, and whether nothing is left to do.
+ * Gives records back that a merge moved, until `until`, and at least one batch. A record that was changed since is left, with
+ * the reason. Returns how many went back, and whether nothing is left to do.
  */
 export async function moveBack(
   tx: Db,
@@ -184,11 +190,13 @@ export async function moveBack(
   until: number,
 ): Promise<{ count: number; is_done: boolean }> {
   let count = 0
+  let tried = 0
   for (const link of kind.links)
     for (;;) {
       const moved = await movedBy(tx, merge, link)
-      if (moved.length && performance.now() > until) return { count, is_done: false }
+      if (moved.length && tried > 0 && performance.now() > until) return { count, is_done: false }
       if (moved.length) count += await movePieceBack(tx, context, kind, merge, link, moved)
+      tried += moved.length
       if (moved.length < batch) break
     }
   return { count, is_done: true }
