@@ -41,7 +41,8 @@ const frame = createRoute({
   component: Frame,
   beforeLoad: async ({ context, location, matches }) => {
     // Load the page's chunk while the session is read. The page itself reports a failure.
-    for (const { fullPath } of matches) pages[fullPath]?.preload?.()
+    // Only the last match is a page: the root and the frame have the path of Home.
+    pages[matches.at(-1)?.fullPath ?? '']?.preload?.()
     try {
       await keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
