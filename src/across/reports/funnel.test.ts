@@ -106,12 +106,28 @@ test('the ten most frequent reasons are shown, and only to callers who may read 
   for (const { id } of await sent(call, 'deals/batch', { items }))
     await sent(call, `deals/${id}/change-stage`, { stage: 'lost', lost_reason: `Reason ${id}` })
   const extra = await deal(call, {})
-  await sent(call, `deals/${extra.id}/change-stage`, { stage: 'lost', lost_reason: 'Too late' })
+  await sent(call, `deals/${extra.id}/change-stage`, { stage: 'lost', lost_reason: 'Too late, sadly' })
+  await deal(call, {})
   const again = await deal(call, {})
-  await sent(call, `deals/${again.id}/change-stage`, { stage: 'lost', lost_reason: 'Too late' })
+  await sent(call, `deals/${again.id}/change-stage`, { stage: 'lost', lost_reason: 'Too late, sadly' })
   const { stages } = await report(call, 'funnel')
   assert.equal(stages[0].lost_reasons.length, 10)
-  assert.deepEqual(stages[0].lost_reasons[0], { reason: 'Too late', count: 2 })
+  assert.deepEqual(stages[0].lost_reasons[0], { reason: 'Too late, sadly', count: 2 })
+
+  const total = async (query: string) =>
+    (await call('GET', `/api/v1/deals?furthest_stage=new_lead&${query}`)).body.meta.total
+  for (const [reasons, count] of [
+    ['Too late\\, sadly', 2],
+    ['too late\\, sadly', 0],
+    ['Too late', 0],
+    [`Too late\\, sadly,Reason ${extra.id - 1}`, 3],
+    ['!Too late\\, sadly', 13],
+    ['!Too late\\, sadly,!null', 12],
+    ['null', 1],
+    ['!null', 14],
+  ] as const)
+    assert.equal(await total(`lost_reason=${encodeURIComponent(reasons)}`), count, reasons)
+  assert.ok(problems(await call('GET', '/api/v1/deals?lost_reason=')).lost_reason)
 
   const { token } = await makeKey(rapport, { scopes: ['reports:read'] })
   const other = await client(rapport.url, token)('GET', '/api/v1/reports/funnel')

@@ -3,9 +3,9 @@ import type { Db } from '../../db/db.ts'
 import { choice, type Filter, none } from '../../db/lists/filters.ts'
 import { byIds } from '../../db/lists/pages.ts'
 import { invalid } from '../../errors.ts'
-import { readValue, readWanted } from '../../http/filter-values.ts'
+import { type Parameter, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
 import type { FilterValues } from '../list-query.ts'
-import { type DealProgress, type deal_filters, furthest_stage, stage_since } from './schema.ts'
+import { type DealProgress, type deal_filters, furthest_stage, lost_reason, stage_since } from './schema.ts'
 import { placeOf, type Stage, stages } from './stages.ts'
 
 // How far a deal has come: the time since which it is in its stage, and its next step.
@@ -70,17 +70,36 @@ const furthest = sql`(SELECT max(place) FROM (SELECT ${placeIn('deals.stage')} A
   SELECT ${placeIn('deal_stages.from_stage')} FROM deal_stages
   WHERE deal_stages.workspace_id = deals.workspace_id AND deal_stages.deal_id = deals.id) AS places)`
 
-function furthestFilter(text: string): Filter[] {
-  const wanted = readWanted(furthest_stage, text)
-  if (!wanted) return []
-  if ('code' in wanted) throw invalid([wanted])
-  const [any, not] = [wanted.any, wanted.not].map((values) => values.map((stage) => placeOf(stage as Stage)))
-  return [
-    choice(furthest, { any: any ?? [], or_none: false, not: not ?? [], some: false, missing: sql`false` }),
-  ]
+/** What a parameter asks for. Null means anything. */
+function wantedOf(parameter: Parameter, text = ''): Wanted | null {
+  const wanted = text ? readWanted(parameter, text) : null
+  if (wanted && 'code' in wanted) throw invalid([wanted])
+  return wanted
 }
 
-/** The filters by progress. No index serves them, so they are tested for each deal that meets the other filters. */
+function furthestFilter(text: string | undefined): Filter[] {
+  const wanted = wantedOf(furthest_stage, text)
+  const placesOf = (values: Wanted['any']) => values.map((stage) => placeOf(stage as Stage))
+  return wanted
+    ? [
+        choice(furthest, {
+          ...wanted,
+          any: placesOf(wanted.any),
+          not: placesOf(wanted.not),
+          missing: sql<boolean>`false`,
+        }),
+      ]
+    : []
+}
+
+function reasonFilter(text: string | undefined): Filter[] {
+  const wanted = wantedOf(lost_reason, text)
+  return wanted
+    ? [choice(sql.ref('lost_reason'), { ...wanted, missing: sql<boolean>`lost_reason IS NULL` })]
+    : []
+}
+
+/** The filters by progress and by the reason of a loss. No index serves them, so they are tested for each deal that meets the other filters. */
 export function progressFilters(query: FilterValues<typeof deal_filters>): Filter[] {
   const { next_activity, stage_since_from: from, stage_since_to: to } = query
   const every = (where: typeof has_next): Filter => ({ where, plain: where })
@@ -88,7 +107,8 @@ export function progressFilters(query: FilterValues<typeof deal_filters>): Filte
     ...(next_activity === 'null' ? [none(has_next)] : next_activity === '!null' ? [every(has_next)] : []),
     ...(from === undefined ? [] : [every(isChanged('>=', timeOf('from', from)))]),
     ...(to === undefined ? [] : [none(isChanged('>', timeOf('to', to)))]),
-    ...(query.furthest_stage === undefined ? [] : furthestFilter(query.furthest_stage)),
+    ...furthestFilter(query.furthest_stage),
+    ...reasonFilter(query.lost_reason),
   ]
 }
 

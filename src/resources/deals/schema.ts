@@ -215,6 +215,9 @@ export const furthest_stage = {
   nullable: false,
 } as const
 
+/** Why a deal was lost, as a parameter of the list. */
+export const lost_reason = { name: 'lost_reason', kind: 'text', nullable: true } as const
+
 /** The parameters of the list, beside the filters by columns. */
 export const deal_filters = {
   details: flag('true: each deal has its detail view, with its contact and its company.'),
@@ -234,4 +237,5 @@ export const deal_filters = {
     furthest_stage,
     'The furthest open stage that the deal has been in. A deal that was won has been in all of them.',
   ),
+  lost_reason: valuesFilter(lost_reason, 'Why the deal was lost, compared letter by letter.'),
 }
