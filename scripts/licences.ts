@@ -13,6 +13,8 @@ const allowed = [
   'CC0-1.0',
   'ISC',
   'MIT',
+  // As @visx/vendor writes it: its own code and that of D3.
+  'MIT and ISC',
   'Unlicense',
 ]
 

@@ -27,6 +27,7 @@ const own_segments = [
   'setup',
   'invitation',
   'reset',
+  'reports',
   'trash',
   'audit-log',
   'notifications',

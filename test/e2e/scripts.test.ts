@@ -81,6 +81,7 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
     ...[`/deals/${deal_id}`, '/activities', `/activities/${activity_id}`, '/calendar'],
     ...[`/calendar/${appointment_id}`, '/booking-pages', `/booking-pages/${page_id}`, '/trash', '/audit-log'],
     ...['/settings', '/settings/profile', '/settings/workspace', '/settings/members', '/settings/keys'],
+    ...['/reports?as=table', '/reports?report=people'],
     ...['/settings/webhooks', `/settings/webhooks/${webhook_id}`, '/settings/deliveries'],
     ...[`/settings/deliveries/${deliveries.data[0].id}`, `/contacts?search=${encodeURIComponent(text)}`],
   ]

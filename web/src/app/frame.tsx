@@ -1,6 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks'
 import {
   GearIcon,
+  GraphIcon,
   HomeIcon,
   type Icon,
   SearchIcon,
@@ -21,7 +22,7 @@ import { later } from './contained.tsx'
 import { Keys } from './keys.tsx'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
-import { useSession } from './session.ts'
+import { useMay, useSession } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
@@ -36,11 +37,15 @@ const on_phone = 4
 function useRailPages(): { to: string; label: string; icon: Icon; keys: string }[] {
   const t = useTexts()
   const language = useLanguage()
+  const may = useMay()
   return [
     { to: '/', label: t.app.home, icon: HomeIcon, keys: 'g h' },
     ...all_kinds.flatMap(({ path, names, icon, keys }) =>
       keys ? [{ to: path, label: names[language].page ?? names[language].many, icon, keys }] : [],
     ),
+    ...(may('reports:read')
+      ? [{ to: '/reports', label: t.reports.title, icon: GraphIcon, keys: 'g r' }]
+      : []),
   ]
 }
 

@@ -7,6 +7,8 @@ const of_commands: Record<string, string> = {
   'go-/deals': 'deals pipeline board sales opportunities forecast verkauf verkäufe chancen prognose',
   'go-/activities': 'activities tasks todo calls meetings aktivitäten aufgaben anrufe',
   'go-/calendar': 'calendar appointments meetings events schedule week kalender termine woche',
+  'go-/reports':
+    'reports charts statistics analytics funnel conversion forecast activity berichte diagramme statistik auswertung trichter prognose',
   'go-trash': 'trash deleted bin restore recycle papierkorb gelöscht gelöschte wiederherstellen',
   'go-notifications':
     'notifications inbox bell unread mentions assigned mitteilungen benachrichtigungen glocke ungelesen',

@@ -86,6 +86,7 @@ const pages: Record<string, AsyncRouteComponent<object>> = {
     () => loaded(import('../notifications/notifications-page.tsx')),
     'NotificationsPage',
   ),
+  '/reports': lazyRouteComponent(() => loaded(import('../reports/reports-page.tsx')), 'ReportsPage'),
   '/trash': lazyRouteComponent(() => loaded(import('../trash/trash-page.tsx')), 'TrashPage'),
   '/audit-log': lazyRouteComponent(() => loaded(import('../trash/audit-page.tsx')), 'AuditPage'),
   '/settings': lazyRouteComponent(() => loaded(import('../settings/settings-page.tsx')), 'SettingsPage'),

@@ -12,6 +12,7 @@ import { useTexts } from '../texts/texts.ts'
 import { endsOf } from '../ui/filter-value.ts'
 import type { Filter } from '../ui/filters.tsx'
 import { references } from './deals.ts'
+import { open_stages } from './stages.ts'
 
 /** The filters of deals. */
 export function useDealFilters(): Filter[] {
@@ -24,6 +25,7 @@ export function useDealFilters(): Filter[] {
       ...{ name: 'expected_close_date', label: labelOf('expected_close_date'), kind: 'day', nullable: true },
       ends: endsOf('expected_close', 'expected_close_date'),
     }
+    const open_names = Object.fromEntries(open_stages.map((stage) => [stage, t.deals.stages[stage]]))
     return [
       choiceFilter('stage', labelOf('stage'), t.deals.stages),
       choiceFilter('status', labelOf('status'), t.deals.statuses),
@@ -33,10 +35,11 @@ export function useDealFilters(): Filter[] {
       // Only with or without: the activity itself is no value.
       { name: 'next_activity', label: labelOf('next_activity'), kind: 'time', nullable: true },
       timeFilter('stage_since', labelOf('stage_since'), 'stage_since'),
+      choiceFilter('furthest_stage', labelOf('furthest_stage'), open_names),
       timeFilter('closed_at', labelOf('closed_at'), 'closed_at', true),
       ...by_reference,
       by_owner,
-      ...textFilters(labelOf, 'priority', 'source'),
+      ...textFilters(labelOf, 'lost_reason', 'priority', 'source'),
       ...commonFilters(t),
     ]
   }, [t, labelOf, by_reference, by_owner])

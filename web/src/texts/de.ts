@@ -14,6 +14,7 @@ import { merges } from './de/merges.ts'
 import { notifications } from './de/notifications.ts'
 import { people } from './de/people.ts'
 import { fields, record } from './de/record.ts'
+import { reports } from './de/reports.ts'
 import { settings } from './de/settings.ts'
 import { trash } from './de/trash.ts'
 import { webhooks } from './de/webhooks.ts'
@@ -41,4 +42,5 @@ export const de: Texts = {
   people,
   fields,
   record,
+  reports,
 }

@@ -14,6 +14,7 @@ import { merges } from './en/merges.ts'
 import { notifications } from './en/notifications.ts'
 import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
+import { reports } from './en/reports.ts'
 import { settings } from './en/settings.ts'
 import { trash } from './en/trash.ts'
 import { webhooks } from './en/webhooks.ts'
@@ -40,6 +41,7 @@ export const en = {
   people,
   fields,
   record,
+  reports,
 }
 
 /** Every text of the app. Each language has all of them; the type checker verifies it. */

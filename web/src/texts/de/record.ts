@@ -26,6 +26,7 @@ export const fields: typeof english_fields = {
   status: 'Status',
   priority: 'Priorität',
   next_activity: 'Nächste Aktivität',
+  furthest_stage: 'Weiteste Phase',
   stage_since: 'In Phase seit',
   lost_reason: 'Verlustgrund',
   closed_at: 'Geschlossen',

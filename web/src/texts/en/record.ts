@@ -25,6 +25,7 @@ export const fields = {
   status: 'Status',
   priority: 'Priority',
   next_activity: 'Next activity',
+  furthest_stage: 'Furthest stage',
   stage_since: 'In stage since',
   lost_reason: 'Lost reason',
   closed_at: 'Closed',

@@ -1,0 +1,345 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { daysOf, ownDays } from '../../web/src/reports/periods.ts'
+import { csvOf } from '../../web/src/reports/view.ts'
+import { checkScreen, desk, phone, settled, startWeb, visit, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
+import { fillWorkspace } from '../web-records.ts'
+import { until } from '../webhooks.ts'
+
+// As of all pages (docs/decisions/0023-web-app.md).
+const budget_bytes = 250_000
+const long_name = 'Maximiliane-Alexandra von Hohenlohe-Waldenburg-Schillingsfürst'
+
+let empty: Web
+let web: Web
+let german: string
+before(async () => {
+  empty = await startWeb()
+  web = await startWeb()
+  await fillWorkspace(web.rapport)
+  german = await joinAs(web.rapport, 'gerda@example.test', 'member', { language: 'de', name: long_name })
+  await fillReports(web)
+})
+after(async () => {
+  await empty?.close()
+  await web?.close()
+})
+
+const day = (from_now: number) => new Date(Date.now() + from_now * 86_400_000).toISOString().slice(0, 10)
+
+/** Deals with four decimals that skip stages, go back, are overdue or undated, and activities of two people. */
+async function fillReports({ rapport: { call } }: Web) {
+  const sent = async (path: string, body: object) => {
+    const { status, body: answer } = await call('POST', `/api/v1${path}`, body)
+    assert.ok(status < 300, JSON.stringify(answer))
+    return answer.data
+  }
+  const { data: members } = (await call('GET', '/api/v1/members')).body
+  const gerda = members.find(({ name }: { name: string }) => name === long_name).id
+  const move = (id: number, stage: string) =>
+    sent(`/deals/${id}/change-stage`, { stage, lost_reason: stage === 'lost' ? '=Preis, zu hoch' : null })
+  for (const [index, stage] of [
+    'new_lead',
+    'demo',
+    'proposal',
+    'verbal_commitment',
+    'negotiation',
+  ].entries()) {
+    const { id } = await sent('/deals', {
+      ...{ name: `Erneuerung ${index} der Rahmenverträge mit Größe & Söhne`, value: 753_505.2402 + index },
+      ...{ stage, owner_id: gerda, expected_close_date: [day(-20), day(3), null, day(400), day(40)][index] },
+    })
+    if (index === 1) await move(id, 'lost')
+    if (index === 3) await move(id, 'demo')
+    if (index === 4) await move(id, 'won')
+  }
+  for (const [type, due, done] of [
+    ['call', -2, true],
+    ['call', -3, false],
+    ['meeting', 0, true],
+    ['email', -5, false],
+  ] as const) {
+    const due_at = new Date(Date.now() + due * 86_400_000).toISOString()
+    const { id } = await sent('/activities', {
+      subject: 'Rückruf zum Angebot',
+      type,
+      due_at,
+      owner_id: gerda,
+    })
+    if (done) await sent(`/activities/${id}/complete`, { outcome: 'Will den Vertrag' })
+  }
+}
+
+type Drawn = {
+  getBoundingClientRect(): Record<'top' | 'right' | 'height', number>
+}
+
+/** The numbers of a table that are links, with their addresses. */
+const linksOf = (page: Page) =>
+  page.locator('.report-table td a, .report-figure a').evaluateAll((links) =>
+    (links as unknown as { innerText: string; pathname: string; search: string; ariaLabel: string }[]).map(
+      ({ innerText, pathname, search, ariaLabel }) => ({
+        text: innerText,
+        path: pathname + search,
+        said: ariaLabel,
+      }),
+    ),
+  )
+const totalOf = async (page: Page) => Number(await page.locator('.page-title .numbers').innerText())
+
+test('every count of a report is a link to as many records', async (t) => {
+  const page = await web.open(t, '/reports?as=table')
+  let followed = 0
+  for (const path of [
+    '/reports?as=table',
+    '/reports?as=table&period=this_year&owner_id=null',
+    '/reports?as=table&report=forecast',
+    '/reports?as=table&report=people',
+    '/reports?as=table&report=people&owner_id=me%2Cnull',
+  ]) {
+    await visit(page, path)
+    await settled(page)
+    await page.locator('.report-table').first().waitFor()
+    const counts = (await linksOf(page)).filter(({ text }) => /^\d+$/.test(text))
+    assert.ok(counts.length > 3, path)
+    for (const { text, path, said } of counts) {
+      await visit(page, path)
+      await settled(page)
+      await until(
+        () => totalOf(page),
+        (total) => total === Number(text),
+        5000,
+      ).catch((error) => assert.fail(`${said} at ${path}: ${error}`))
+      followed++
+    }
+  }
+  assert.ok(followed > 40, String(followed))
+})
+
+test('hover and focus show the values of a row, Enter opens its records, and a click on a part those of the part', async (t) => {
+  const page = await web.open(t, '/reports')
+  const row = page.getByRole('link', { name: /^Demo \d+/ })
+  const tip = page.locator('.report-tip')
+  await row.focus()
+  await tip.getByText('Lost here').waitFor()
+  await page.keyboard.press('Escape')
+  await tip.waitFor({ state: 'detached' })
+  await row.hover()
+  await tip.getByText('Came further').waitFor()
+  const reached = Number(/Reached (\d+)/.exec((await row.textContent()) ?? '')?.[1])
+
+  await row.press('Enter')
+  await page.waitForURL(/furthest_stage=demo%2Cproposal/)
+  await settled(page)
+  await until(
+    () => totalOf(page),
+    (total) => total === reached,
+  )
+  await page.goBack()
+  // The last part of the first row is a lost deal.
+  const lost = page.getByRole('link', { name: /^Demo \d+/ })
+  await lost.waitFor()
+  const bar = await page.locator('.report-bars rect.report-part').evaluateAll((parts) => {
+    const boxes = (parts as unknown as Drawn[]).map((part) => part.getBoundingClientRect())
+    // The third row.
+    const top = [...new Set(boxes.map(({ top }) => Math.round(top)))].sort((a, b) => a - b)[2] ?? 0
+    const last = boxes.filter((box) => Math.abs(box.top - top) < 3).sort((a, b) => b.right - a.right)[0]
+    return last && { x: last.right - 3, y: last.top + last.height / 2 }
+  })
+  assert.ok(bar)
+  await page.mouse.click(bar.x, bar.y)
+  await page.waitForURL(/furthest_stage=demo&status=lost/)
+})
+
+test('the address holds the report, its period, its owner and its form, and Back returns to the one before', async (t) => {
+  const page = await web.open(t, '/')
+  await page.locator('.home-number').first().waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.waitForURL(/\/reports$/)
+  await page.getByText('Activity by person', { exact: true }).click()
+  await page.waitForURL(/report=people/)
+  await page.getByRole('combobox', { name: 'Period' }).click()
+  await page.getByRole('option', { name: 'This year' }).click()
+  await page.waitForURL(/period=this_year/)
+  await page.getByRole('combobox', { name: 'Owner' }).click()
+  await page.getByRole('option', { name: long_name }).click()
+  await page.waitForURL(/owner_id=/)
+  await page.getByText('Table', { exact: true }).click()
+  await page.waitForURL(/as=table/)
+  await page.reload()
+  const table = page.getByRole('table', { name: 'Activity by person' })
+  const calls = table.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Call', exact: true }) })
+  await calls.waitFor()
+  assert.equal(await calls.innerText(), `${long_name}\tCall\t1\t1\t1`)
+  assert.equal(await table.getByRole('row').count(), 5)
+  await page.goBack()
+  await page.waitForURL((url) => !url.search.includes('owner_id'))
+
+  await page.getByRole('combobox', { name: 'Period' }).click()
+  await page.getByRole('option', { name: 'From … to …' }).click()
+  const from = page.getByLabel('From', { exact: true })
+  await from.fill('2020-02-30'.replace('30', '29'))
+  await from.press('Enter')
+  // Longer than the report may be: the day goes back.
+  await until(
+    () => from.inputValue(),
+    (value) => !value.startsWith('2020'),
+  )
+  await from.fill(day(-10))
+  await from.press('Enter')
+  await page.waitForURL(new RegExp(`from=${day(-10)}`))
+})
+
+test('the CSV file has the table, with plain numbers and no formula', async (t) => {
+  const page = await web.open(t, '/reports?report=forecast&by=owner&as=table')
+  const table = page.getByRole('table', { name: 'Forecast' })
+  await table.getByRole('rowheader', { name: long_name }).waitFor()
+  const waits = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download CSV' }).click()
+  const file = await waits
+  assert.equal(file.suggestedFilename(), 'forecast-by-owner.csv')
+  const lines = readFileSync(await file.path(), 'utf8')
+    .replace('\uFEFF', '')
+    .trimEnd()
+    .split('\r\n')
+  assert.deepEqual(lines[0]?.split(','), await table.getByRole('columnheader').allInnerTexts())
+  assert.equal(lines.length, await table.getByRole('row').count())
+  assert.match(lines.find((line) => line.startsWith(long_name)) ?? '', /,753505\.2402,/)
+  assert.equal(
+    csvOf({
+      columns: [{ label: 'Reason' }, { label: 'Deals' }],
+      rows: [
+        {
+          key: '1',
+          cells: [
+            { shown: '', plain: '=1+1,"x"' },
+            { shown: '', plain: -2 },
+          ],
+        },
+      ],
+    }),
+    'Reason,Deals\r\n"\'=1+1,""x""",-2\r\n',
+  )
+})
+
+test('an empty workspace says in each report what to do', async (t) => {
+  const page = await empty.open(t, '/reports')
+  for (const [report, text] of [
+    ['funnel', /No deals were created/],
+    ['forecast', /No open deals/],
+    ['people', /Nobody has activities/],
+  ] as const) {
+    await visit(page, `/reports?report=${report}`)
+    await page.getByText(text).waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Download CSV' }).isDisabled())
+  }
+  await checkScreen(page)
+})
+
+test('a report that cannot be read says so in its place, and Try again reads it', async (t) => {
+  const page = await web.open(t, '/', { allow: /status of 50[03]|ERR_FAILED/ })
+  await page.route('**/api/v1/reports/forecast?*', (route) => route.fulfill({ status: 500, body: '{}' }))
+  await visit(page, '/reports?report=forecast')
+  const note = page.locator('.report').getByRole('alert')
+  await note.waitFor()
+  await checkScreen(page)
+  assert.ok(await page.getByRole('button', { name: 'Download CSV' }).isDisabled())
+  await page.unroute('**/api/v1/reports/forecast?*')
+  await note.getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.report-chart').waitFor()
+  await note.waitFor({ state: 'detached' })
+})
+
+test('every report can be used by everybody, on a desk and a phone, in German and in forced colours', async (t) => {
+  const shots = process.env.SCREENSHOTS
+  const paths = [
+    '',
+    '?as=table',
+    '?report=forecast',
+    '?report=forecast&by=owner',
+    '?report=forecast&by=owner&as=table',
+    '?report=people',
+    '?report=people&as=table',
+  ]
+  for (const [form, view] of Object.entries({ desk, phone })) {
+    const page = await web.open(t, '/reports', view)
+    for (const [index, path] of paths.entries()) {
+      await visit(page, `/reports${path}`)
+      await page.locator('.report-chart, .report-table').first().waitFor()
+      await settled(page)
+      await checkScreen(page, async (scheme) => {
+        if (shots) await page.screenshot({ path: `${shots}/${form}-${index}-${scheme}.png`, fullPage: true })
+      })
+    }
+  }
+  const page = await web.open(t, '/reports', {
+    ...phone,
+    session: german,
+    locale: 'de-DE',
+    forcedColors: 'active',
+  })
+  for (const [index, path] of paths.entries()) {
+    await visit(page, `/reports${path}`)
+    await page.locator('.report-chart, .report-table').first().waitFor()
+    await settled(page)
+    if (shots) await page.screenshot({ path: `${shots}/de-${index}.png`, fullPage: true })
+    await checkScreen(page)
+  }
+})
+
+test(`a cold start shows the figures after at most ${budget_bytes / 1000} KB of scripts, and the chart after 15 KB more`, async (t) => {
+  const page = await web.open(t, '/reports')
+  await page.locator('.report-chart').waitFor()
+  const sizes: Promise<{ name: string; bytes: number }>[] = []
+  page.on('requestfinished', (request) => {
+    const name = new URL(request.url()).pathname
+    if (name.endsWith('.js'))
+      sizes.push(request.sizes().then(({ responseBodySize: bytes }) => ({ name, bytes })))
+  })
+  // Nothing is kept of the page before.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.clearBrowserCache')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  await page.goto(`${web.rapport.url}/reports`)
+  await page.locator('.report-chart').waitFor()
+  await page.waitForLoadState('networkidle')
+  const loaded = await Promise.all(sizes)
+  // No other page's program is loaded.
+  assert.deepEqual(
+    loaded.flatMap(({ name }) => /\/([a-z]+-page)-/.exec(name)?.[1] ?? []),
+    ['reports-page'],
+  )
+  const sumOf = (files: typeof loaded) => files.reduce((before, { bytes }) => before + bytes, 0)
+  const late = sumOf(loaded.filter(({ name }) => /\/chart-/.test(name)))
+  const first = sumOf(loaded) - late
+  t.diagnostic(
+    `${Math.round(first / 1000)} KB, then ${Math.round(late / 1000)} KB, in ${loaded.length} files`,
+  )
+  // A file from a cache has no transfer size.
+  assert.ok(loaded.length > 1 && loaded.every(({ bytes }) => bytes > 0), JSON.stringify(loaded))
+  assert.ok(first <= budget_bytes, `${first} bytes: ${JSON.stringify(loaded)}`)
+  assert.ok(late > 0 && late <= 15_000, `${late} bytes: ${JSON.stringify(loaded)}`)
+})
+
+test('periods are those of the calendar, over the turn of a year and in leap years', () => {
+  const of = (period: Parameters<typeof daysOf>[0], today: string) =>
+    Object.values(daysOf(period, today)).join()
+  assert.equal(of('this_month', '2028-02-10'), '2028-02-01,2028-02-29')
+  assert.equal(of('last_month', '2027-01-31'), '2026-12-01,2026-12-31')
+  assert.equal(of('this_quarter', '2026-11-23'), '2026-10-01,2026-12-31')
+  assert.equal(of('last_quarter', '2026-02-01'), '2025-10-01,2025-12-31')
+  assert.equal(of('this_year', '2028-11-23'), '2028-01-01,2028-12-31')
+  assert.equal(of('last_year', '2026-01-01'), '2025-01-01,2025-12-31')
+  assert.equal(of('last_30', '2026-03-01'), '2026-01-31,2026-03-01')
+  assert.deepEqual(ownDays({ from: '2026-01-01', to: '2026-12-31' }, 365), {
+    from: '2026-01-01',
+    to: '2026-12-31',
+  })
+  assert.equal(ownDays({ from: '2026-01-01', to: '2027-01-01' }, 365), null)
+  assert.equal(ownDays({ from: '2026-02-30', to: '2026-03-01' }, 365), null)
+})

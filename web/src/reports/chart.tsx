@@ -1,0 +1,220 @@
+import { VisuallyHidden } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { scaleBand, scaleLinear } from '@visx/scale'
+import { BarStackHorizontal } from '@visx/shape'
+import { useId, useRef, useState } from 'react'
+import { ticksTo } from '../home/ticks.ts'
+import type { Bar, View } from './view.ts'
+
+const row_px = 44
+const axis_px = 28
+
+type Shown = { key: string; x: number }
+
+/**
+ * Bars of stacked parts, one row for each. A row is a link to its records: the bars are drawn behind the rows, so that
+ * names, focus and values are those of plain links. A click on a part shows the records of the part.
+ */
+export function Chart({ view, label }: { view: View; label: string }) {
+  const { bars, series, axis } = view
+  const { ref, width } = useElementSize<HTMLDivElement>()
+  const navigate = useNavigate()
+  const [shown, setShown] = useState<Shown | null>(null)
+  const list = useRef<HTMLUListElement>(null)
+  const stripes = useId()
+  const narrow = width < 560
+  const names_px = narrow ? 104 : 180
+  const values_px = narrow ? 76 : 120
+  const plot_px = Math.max(0, width - names_px - values_px)
+  const height = bars.length * row_px
+
+  const sums = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0))
+  const whole = bars.every(({ parts }) => parts.every(({ value }) => Number.isInteger(value)))
+  const ticks = ticksTo(Math.max(...sums, 0), whole)
+  const x = scaleLinear({ domain: [0, ticks.at(-1) || 1], range: [0, plot_px] })
+  const y = scaleBand({
+    domain: bars.map(({ key }) => key),
+    range: [0, height],
+    paddingInner: 0.4,
+    paddingOuter: 0.2,
+  })
+  const colour = (key: string) => fills[series.find((one) => one.key === key)?.look ?? 'main']
+  const data = bars.map(({ key, parts }) => ({
+    key,
+    ...Object.fromEntries(series.map((one) => [one.key, amountOf(parts, one.key)])),
+  })) as ({ key: string } & Record<string, number | string>)[]
+
+  /** The part below the pointer. */
+  function partAt({ parts }: Bar, event: React.MouseEvent): Bar['parts'][number] | undefined {
+    const left = list.current?.getBoundingClientRect().left ?? 0
+    let rest = x.invert(event.clientX - left - names_px)
+    if (rest < 0) return undefined
+    return parts.find(({ value }) => {
+      rest -= value
+      return rest <= 0
+    })
+  }
+  function open(bar: Bar, event: React.MouseEvent) {
+    // Enter on a link is a click without a pointer. With a key held, the browser opens the link.
+    if (!event.detail || event.metaKey || event.ctrlKey || event.shiftKey) return
+    const target = partAt(bar, event)?.target
+    if (!target || target === bar.target) return
+    event.preventDefault()
+    navigate({ to: target.to, search: target.search as never })
+  }
+  const current = bars.find(({ key }) => key === shown?.key)
+  const axis_ticks = narrow ? ticks.filter((_, index) => index % 2 === 0) : ticks
+
+  return (
+    <figure className="report-chart" aria-label={label}>
+      <figcaption className="report-legend">
+        {series.map(({ key, label, look }) => (
+          <span key={key} className="report-key">
+            <svg width={12} height={12} aria-hidden>
+              <title>{label}</title>
+              <rect width={12} height={12} rx={2} fill={fills[look]} className="report-part" />
+              {look === 'lost' && <rect width={12} height={12} rx={2} fill={`url(#${stripes})`} />}
+            </svg>
+            {label}
+          </span>
+        ))}
+      </figcaption>
+      <div ref={ref} className="report-plot" style={{ height: height + axis_px }}>
+        <svg className="report-bars" width={width} height={height + axis_px} aria-hidden>
+          <defs>
+            <pattern
+              id={stripes}
+              width={6}
+              height={6}
+              patternUnits="userSpaceOnUse"
+              patternTransform="rotate(45)"
+            >
+              <rect width={2.5} height={6} fill="var(--surface)" />
+            </pattern>
+          </defs>
+          <g transform={`translate(${names_px} 0)`}>
+            {ticks.map((tick) => (
+              <line key={tick} className="report-grid" x1={x(tick)} x2={x(tick)} y1={0} y2={height} />
+            ))}
+            <BarStackHorizontal
+              data={data}
+              keys={series.map(({ key }) => key)}
+              y={({ key }) => key}
+              xScale={x}
+              yScale={y}
+              color={colour}
+            >
+              {(stacks) =>
+                stacks.map(({ bars: parts, key }) =>
+                  parts
+                    .filter(({ width }) => width > 0)
+                    .map(({ index, x, y, width, height, color }) => (
+                      <g key={`${key} ${index}`}>
+                        <rect className="report-part" {...{ x, y, width, height }} fill={color} />
+                        {color === fills.lost && (
+                          <rect {...{ x, y, width, height }} fill={`url(#${stripes})`} />
+                        )}
+                      </g>
+                    )),
+                )
+              }
+            </BarStackHorizontal>
+            <line className="report-axis" x2={plot_px} y1={height} y2={height} />
+            {axis_ticks.map((tick, index) => (
+              <text key={tick} x={x(tick)} y={height + 18} textAnchor={index ? 'middle' : 'start'}>
+                {axis(tick)}
+              </text>
+            ))}
+          </g>
+        </svg>
+        <ul ref={list} className="report-rows" onPointerLeave={() => setShown(null)}>
+          {bars.map((bar) => {
+            const { key, label, value, hint, target, lines } = bar
+            const said = lines.map((line) => `${line.label} ${line.value}`).join(', ')
+            const events = {
+              onPointerMove: (event: React.PointerEvent) =>
+                setShown({ key, x: event.clientX - (list.current?.getBoundingClientRect().left ?? 0) }),
+              onFocus: () => setShown({ key, x: names_px }),
+              onBlur: () => setShown(null),
+              onKeyDown: (event: React.KeyboardEvent) => {
+                if (event.key === 'Escape') setShown(null)
+              },
+            }
+            const inside = (
+              <>
+                <span className="report-name" style={{ width: names_px - 12 }}>
+                  {label}
+                </span>
+                <span className="report-value numbers" style={{ width: values_px - 8 }}>
+                  {value}
+                  {hint && !hint.target && <span className="report-hint">{hint.shown}</span>}
+                </span>
+                <VisuallyHidden>{said}</VisuallyHidden>
+              </>
+            )
+            return (
+              <li key={key} style={{ height: row_px }}>
+                {target ? (
+                  <Link
+                    to={target.to}
+                    search={target.search as never}
+                    className="report-row"
+                    preload={false}
+                    onClick={(event) => open(bar, event)}
+                    {...events}
+                  >
+                    {inside}
+                  </Link>
+                ) : (
+                  <span className="report-row" {...events}>
+                    {inside}
+                  </span>
+                )}
+                {hint?.target && (
+                  <Link
+                    to={hint.target.to}
+                    search={hint.target.search as never}
+                    className="report-hint numbers"
+                    aria-label={`${label}: ${hint.shown}`}
+                    preload={false}
+                  >
+                    {hint.shown}
+                  </Link>
+                )}
+              </li>
+            )
+          })}
+        </ul>
+        {shown && current && (
+          <div
+            className="report-tip"
+            aria-hidden
+            style={{
+              top: bars.indexOf(current) * row_px + row_px - 2,
+              left: Math.max(0, Math.min(shown.x, width - 236)),
+            }}
+          >
+            <b className="one-line">{current.label}</b>
+            {current.lines.map((line) => (
+              <span key={line.label} className="report-tip-line">
+                <span>{line.label}</span>
+                <span className="numbers">{line.value}</span>
+              </span>
+            ))}
+          </div>
+        )}
+      </div>
+    </figure>
+  )
+}
+
+const fills = {
+  main: 'var(--stage-new-lead)',
+  soft: 'color-mix(in srgb, var(--stage-new-lead) 40%, var(--surface))',
+  won: 'var(--stage-won)',
+  lost: 'var(--stage-lost)',
+}
+
+const amountOf = (parts: Bar['parts'], series: string): number =>
+  parts.find((part) => part.series === series)?.value ?? 0

@@ -1,0 +1,325 @@
+import { Button, SegmentedControl, Select, Skeleton, TextInput } from '@mantine/core'
+import { DownloadIcon } from '@primer/octicons-react'
+import { lazy, Suspense } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { loaded } from '../app/loading.ts'
+import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { useMembers, useOwnerName } from '../record/members.ts'
+import { owner_me } from '../record/owner.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
+import { useAddress } from '../ui/list-view.ts'
+import { Page } from '../ui/page.tsx'
+import { forecastView } from './forecast.ts'
+import { funnelView, reasonsOf } from './funnel.ts'
+import { peopleView } from './people.ts'
+import { daysOf, ownDays, type Period, periods } from './periods.ts'
+import { useForecast, useFunnel, usePeople } from './queries.ts'
+import { Figure, ReportTable } from './report-table.tsx'
+import { csvOf, type View } from './view.ts'
+import './reports.css'
+
+// The figures and the table do not wait for the library of charts.
+const Chart = lazy(async () => ({ default: (await loaded(import('./chart.tsx'))).Chart }))
+
+const kinds = ['funnel', 'forecast', 'people'] as const
+const ahead = [2, 5, 11, 23]
+const nobody = 'null'
+const own_period = 'own'
+const max_days = { funnel: 1096, people: 366 }
+
+/** The reports. The address holds the report, its period and owner, and how it is shown. */
+export function ReportsPage() {
+  const t = useTexts()
+  const { reports } = t
+  const formats = useFormats()
+  const may = useMay()
+  const { address, change } = useAddress()
+  const ownerName = useOwnerName()
+  const kind = kinds.find((one) => one === address.report) ?? 'funnel'
+  const by = address.by === 'owner' ? 'owner' : 'month'
+  const as_table = address.as === 'table'
+  const months = ahead.find((one) => String(one) === address.months) ?? 5
+  const own = kind === 'forecast' ? null : ownDays(address, max_days[kind])
+  const period = own ? own_period : (periods.find((one) => one === address.period) ?? usual[kind])
+  const days = own ?? daysOf(period as Period, formats.today())
+  const { owner_id } = address
+  const owner: Record<string, string> = owner_id ? { owner_id } : {}
+  const asked = { time_zone: formats.zone, ...owner }
+  const allowed = may('reports:read')
+  const funnel = useFunnel(days, asked, allowed && kind === 'funnel')
+  const forecast = useForecast(months, asked, allowed && kind === 'forecast')
+  const people = usePeople(days, asked, allowed && kind === 'people')
+
+  const nameOf = (id: string | null) => (id === null ? reports.nobody : (ownerName(id) ?? id))
+  const view: View | null | undefined = {
+    funnel: () => funnel.data && funnelView(funnel.data, t, formats, owner),
+    forecast: () => forecast.data && forecastView(forecast.data, by, t, formats, owner, nameOf),
+    people: () => people.data && peopleView(people.data, t, formats, owner, nameOf),
+  }[kind]()
+  const { error, refetch, isPlaceholderData } = { funnel, forecast, people }[kind]
+  const of_owners = kind === 'people' ? people : kind === 'forecast' && by === 'owner' ? forecast : null
+  const omitted = of_owners?.data?.omitted_owners
+  const label = reports.names[kind]
+
+  return (
+    <Page
+      title={reports.title}
+      middle={
+        <SegmentedControl
+          size="xs"
+          aria-label={reports.which}
+          value={kind}
+          onChange={(report) =>
+            change({
+              ...{ report: report === 'funnel' ? null : report, by: null },
+              ...{ period: null, from: null, to: null },
+            })
+          }
+          data={kinds.map((value) => ({ value, label: reports.names[value] }))}
+        />
+      }
+      actions={
+        <>
+          <SegmentedControl
+            size="xs"
+            aria-label={reports.shown_as}
+            value={as_table ? 'table' : 'chart'}
+            onChange={(as) => change({ as: as === 'table' ? as : null }, true)}
+            data={[
+              { value: 'chart', label: reports.chart },
+              { value: 'table', label: reports.table },
+            ]}
+          />
+          <Button
+            variant="default"
+            leftSection={<DownloadIcon size={14} />}
+            disabled={!view || view.empty}
+            onClick={() => view && download(view)}
+          >
+            {reports.csv}
+          </Button>
+        </>
+      }
+      below={
+        <div className="report-filters">
+          {kind === 'forecast' ? (
+            <>
+              <Select
+                size="xs"
+                label={reports.period}
+                data={ahead.map((one) => ({ value: String(one), label: reports.months_ahead(one) }))}
+                value={String(months)}
+                allowDeselect={false}
+                onChange={(value) => change({ months: value === '5' ? null : value })}
+              />
+              <SegmentedControl
+                size="xs"
+                aria-label={reports.by}
+                value={by}
+                onChange={(value) => change({ by: value === 'owner' ? value : null })}
+                data={[
+                  { value: 'month', label: reports.by_month },
+                  { value: 'owner', label: reports.by_owner },
+                ]}
+              />
+            </>
+          ) : (
+            <PeriodFilter key={`${kind} ${days.from} ${days.to}`} {...{ kind, period, days, change }} />
+          )}
+          <OwnerFilter value={owner_id} onChange={(id) => change({ owner_id: id })} />
+        </div>
+      }
+    >
+      <div className="report" aria-busy={isPlaceholderData}>
+        {!allowed ? (
+          <Empty text={reports.not_allowed} />
+        ) : error ? (
+          <ProblemNote error={error} onRetry={refetch} />
+        ) : !view ? (
+          <Awaited />
+        ) : (
+          <>
+            <Figures view={view} label={label} />
+            {view.empty ? (
+              <Empty text={reports.empty[kind]} />
+            ) : as_table ? (
+              <ReportTable view={view} label={label} />
+            ) : (
+              <Suspense fallback={<Bars />}>
+                <Chart view={view} label={label} />
+              </Suspense>
+            )}
+            {omitted ? <p className="hint">{reports.omitted(formats.number(omitted))}</p> : null}
+            {kind === 'funnel' && funnel.data && !view.empty && (
+              <Reasons report={funnel.data} owner={owner} />
+            )}
+            <p className="hint report-note">{reports.notes[kind]}</p>
+          </>
+        )}
+      </div>
+    </Page>
+  )
+}
+
+const usual = { funnel: 'last_90', forecast: 'last_90', people: 'last_30' } as const
+
+function Figures({ view, label }: { view: View; label: string }) {
+  return (
+    <dl className="report-figures" aria-label={label}>
+      {view.figures.map(({ label, value, hint, target }) => (
+        <div key={label}>
+          <dt className="hint">{label}</dt>
+          <dd className="report-figure numbers">
+            <Figure shown={value} target={target ?? null} said={`${label}: ${value}`} />
+          </dd>
+          {hint && <dd className="hint">{hint}</dd>}
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+type ReasonsProps = { report: Parameters<typeof reasonsOf>[0]; owner: Record<string, string> }
+function Reasons({ report, owner }: ReasonsProps) {
+  const { reports, deals, fields, home } = useTexts()
+  const { number } = useFormats()
+  const lines = reasonsOf(report, owner)
+  if (!lines.length) return null
+  const text = (shown: string) => ({ shown, plain: shown })
+  return (
+    <section className="report-reasons">
+      <h2>{reports.reasons}</h2>
+      <ReportTable
+        label={reports.reasons}
+        view={{
+          columns: [{ label: deals.reason }, { label: fields.stage }, { label: home.count, number: true }],
+          rows: lines.map(({ stage, reason, count, target }) => ({
+            key: `${stage} ${reason}`,
+            cells: [
+              text(reason ?? reports.no_reason),
+              text(deals.stages[stage]),
+              { shown: number(count), plain: count, target },
+            ],
+          })),
+        }}
+      />
+    </section>
+  )
+}
+
+type PeriodProps = {
+  kind: 'funnel' | 'people'
+  period: string
+  days: { from: string; to: string }
+  change: ReturnType<typeof useAddress>['change']
+}
+
+function PeriodFilter({ kind, period, days, change }: PeriodProps) {
+  const { reports } = useTexts()
+  const choose = (value: string | null) =>
+    change(
+      value === own_period
+        ? { period: null, ...days }
+        : { period: value === usual[kind] ? null : value, from: null, to: null },
+    )
+  /** Takes over the day when both make a period. */
+  const end = (name: 'from' | 'to') => ({
+    type: 'date',
+    size: 'xs',
+    label: reports[name],
+    defaultValue: days[name],
+    onBlur: (event: React.FocusEvent<HTMLInputElement>) => {
+      const wanted = { ...days, [name]: event.currentTarget.value }
+      if (ownDays(wanted, max_days[kind])) change(wanted, true)
+      else event.currentTarget.value = days[name]
+    },
+    onKeyDown: (event: React.KeyboardEvent<HTMLInputElement>) => {
+      if (event.key === 'Enter') event.currentTarget.blur()
+    },
+  })
+  return (
+    <>
+      <Select
+        size="xs"
+        label={reports.period}
+        data={[
+          ...periods.map((value) => ({ value: value as string, label: reports.periods[value] })),
+          { value: own_period, label: reports.own_period },
+        ]}
+        value={period}
+        allowDeselect={false}
+        onChange={choose}
+      />
+      {period === own_period && (
+        <>
+          <TextInput {...end('from')} />
+          <TextInput {...end('to')} />
+        </>
+      )}
+    </>
+  )
+}
+
+function OwnerFilter({
+  value,
+  onChange,
+}: {
+  value: string | undefined
+  onChange: (id: string | null) => void
+}) {
+  const { record, reports, fields } = useTexts()
+  const { members = [] } = useMembers()
+  const ownerName = useOwnerName()
+  const choices = [
+    { value: owner_me, label: record.me },
+    ...members.map(({ id, label }) => ({ value: id, label })),
+    { value: nobody, label: reports.nobody },
+  ]
+  // An address may name several owners, or one who has left.
+  const labelOf = (id: string) => choices.find((one) => one.value === id)?.label ?? ownerName(id) ?? id
+  if (value && !choices.some((one) => one.value === value))
+    choices.push({ value, label: value.split(',').map(labelOf).join(', ') })
+  return (
+    <Select
+      size="xs"
+      label={fields.owner_id}
+      placeholder={reports.everybody}
+      data={choices}
+      value={value ?? null}
+      searchable
+      clearable
+      onChange={onChange}
+    />
+  )
+}
+
+function Awaited() {
+  const t = useTexts()
+  return (
+    <div className="report-awaited" role="status" aria-label={t.app.loading}>
+      <Skeleton height={56} />
+      <Bars />
+    </div>
+  )
+}
+
+const Bars = () => (
+  <div className="report-awaited">
+    {[90, 70, 55, 40, 30, 20].map((width) => (
+      <Skeleton key={width} height={28} width={`${width}%`} />
+    ))}
+  </div>
+)
+
+function download(view: View): void {
+  // The mark tells spreadsheets that the file is UTF-8.
+  const href = URL.createObjectURL(new Blob(['\uFEFF', csvOf(view)], { type: 'text/csv;charset=utf-8' }))
+  const link = document.createElement('a')
+  link.href = href
+  link.download = `${view.name}.csv`
+  link.click()
+  // The browser has begun to read the file by then.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000)
+}

@@ -1,0 +1,78 @@
+import type { reports as english } from '../en/reports.ts'
+
+export const reports: typeof english = {
+  title: 'Berichte',
+  names: { funnel: 'Trichter', forecast: 'Prognose', people: 'Aktivität je Person' },
+  which: 'Welcher Bericht',
+  shown_as: 'Darstellung des Berichts',
+  chart: 'Diagramm',
+  table: 'Tabelle',
+  csv: 'CSV herunterladen',
+  period: 'Zeitraum',
+  periods: {
+    last_30: 'Letzte 30 Tage',
+    last_90: 'Letzte 90 Tage',
+    this_month: 'Dieser Monat',
+    last_month: 'Letzter Monat',
+    this_quarter: 'Dieses Quartal',
+    last_quarter: 'Letztes Quartal',
+    this_year: 'Dieses Jahr',
+    last_year: 'Letztes Jahr',
+  },
+  own_period: 'Von … bis …',
+  from: 'Von',
+  to: 'Bis',
+  months_ahead: (n) => `Dieser und ${n} weitere Monate`,
+  by: 'Gruppieren',
+  by_month: 'Nach Monat',
+  by_owner: 'Nach Person',
+  everybody: 'Alle',
+  nobody: 'Niemand',
+  person: 'Person',
+  not_allowed:
+    'Ihre Rolle darf keine Berichte lesen. Bitten Sie eine Administratorin oder einen Administrator.',
+  omitted: (n) => `${n} weitere Personen haben weniger Einträge. Die Summen enthalten sie.`,
+  empty: {
+    funnel:
+      'In diesem Zeitraum wurden keine Deals angelegt. Wählen Sie einen längeren, oder legen Sie einen Deal an.',
+    forecast:
+      'Keine offenen Deals, und keiner wurde in diesen Monaten gewonnen. Deals mit Abschlussdatum erscheinen hier.',
+    people:
+      'Niemand hat Aktivitäten in diesem Zeitraum. Halten Sie einen Anruf fest, oder planen Sie einen mit Termin.',
+  },
+  notes: {
+    funnel:
+      'Deals, die im Zeitraum angelegt wurden, nach der weitesten erreichten Phase. Eine übersprungene Phase zählt als erreicht. Die Tage sind die der Deals, die die Phase verlassen haben.',
+    forecast:
+      'Offene Deals nach erwartetem Abschluss, und Deals, die in denselben Monaten gewonnen wurden. Gewichtet: Wert mal Wahrscheinlichkeit.',
+    people:
+      'Aktivitäten, die im Zeitraum erledigt wurden, und offene, die darin fällig sind. Offene ohne Termin zählen nicht.',
+  },
+  created: 'Angelegt',
+  win_rate_hint: 'Gewonnene von allen abgeschlossenen',
+  reached: 'Erreicht',
+  further: 'Kamen weiter',
+  stopped_open: 'Hier offen',
+  stopped_lost: 'Hier verloren',
+  to_next: 'Zur nächsten',
+  to_won: 'Bis gewonnen',
+  median_days: 'Tage (Median)',
+  mean_days: 'Tage (Mittel)',
+  reasons: 'Warum Deals verloren gingen',
+  no_reason: 'Ohne Grund',
+  overdue: 'Überfällig',
+  later: 'Später',
+  undated: 'Ohne Datum',
+  expected: 'Erwartet',
+  expected_weighted: 'Erwartet, gewichtet',
+  expected_rest: 'Erwartet, übrige',
+  open_deals: 'Offene Deals',
+  close_month: 'Erwarteter Abschluss',
+  won_in_months: 'In diesen Monaten gewonnen',
+  n_won: (value) => `${value} gewonnen`,
+  all_types: 'Alle',
+  open_in_time: 'Offen, nicht überfällig',
+  n_done: (n) => `${n} erledigt`,
+  n_open: (n) => `${n} offen`,
+  n_overdue: (n) => `${n} überfällig`,
+}
