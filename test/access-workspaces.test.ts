@@ -29,7 +29,6 @@ test("another workspace's ids answer exactly like ids that never were, on every 
     last_name: 'Ruiz',
     company_id: company.id,
   })
-  const note = await made(call, `contacts/${contact.id}/notes`, { body: 'Secret' })
   const deal = await made(call, 'deals', { name: 'Deal', contact_id: contact.id })
   const webhook = await made(call, 'webhooks', { name: 'Hook', url, events: ['company.created'] })
   await made(call, 'companies', { name: 'Event' })
@@ -45,7 +44,6 @@ test("another workspace's ids answer exactly like ids that never were, on every 
     time_zone: 'Europe/Berlin',
   })
 
-  const before = await everything()
   const unknown = { number: '999999', text: 'wh_0' }
   const paths: [path: string, methods: string[], id: string | number][] = []
   const records = {
@@ -55,15 +53,20 @@ test("another workspace's ids answer exactly like ids that never were, on every 
   for (const [name, { id }] of Object.entries(records))
     paths.push([`${name}/ID`, ['GET', 'PUT', 'PATCH', 'DELETE'], id], [`${name}/ID/restore`, ['POST'], id])
   paths.push(['companies/ID/restore', ['POST'], trashed.id], ['deals/ID/change-stage', ['POST'], deal.id])
-  paths.push(
-    ['contacts/ID/notes', ['GET', 'POST'], contact.id],
-    [`contacts/ID/notes/${note.id}`, ['GET', 'PUT', 'DELETE'], contact.id],
-  )
-  for (const name of ['companies', 'contacts', 'deals'] as const)
-    paths.push([`${name}/ID/timeline`, ['GET'], records[name].id])
+  const notes: string[] = []
+  for (const name of ['companies', 'contacts', 'deals'] as const) {
+    const { id } = records[name]
+    const note = `${name}/ID/notes/${(await made(call, `${name}/${id}/notes`, { body: 'Secret' })).id}`
+    notes.push(note)
+    paths.push(
+      [`${name}/ID/timeline`, ['GET'], id],
+      [`${name}/ID/notes`, ['GET', 'POST'], id],
+      [note, ['GET', 'PUT', 'DELETE'], id],
+      [`${note}/restore`, ['POST'], id],
+    )
+  }
   paths.push(
     ['deals/ID/stages', ['GET'], deal.id],
-    [`contacts/ID/notes/${note.id}/restore`, ['POST'], contact.id],
     ['activities/ID/complete', ['POST'], activity.id],
     ['activities/ID/reopen', ['POST'], activity.id],
     ['appointments/ID/cancel', ['POST'], appointment.id],
@@ -75,6 +78,7 @@ test("another workspace's ids answer exactly like ids that never were, on every 
     paths.push([`webhooks/ID/${action}`, ['POST'], webhook.id])
   paths.push(['deliveries/ID', ['GET'], delivery.id], ['deliveries/ID/resend', ['POST'], delivery.id])
 
+  const before = await everything()
   for (const [path, methods, id] of paths)
     for (const method of methods) {
       const ask = (named: string | number) =>
@@ -92,15 +96,21 @@ test("another workspace's ids answer exactly like ids that never were, on every 
         path,
       )
     }
-  // A note is found below its own contact only.
-  const mine = await made(other, 'contacts', { first_name: 'Eve', last_name: 'Other' })
-  refused(await other('GET', `${v1}/contacts/${mine.id}/notes/${note.id}`), 404, 'not_found')
+  // A note is found below its own record only.
+  const mine = [
+    await made(other, 'companies', { name: 'Other' }),
+    await made(other, 'contacts', { first_name: 'Eve', last_name: 'Other' }),
+    await made(other, 'deals', { name: 'Other' }),
+  ]
+  for (const [index, note] of notes.entries())
+    refused(await other('GET', `${v1}/${note.replace('ID', mine[index].id)}`), 404, 'not_found')
   assert.deepEqual(await everything(), before)
 })
 
 const bodies: Record<string, object> = {
   'deals/ID/change-stage': { stage: 'demo' },
-  'contacts/ID/notes': { body: 'Mine' },
+  ...{ 'contacts/ID/notes': { body: 'Mine' }, 'companies/ID/notes': { body: 'Mine' } },
+  'deals/ID/notes': { body: 'Mine' },
 }
 
 // All that the first workspace shows.

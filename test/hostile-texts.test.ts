@@ -145,7 +145,7 @@ async function filled(path: string): Promise<string> {
   assert.equal(made.status, 201, `${resource}: ${made.text}`)
   const at = path.replace(id, made.body.data.id)
   if (!at.includes('{note_id}')) return at
-  const note = await rapport.call('POST', `/api/v1/contacts/${made.body.data.id}/notes`, { body: 'A' })
+  const note = await rapport.call('POST', `/api/v1/${resource}/${made.body.data.id}/notes`, { body: 'A' })
   return at.replace('{note_id}', note.body.data.id)
 }
 

@@ -343,6 +343,23 @@ CREATE INDEX notes_trash ON notes (workspace_id, deleted_at, id) WHERE deleted_a
 CREATE INDEX notes_contact_id_all ON notes (contact_id) WHERE contact_id IS NOT NULL;
 CREATE INDEX notes_contact_id_live ON notes (workspace_id, contact_id, id, created_at) WHERE deleted_at IS NULL;
 
+CREATE TABLE company_notes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id INTEGER NOT NULL,
+  company_id INTEGER NOT NULL,
+  body text NOT NULL,
+  created_by text,
+  updated_by text,
+  created_at text NOT NULL,
+  updated_at text NOT NULL,
+  deleted_at text,
+  FOREIGN KEY (company_id) REFERENCES companies (id)
+);
+CREATE INDEX company_notes_live ON company_notes (workspace_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX company_notes_trash ON company_notes (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX company_notes_company_id_live ON company_notes (workspace_id, company_id, id, created_at) WHERE deleted_at IS NULL;
+CREATE INDEX company_notes_company_id_all ON company_notes (company_id) WHERE company_id IS NOT NULL;
+
 CREATE TABLE deals (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id INTEGER NOT NULL,
@@ -429,6 +446,23 @@ CREATE TABLE deal_stages (
   changed_by text NOT NULL
 );
 CREATE INDEX deal_stages_deal ON deal_stages (workspace_id, deal_id, id, changed_at, from_stage);
+
+CREATE TABLE deal_notes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id INTEGER NOT NULL,
+  deal_id INTEGER NOT NULL,
+  body text NOT NULL,
+  created_by text,
+  updated_by text,
+  created_at text NOT NULL,
+  updated_at text NOT NULL,
+  deleted_at text,
+  FOREIGN KEY (deal_id) REFERENCES deals (id)
+);
+CREATE INDEX deal_notes_live ON deal_notes (workspace_id, id) WHERE deleted_at IS NULL;
+CREATE INDEX deal_notes_trash ON deal_notes (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX deal_notes_deal_id_live ON deal_notes (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
+CREATE INDEX deal_notes_deal_id_all ON deal_notes (deal_id) WHERE deal_id IS NOT NULL;
 
 CREATE TABLE activities (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -194,16 +194,17 @@ describe('the changes of a session', () => {
     await use('update_contact', { id, phone: '+3' })
     await use('delete_company', { id: gone.id })
     const made = await use('create_company', { name: 'Made' })
+    const note = await use('add_deal_note', { id: deal.id, body: 'Decides in May' })
     await use('change_deal_stage', { id: deal.id, stage: 'proposal' })
     assert.equal(made.change_group, change_group)
-    const { body: log } = await call('GET', '/api/v1/audit-log?per_page=5')
+    const { body: log } = await call('GET', '/api/v1/audit-log?per_page=6')
     assert.deepEqual(
       log.data.map((entry: { group_id: string | null }) => entry.group_id),
-      Array(5).fill(change_group),
+      Array(6).fill(change_group),
     )
     const reply = await call('POST', `/api/v1/audit-log/groups/${change_group}/revert`)
     assert.equal(reply.status, 200, reply.text)
-    assert.deepEqual([reply.body.data.restored, reply.body.data.left], [4, []])
+    assert.deepEqual([reply.body.data.restored, reply.body.data.left], [5, []])
     const { body: after } = await call('GET', '/api/v1/audit-log?per_page=1')
     assert.equal(after.data[0].request_id, reply.headers.get('x-request-id'))
     const { phone, tags } = (await call('GET', `/api/v1/contacts/${id}`)).body.data
@@ -211,9 +212,12 @@ describe('the changes of a session', () => {
     assert.equal((await call('GET', `/api/v1/companies/${gone.id}`)).status, 200)
     assert.equal((await call('GET', `/api/v1/companies/${made.data.id}`)).status, 404)
     assert.equal((await call('GET', `/api/v1/deals/${deal.id}`)).body.data.stage, deal.stage)
+    const note_path = `/api/v1/deals/${deal.id}/notes/${note.data.id}`
+    assert.equal((await call('GET', note_path)).status, 404)
     // The revert is a group itself.
     const again = await call('POST', `/api/v1/audit-log/groups/${reply.body.data.group_id}/revert`)
-    assert.equal(again.body.data.restored, 4)
+    assert.equal(again.body.data.restored, 5)
+    assert.equal((await call('GET', note_path)).body.data.body, 'Decides in May')
     assert.equal((await call('GET', `/api/v1/contacts/${id}`)).body.data.phone, '+3')
     await close()
   })

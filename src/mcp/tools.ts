@@ -23,7 +23,8 @@ const one = {
   activities: 'activity',
   appointments: 'appointment',
 }
-const with_timeline: readonly string[] = ['contacts', 'companies', 'deals']
+// These have timelines and notes. The names of the first tools for notes do not say the kind.
+const note_names: Record<string, string> = { contacts: 'note', companies: 'company_note', deals: 'deal_note' }
 
 // By the operation's method and path below /api/v1.
 const tables: Record<string, Named> = {
@@ -37,16 +38,6 @@ const tables: Record<string, Named> = {
     title: 'List custom fields',
     description:
       'The custom fields that this workspace defines: kind of record, key, label, type and options.',
-  },
-  'GET /contacts/:id/notes': {
-    name: 'list_notes',
-    title: 'List the notes of a contact',
-    description: 'The notes of a contact, the newest first.',
-  },
-  'POST /contacts/:id/notes': {
-    name: 'add_note',
-    title: 'Add a note to a contact',
-    description: 'Adds a note to a contact. Use it to write down what was said or agreed.',
   },
   'POST /deals/:id/change-stage': {
     name: 'change_deal_stage',
@@ -121,7 +112,17 @@ for (const kind of records) {
       title: `Restore ${a} ${noun}`,
       description: `Brings ${a} ${noun} back from the trash.`,
     },
-    ...(with_timeline.includes(kind) && {
+    ...(note_names[kind] && {
+      [`GET /${kind}/:id/notes`]: {
+        name: `list_${note_names[kind]}s`,
+        title: `List the notes of ${a} ${noun}`,
+        description: `The notes of ${a} ${noun}, the newest first.`,
+      },
+      [`POST /${kind}/:id/notes`]: {
+        name: `add_${note_names[kind]}`,
+        title: `Add a note to ${a} ${noun}`,
+        description: `Adds a note to ${a} ${noun}. Use it to write down what was said or agreed.`,
+      },
       [`GET /${kind}/:id/timeline`]: {
         name: `${noun}_timeline`,
         title: `Timeline of ${a} ${noun}`,

@@ -42,7 +42,7 @@ export type Room = {
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
   /** The same in the detail view. */
   detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<{ id: number }[]>
-  /** What changes its records. Notes have their own, which name the contact, too. */
+  /** What changes its records. Notes have their own, which name their record, too. */
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */
   batch?: { create: TSchema; update: TSchema; match: readonly Match[] }

@@ -318,9 +318,13 @@ test('a deletion that waits for a lock has the time after its wait, so that no c
   await holder.connect()
   t.after(() => holder.end())
   const contact_id = await contact('Late')
+  const company_id = await made('companies', { name: 'Late' })
+  const deal_id = await made('deals', { name: 'Late' })
   const times = { start_at: '2026-11-25T10:00:00.000Z', end_at: '2026-11-25T10:30:00.000Z' }
   const records = {
     notes: [`contacts/${contact_id}/notes`, { body: 'Called' }],
+    company_notes: [`companies/${company_id}/notes`, { body: 'Called' }],
+    deal_notes: [`deals/${deal_id}/notes`, { body: 'Called' }],
     contacts: ['contacts', { first_name: 'Ana', last_name: 'Late' }],
     companies: ['companies', { name: 'Late' }],
     deals: ['deals', { name: 'Late' }],

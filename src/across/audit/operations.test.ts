@@ -62,9 +62,9 @@ const records: Record<string, { body: () => object; change: object }> = {
 }
 
 const record = async (kind: string) => `/${kind}/${(await made(`/${kind}`, records[kind]?.body() ?? {})).id}`
-const note = async () => {
-  const contact = await record('contacts')
-  return `${contact}/notes/${(await made(`${contact}/notes`, { body: 'Met' })).id}`
+const noteOf = (kind: string) => async () => {
+  const notes = `${await record(kind)}/notes`
+  return `${notes}/${(await made(notes, { body: 'Met' })).id}`
 }
 const hook = async () =>
   `/webhooks/${(await register(call, { url: receiver.url, events: ['contact.deleted'] })).id}`
@@ -134,7 +134,17 @@ for (const kind of ['contacts', 'companies', 'deals', 'activities'])
     ...created(`/${kind}/batch`, () => ({ items: [{ op: 'create', data: records[kind]?.body() }] })),
     status: 200,
   }
-const notes = '/contacts/{id}/notes'
+for (const kind of ['contacts', 'companies', 'deals']) {
+  const [notes, note] = [`/${kind}/{id}/notes`, noteOf(kind)]
+  trials[`post ${notes}`] = {
+    ...created(notes, () => ({ body: 'Met' })),
+    path: async () => `${await record(kind)}/notes`,
+  }
+  trials[`put ${notes}/{note_id}`] = changed(note, { body: 'Wrote' })
+  trials[`patch ${notes}/{note_id}`] = changed(note, { body: 'Wrote' })
+  trials[`delete ${notes}/{note_id}`] = removed(note)
+  trials[`post ${notes}/{note_id}/restore`] = acted(async () => gone(await note()), 'restore', 'restored')
+}
 const webhook = '/webhooks/{webhook_id}'
 const apiKey = async () => `/keys/${(await made('/keys', { name: 'Website form' })).id}`
 const request = async () => `/appointments/${await makeRequest(rapport)}`
@@ -160,14 +170,6 @@ const merging = (kind: string): Record<string, Trial> => {
   return { [`post /${kind}/{id}/merge`]: acted(path, 'merge', '', { body, actions, again: null }) }
 }
 Object.assign(trials, {
-  [`post ${notes}`]: {
-    ...{ path: async () => `${await record('contacts')}/notes`, body: () => ({ body: 'Met' }) },
-    ...{ status: 201, again: null, actions: ['created'] },
-  },
-  [`put ${notes}/{note_id}`]: changed(note, { body: 'Wrote' }),
-  [`patch ${notes}/{note_id}`]: changed(note, { body: 'Wrote' }),
-  [`delete ${notes}/{note_id}`]: removed(note),
-  [`post ${notes}/{note_id}/restore`]: acted(async () => gone(await note()), 'restore', 'restored'),
   'post /deals/{id}/change-stage': acted(() => record('deals'), 'change-stage', 'stage_changed', {
     body: () => ({ stage: 'demo' }),
   }),

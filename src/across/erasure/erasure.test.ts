@@ -307,6 +307,10 @@ test('every kind can be erased: its row, what the audit log tells of it, and its
   const page = await ok('POST', '/booking-pages', { slug: 'demo', title: secret, time_zone: 'UTC' })
   const appointment = await ok('POST', '/appointments', { title: secret, type: secret, ...times(10) })
   const note = await ok('POST', `/contacts/${contact.id}/notes`, { body: secret })
+  const of_company = await ok('POST', `/companies/${company.id}/notes`, { body: secret })
+  await ok('POST', `/companies/${company.id}/notes`, { body: secret })
+  const of_deal = await ok('POST', `/deals/${deal.id}/notes`, { body: secret })
+  await ok('POST', `/deals/${deal.id}/notes`, { body: secret })
   const kept = await ok('POST', '/activities', { type: 'task', subject: 'Kept', ...refers })
   const booked = await ok('POST', '/appointments', { title: 'Kept', booking_page_id: page.id, ...times(12) })
 
@@ -315,6 +319,8 @@ test('every kind can be erased: its row, what the audit log tells of it, and its
     ['booking_pages', page.id, `/booking-pages/${page.id}`],
     ['activities', activity.id, `/activities/${activity.id}`],
     ['notes', note.id, `/contacts/${contact.id}/notes/${note.id}`],
+    ['company_notes', of_company.id, `/companies/${company.id}/notes/${of_company.id}`],
+    ['deal_notes', of_deal.id, `/deals/${deal.id}/notes/${of_deal.id}`],
     ['deals', deal.id, `/deals/${deal.id}`],
     ['companies', company.id, `/companies/${company.id}`],
   ] as const) {

@@ -23,6 +23,7 @@ test('the archive has every record, the notes, the stages and the booking pages,
   const gone = await make('contacts', { first_name: 'Old', last_name: 'One' })
   const note = await make(`contacts/${contact.id}/notes`, { body: 'two\nlines' })
   const deal = await make('deals', { name: 'Relaunch', stage: 'demo' })
+  const deal_note = await make(`deals/${deal.id}/notes`, { body: 'Decides in May' })
   await rapport.call('DELETE', `/api/v1/contacts/${gone.id}`)
   const response = await fetch(`${rapport.url}/api/v1/workspace/export`, {
     headers: { authorization: `Bearer ${rapport.key}` },
@@ -38,7 +39,7 @@ test('the archive has every record, the notes, the stages and the booking pages,
     names.map((name) => name.replace('-0001.ndjson', '')),
     [
       ...['workspace', 'members', 'saved_views', 'custom_fields'],
-      ...['contacts', 'notes', 'companies', 'deals', 'deal_stages'],
+      ...['contacts', 'notes', 'companies', 'company_notes', 'deals', 'deal_stages', 'deal_notes'],
       ...['activities', 'appointments', 'booking_pages'],
     ],
   )
@@ -50,6 +51,7 @@ test('the archive has every record, the notes, the stages and the booking pages,
       .map((line) => JSON.parse(line))
   assert.deepEqual(rows('contacts'), [contact])
   assert.deepEqual(rows('notes'), [note])
+  assert.deepEqual(rows('deal_notes'), [deal_note])
   assert.deepEqual(rows('deals'), [deal])
   assert.deepEqual(
     rows('deal_stages').map(({ deal_id, to_stage }) => [deal_id, to_stage]),

@@ -54,6 +54,8 @@ const kinds = [
   'booking_pages',
   'appointments',
   'notes',
+  'company_notes',
+  'deal_notes',
 ] as const
 const own = [
   'id',
@@ -144,6 +146,8 @@ async function fill(to: Caller) {
   })
   for (const body of ['=1+1', '\u202e\n"quoted", 👩‍👩‍👧', 'null'])
     await data(to, 'POST', `contacts/${contact.id}/notes`, { body })
+  await data(to, 'POST', `companies/${company_id}/notes`, { body: '+49 30 1234\nfront desk' })
+  await data(to, 'POST', `deals/${deal.id}/notes`, { body: '@cmd' })
   const page = await data(to, 'POST', 'booking-pages', {
     slug: `demo-${++pages}`,
     title: '<script>',
@@ -170,7 +174,7 @@ test('an archive of a workspace gives another one equal records, linked by their
   const errors = (await target.call('GET', `/api/v1/imports/${done.id}/errors`)).text
   assert.deepEqual(
     [done.status, done.resource, done.created, done.failed, done.message],
-    ['succeeded', 'workspace', 13, 0, null],
+    ['succeeded', 'workspace', 15, 0, null],
     errors,
   )
   await target.call('DELETE', `/api/v1/companies/${(await data(target, 'GET', 'companies?sort=id'))[0].id}`)
@@ -178,7 +182,7 @@ test('an archive of a workspace gives another one equal records, linked by their
   const empty = await newWorkspace()
   await imported(empty, await exported(target))
   assert.deepEqual(await comparable(empty), await comparable(source))
-  assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), { restored: 13, left: [] })
+  assert.deepEqual(await data(target, 'POST', `imports/${done.id}/undo`), { restored: 15, left: [] })
   const { companies: _, ...left } = await comparable(target)
   const { companies: __, ...before } = stranger
   assert.deepEqual(left, before)
@@ -307,7 +311,7 @@ test('a dry run of an archive counts, and writes nothing', async () => {
   const [source, target] = [await newWorkspace(), await newWorkspace()]
   await fill(source)
   const done = await imported(target, await exported(source), '&dry_run=true')
-  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 13, 0])
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 15, 0])
   for (const rows of Object.values(await comparable(target))) assert.deepEqual(rows, [])
 })
 

@@ -94,7 +94,7 @@ describe('a merge', () => {
     assert.equal((await ok('POST', `/deals/${gone.id}/restore`)).contact_id, survivor)
   })
 
-  test('of companies moves their contacts and deals', async () => {
+  test('of companies moves their contacts, deals and notes, and an undo moves them back', async () => {
     const survivor = await ok('POST', '/companies', { name: 'Acme' })
     const other = await ok('POST', '/companies', { name: 'ACME Inc.', website: 'https://acme.example' })
     const company_id = other.id
@@ -102,11 +102,19 @@ describe('a merge', () => {
       `/contacts/${await contact({ company_id })}`,
       `/deals/${(await ok('POST', '/deals', { name: 'Relaunch', company_id })).id}`,
     ]
-    const { data } = await merge(`/companies/${survivor.id}`, [other.id])
+    const note = await ok('POST', `/companies/${company_id}/notes`, { body: 'Closed in August' })
+    const note_path = `/companies/${company_id}/notes/${note.id}`
+    const before = await readAll([note_path])
+    const { data, meta } = await merge(`/companies/${survivor.id}`, [other.id])
+    const moved = await ok('GET', `/companies/${survivor.id}/notes/${note.id}`)
+    assert.deepEqual([moved.company_id, moved.body], [survivor.id, 'Closed in August'])
     assert.deepEqual([data.name, data.website], ['Acme', 'https://acme.example'])
     for (const record of await readAll(paths)) assert.equal(record.company.name, 'Acme')
     const missing = await call('GET', `/api/v1/companies/${other.id}`)
     assert.deepEqual([missing.status, missing.body.error.merged_into_id], [404, survivor.id])
+    clock.advance(1000)
+    assert.deepEqual((await undo(meta.merge_id)).left, [])
+    assert.deepEqual(await readAll([note_path]), before)
   })
 
   test('has its events and audit entries: of the survivor, of the others, and of what moved', async () => {

@@ -9,16 +9,19 @@ export type RecordChanges = {
   id: number
   actions: string[]
   before: Record<string, unknown>
-  /** The contact of a note; null for other records. */
+  /** The record of a note; null for other records. */
   owner_id: number | null
   last_entry: number
 }
 
-/** The changes of a group by record, the last changed record first, and their number. Reads one entry more than the limit. */
+/**
+ * The changes of a group by record, the last changed record first, and their number. Reads one entry more than the limit.
+ * `owners` has the field with the id of the owner, by the kind of a part.
+ */
 export async function changesOfGroup(
   db: Db,
-  workspace_id: number,
-  change_group: string,
+  { workspace_id, change_group }: { workspace_id: number; change_group: string },
+  owners: Readonly<Record<string, string>>,
 ): Promise<{ records: RecordChanges[]; count: number }> {
   const entries = await db
     .selectFrom('audit_log')
@@ -32,9 +35,10 @@ export async function changesOfGroup(
   for (const { id, kind, record_id, action, before, after } of entries) {
     const key = `${kind} ${record_id}`
     const facts = { ...JSON.parse(after ?? '{}'), ...JSON.parse(before ?? '{}') }
+    const owner_id = facts[owners[kind] ?? '']
     const known: RecordChanges = records.get(key) ?? {
       ...{ kind, id: Number(record_id), actions: [], before: {}, last_entry: id },
-      owner_id: typeof facts.contact_id === 'number' && kind === 'notes' ? facts.contact_id : null,
+      owner_id: typeof owner_id === 'number' ? owner_id : null,
     }
     // Of several changes of a field, the first one knows the value before the group.
     const changed = action === 'deleted' || action === 'restored' ? {} : JSON.parse(before ?? '{}')

@@ -34,6 +34,9 @@ export function revertRoute(
   const places = new Map<string, Pick<Place, 'path' | 'writable'>>(
     resources.map(({ table, path }) => [table, { path, writable: writableOf(operations, path) }]),
   )
+  const owners = Object.fromEntries(
+    resources.flatMap(({ table, part_of }) => (part_of ? [[table, part_of.by]] : [])),
+  )
   const [scope = '', ...or_scopes] = [...new Set(resources.map(({ scope }) => `${scope}:write`))]
 
   operation(
@@ -56,7 +59,11 @@ export function revertRoute(
     (request, reply) =>
       write.inSteps(request, reply, {
         async before(tx, { workspace_id, scopes = null }) {
-          const { records: all, count } = await changesOfGroup(tx, workspace_id, request.params.group_id)
+          const { records: all, count } = await changesOfGroup(
+            tx,
+            { workspace_id, change_group: request.params.group_id },
+            owners,
+          )
           // As in the audit log, the caller learns nothing of other kinds.
           const records = all.filter(({ kind }) => rights.mayRead(scopes, kind))
           if (!records.length) throw notFound('This group of changes')

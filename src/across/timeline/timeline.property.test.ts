@@ -43,7 +43,8 @@ async function apply(world: World, records: string[], one: Command): Promise<voi
   })
   switch (one.act) {
     case 'note': {
-      const path = `/contacts/${world.contacts}/notes`
+      const owner = one.link.deal ? 'deals' : one.link.company ? 'companies' : 'contacts'
+      const path = `/${owner}/${world[owner]}/notes`
       records.push(`${path}/${await made(path, { body: 'x' })}`)
       return
     }
@@ -86,7 +87,9 @@ async function apply(world: World, records: string[], one: Command): Promise<voi
 }
 
 type Key = { at: string; type: string; id: number }
-const ranks = ['change', 'note', 'activity', 'appointment', 'deal', 'stage_change']
+const ranks = [
+  ...['change', 'note', 'activity', 'appointment', 'deal', 'stage_change', 'company_note', 'deal_note'],
+]
 const text = ({ at, type, id }: Key) => `${at} ${type} ${id}`
 
 /** What a timeline must show, from all rows of the tables. */
@@ -94,9 +97,11 @@ async function model(owner: keyof World, id: number): Promise<string[]> {
   const stored = await readStored(rapport.data_dir)
   const rows = async (table: string) =>
     (await stored.rows(`SELECT * FROM ${table}`)).filter((row) => !row.deleted_at) as Record<string, never>[]
-  const [contacts, notes, activities, appointments, deals, stages, audit] = [
+  const [contacts, notes, company_notes, deal_notes, activities, appointments, deals, stages, audit] = [
     await rows('contacts'),
     await rows('notes'),
+    await rows('company_notes'),
+    await rows('deal_notes'),
     await rows('activities'),
     await rows('appointments'),
     await rows('deals'),
@@ -117,6 +122,12 @@ async function model(owner: keyof World, id: number): Promise<string[]> {
       .filter((row) => row.kind === owner && row.record_id === String(id))
       .map(entry('change', 'occurred_at')),
     ...notes.filter((row) => people.includes(row.contact_id as never)).map(entry('note', 'created_at')),
+    ...company_notes
+      .filter((row) => owner === 'companies' && row.company_id === id)
+      .map(entry('company_note', 'created_at')),
+    ...deal_notes
+      .filter((row) => mine.some((deal) => deal.id === row.deal_id))
+      .map(entry('deal_note', 'created_at')),
     ...activities.filter((row) => row[field] === id).map(entry('activity', 'created_at')),
     ...appointments
       .filter((row) => people.includes(row.contact_id as never))

@@ -39,6 +39,8 @@ async function everything() {
   const links = { contact_id: contact.id, company_id: company.id }
   const note = await made(`/contacts/${contact.id}/notes`, { body: 'Met at the fair' })
   const deal = await made('/deals', { name: 'Relaunch', value: 100.5, ...links })
+  const company_note = await made(`/companies/${company.id}/notes`, { body: 'Closed in August' })
+  const deal_note = await made(`/deals/${deal.id}/notes`, { body: 'Decides in May' })
   const activity = await made('/activities', {
     ...{ type: 'call', subject: 'Talk', body: 'A long text', due_at: '2026-12-01T09:00:00Z' },
     ...{ ...links, deal_id: deal.id },
@@ -48,33 +50,38 @@ async function everything() {
   await done('POST', `/deals/${deal.id}/change-stage`, { stage: 'demo' })
   await done('PUT', `/contacts/${contact.id}`, { title: 'CEO' })
   await done('PUT', `/companies/${company.id}`, { phone: '123' })
-  return { company, contact, note, deal, activity, appointment }
+  return { company, contact, note, company_note, deal_note, deal, activity, appointment }
 }
 
 const kinds = (entries: Entry[]) => entries.map(({ type, data }) => [type, data.action ?? data.id ?? data.to])
 
 test('each timeline has its entries, newest first, and shows records as their lists do', async () => {
-  const { company, contact, note, deal, activity, appointment } = await everything()
+  const { company, contact, note, company_note, deal_note, deal, activity, appointment } = await everything()
   const of_contact = await timeline(`/contacts/${contact.id}`)
   const linked = [
     ['stage_change', 'demo'],
     ['appointment', appointment.id],
     ['activity', activity.id],
+    ['deal_note', deal_note.id],
+  ]
+  const first = [
     ['deal', deal.id],
     ['note', note.id],
   ]
-  assert.deepEqual(kinds(of_contact), [['change', 'updated'], ...linked, ['change', 'created']])
+  assert.deepEqual(kinds(of_contact), [['change', 'updated'], ...linked, ...first, ['change', 'created']])
   const of_company = await timeline(`/companies/${company.id}`)
-  assert.deepEqual(kinds(of_company), [['change', 'updated'], ...linked, ['change', 'created']])
+  const own = [['company_note', company_note.id], ...first]
+  assert.deepEqual(kinds(of_company), [['change', 'updated'], ...linked, ...own, ['change', 'created']])
   const of_deal = await timeline(`/deals/${deal.id}`)
   assert.deepEqual(kinds(of_deal), [
     ['stage_change', 'demo'],
     ['change', 'stage_changed'],
     ['activity', activity.id],
+    ['deal_note', deal_note.id],
     ['change', 'created'],
   ])
 
-  const [updated, stage, , , , , created] = of_contact
+  const [updated, stage, , , , , , created] = of_contact
   for (const [type, path, record] of [
     ['appointment', 'appointments', appointment],
     ['activity', 'activities', activity],
@@ -88,6 +95,13 @@ test('each timeline has its entries, newest first, and shows records as their li
         shown,
       )
   }
+  const { created_at: at, id } = deal_note
+  const data = await listed(`deals/${deal.id}/notes`, id)
+  for (const entries of [of_contact, of_company, of_deal])
+    assert.deepEqual(
+      entries.find(({ type }) => type === 'deal_note'),
+      { at, type: 'deal_note', id, data },
+    )
   const [first_key] = (await call('GET', `${base}/audit-log?kind=api_keys&per_page=1&page=1`)).body.data
   const by = { kind: 'key', id: first_key.record_id, name: 'First key' }
   assert.deepEqual(stage?.data, { deal_id: deal.id, deal_name: 'Relaunch', from: 'new_lead', to: 'demo', by })
@@ -100,18 +114,19 @@ test('each timeline has its entries, newest first, and shows records as their li
 })
 
 test('what is linked and goes to the trash does not appear, and comes back with a restore', async () => {
-  const { company, contact, note, deal, activity, appointment } = await everything()
+  const { company, contact, note, deal_note, deal, activity, appointment } = await everything()
   const path = `/contacts/${contact.id}`
   const before = await timeline(path)
   const of_company = await timeline(`/companies/${company.id}`)
   for (const [type, record] of [
     ['note', `${path}/notes/${note.id}`],
+    ['deal_note', `/deals/${deal.id}/notes/${deal_note.id}`],
     ['activity', `/activities/${activity.id}`],
     ['appointment', `/appointments/${appointment.id}`],
     ['deal', `/deals/${deal.id}`],
   ] as const) {
     await done('DELETE', record)
-    const gone = type === 'deal' ? ['deal', 'stage_change'] : [type]
+    const gone = type === 'deal' ? ['deal', 'stage_change', 'deal_note'] : [type]
     const rest = (all: Entry[]) =>
       all
         .filter((entry) => !gone.includes(entry.type))
@@ -170,12 +185,15 @@ test('a timeline is no way around a scope: what a key may not read by itself is 
     'change',
     'note',
   ])
+  assert.deepEqual(await seen(`/companies/${company.id}`, ['companies:read']), ['change', 'company_note'])
   assert.deepEqual(await seen(`/companies/${company.id}`, ['companies:read', 'deals:read']), [
     'change',
+    'company_note',
     'deal',
+    'deal_note',
     'stage_change',
   ])
-  assert.deepEqual(await seen(`/deals/${deal.id}`, ['deals:read']), ['change', 'stage_change'])
+  assert.deepEqual(await seen(`/deals/${deal.id}`, ['deals:read']), ['change', 'deal_note', 'stage_change'])
   const key = await makeKey(rapport, { scopes: ['deals:read'] })
   assert.equal((await key.call('GET', `${base}${of_contact}/timeline`)).status, 403)
 })

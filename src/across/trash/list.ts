@@ -7,7 +7,8 @@ export type Trashed = {
   kind: string
   id: number
   name: string
-  contact_id: number | null
+  /** The record of a note; null for all other kinds. */
+  part_of_id: number | null
   deleted_at: string
 }
 
@@ -50,8 +51,8 @@ export async function listTrash(
   if (!resources.length) return []
   const parts = resources.map((resource) => {
     const { table: kind, part_of } = resource
-    const contact_id = part_of?.table === 'contacts' ? sql.ref(`t.${part_of.by}`) : sql`CAST(NULL AS bigint)`
-    const columns = sql`${sql.lit(kind)} AS kind, t.id, ${nameOf(resource)} AS name, ${contact_id} AS contact_id, t.deleted_at`
+    const owner = part_of ? sql.ref(`t.${part_of.by}`) : sql`CAST(NULL AS bigint)`
+    const columns = sql`${sql.lit(kind)} AS kind, t.id, ${nameOf(resource)} AS name, ${owner} AS part_of_id, t.deleted_at`
     const where = after ? sql`${inTrash(workspace_id)} AND ${beyond(kind, after)}` : inTrash(workspace_id)
     // Limit each part by its own index before all parts are sorted together.
     return sql`SELECT * FROM (

@@ -21,9 +21,14 @@ const path = '/api/v1/trash'
 export function trashRoutes(app: App, service: Service): void {
   const { reading, config, resources, rights } = service
   const all = byDependency(resources)
-  const { TrashedRecord, TrashQuery } = trashSchemas(all.map(({ table }) => table))
-  const withRemoval = (record: Trashed) => ({
+  const { TrashedRecord, TrashQuery } = trashSchemas(all)
+  const owner_fields = new Map<string, string | undefined>(
+    all.map(({ table, part_of }) => [table, part_of?.by]),
+  )
+  const shownAs = ({ part_of_id, ...record }: Trashed) => ({
     ...record,
+    contact_id: null,
+    ...(part_of_id !== null && { [owner_fields.get(record.kind) ?? '']: part_of_id }),
     removed_at: isoTime(Date.parse(record.deleted_at) + config.trash_days * day_ms),
   })
 
@@ -47,7 +52,7 @@ export function trashRoutes(app: App, service: Service): void {
           ({ deleted_at, kind, id }) => [deleted_at, kind, id],
         ),
       )
-      return { records: records.map(withRemoval), ...found }
+      return { records: records.map(shownAs), ...found }
     },
   )
 

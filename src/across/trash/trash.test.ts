@@ -69,8 +69,11 @@ async function oneOfEach() {
     },
     ...{ contact_id: contact.id, booking_page_id: page.id, location: 'Video', notes: 'Bring the offer' },
   })
-  const note = await ok('POST', `/contacts/${contact.id}/notes`, { body: text })
   const at = (kind: string, path: string, id: number, name: string) => ({ kind, path, id, name })
+  const noteAt = async (kind: string, notes: string) => {
+    const { id } = await ok('POST', notes, { body: text })
+    return at(kind, `${notes}/${id}`, id, text.slice(0, 80))
+  }
   const records = {
     company: at('companies', `/companies/${company.id}`, company.id, 'Acme'),
     contact: at('contacts', `/contacts/${contact.id}`, contact.id, 'Ana Ruiz'),
@@ -78,7 +81,9 @@ async function oneOfEach() {
     activity: at('activities', `/activities/${activity.id}`, activity.id, 'Talk about the offer'),
     page: at('booking_pages', `/booking-pages/${page.id}`, page.id, 'Demo page'),
     appointment: at('appointments', `/appointments/${appointment.id}`, appointment.id, 'Demo'),
-    note: at('notes', `/contacts/${contact.id}/notes/${note.id}`, note.id, text.slice(0, 80)),
+    note: await noteAt('notes', `/contacts/${contact.id}/notes`),
+    company_note: await noteAt('company_notes', `/companies/${company.id}/notes`),
+    deal_note: await noteAt('deal_notes', `/deals/${deal.id}/notes`),
   }
   const kinds = Object.values(records).map(({ kind }) => kind)
   const others: Record<string, ReturnType<typeof at>> = {}
@@ -104,7 +109,8 @@ test('delete and restore give back the exact earlier state of every kind, in eve
       '/companies?custom_fields[region]=EMEA',
     ],
     ...['/deals?stage=proposal', '/deals?status=open', `/deals?contact_id=${contact.id}`],
-    ...['/activities?type=call', `/activities?deal_id=${deal.id}`, `/contacts/${contact.id}/notes`],
+    ...['/activities?type=call', `/activities?deal_id=${deal.id}`],
+    ...[contact, company, deal].map(({ path }) => `${path}/notes`),
   ]
   // A list of something that is gone may refuse to answer: that too is its state.
   const states = async () =>
@@ -131,7 +137,8 @@ test('delete and restore give back the exact earlier state of every kind, in eve
     assert.deepEqual(await states(), whole, kind)
   }
   // All at once, in one order, and back in the other.
-  const all = [records.note, records.activity, records.appointment, deal, contact, company, records.page]
+  const { note, company_note, deal_note, activity, appointment, page } = records
+  const all = [note, company_note, deal_note, activity, appointment, deal, contact, company, page]
   for (const { path } of all) await ok('DELETE', path)
   for (const { path } of all.toReversed()) await ok('POST', `${path}/restore`)
   assert.deepEqual(await states(), whole)
@@ -140,21 +147,26 @@ test('delete and restore give back the exact earlier state of every kind, in eve
 describe('the list', () => {
   test('has every kind, latest deletion first, with what a person calls it and when it goes for good', async () => {
     assert.deepEqual((await listed()).data, [])
-    const { note, contact, ...others } = await oneOfEach()
-    const order = [note, ...Object.values(others)]
+    const { contact, company, deal, ...others } = await oneOfEach()
+    const order = Object.values(others)
+    const owners: Record<string, object> = {
+      notes: { contact_id: contact.id },
+      company_notes: { company_id: company.id },
+      deal_notes: { deal_id: deal.id },
+    }
     const expected = []
     for (const { kind, id, path, name } of order) {
       clock.advance(1000)
       await ok('DELETE', path)
       const removed_at = new Date(clock.now() + 7 * 24 * 3600 * 1000).toISOString()
-      const contact_id = kind === 'notes' ? contact.id : null
-      expected.unshift({ kind, id, name, contact_id, deleted_at: now(), removed_at })
+      const owner = { contact_id: null, ...owners[kind] }
+      expected.unshift({ kind, id, name, ...owner, deleted_at: now(), removed_at })
     }
     const { data, meta } = await listed()
     assert.deepEqual(data, expected)
     assert.deepEqual(meta, { current_page: 1, last_page: 1, per_page: 100, total: order.length })
     assert.deepEqual(
-      new Set([...data.map(({ kind }: { kind: string }) => kind), 'contacts']),
+      new Set([...data.map(({ kind }: { kind: string }) => kind), 'contacts', 'companies', 'deals']),
       new Set(all_kinds),
     )
     for (const { kind } of order)
@@ -162,12 +174,18 @@ describe('the list', () => {
         (await listed(`kind=${kind}`)).data,
         expected.filter((one) => one.kind === kind),
       )
-    // A note of a deleted contact is not listed, whether or not it was deleted before.
-    clock.advance(1000)
-    await ok('DELETE', contact.path)
-    const kinds = (await listed()).data.map(({ kind }: { kind: string }) => kind)
-    assert.deepEqual([kinds.includes('notes'), kinds[0]], [false, 'contacts'])
-    await ok('POST', `${contact.path}/restore`)
+    // A note of a deleted record is not listed, whether or not it was deleted before.
+    for (const [kind, owner] of Object.entries({
+      notes: contact,
+      company_notes: company,
+      deal_notes: deal,
+    })) {
+      clock.advance(1000)
+      await ok('DELETE', owner.path)
+      const kinds = (await listed()).data.map(({ kind }: { kind: string }) => kind)
+      assert.deepEqual([kinds.includes(kind), kinds[0]], [false, owner.kind])
+      await ok('POST', `${owner.path}/restore`)
+    }
     for (const { path } of order.toReversed()) await ok('POST', `${path}/restore`)
     assert.deepEqual((await listed()).meta.total, 0)
   })
@@ -225,22 +243,29 @@ describe('the list', () => {
 })
 
 describe('restoring a note', () => {
-  test('needs a live contact, its own; a live note is answered unchanged', async () => {
-    const { note, contact } = await oneOfEach()
-    const other = await ok('POST', '/contacts', { first_name: 'Bo', last_name: 'Berg' })
-    await ok('DELETE', note.path)
-    const elsewhere = `${api}/contacts/${other.id}/notes/${note.id}/restore`
-    assert.equal((await call('POST', elsewhere)).status, 404)
-    await ok('DELETE', contact.path)
-    assert.equal((await call('POST', `${api}${note.path}/restore`)).status, 404)
-    await ok('POST', `${contact.path}/restore`)
-    assert.deepEqual((await ok('GET', `${contact.path}/notes`)).length, 0)
-    const restored = await ok('POST', `${note.path}/restore`)
-    assert.deepEqual(await ok('POST', `${note.path}/restore`), restored)
-    const history = await ok('GET', `/audit-log?kind=notes&record_id=${note.id}`)
-    assert.deepEqual(
-      history.map(({ action }: { action: string }) => action),
-      ['restored', 'deleted', 'created'],
-    )
+  test('needs its own record, live; a live note is answered unchanged', async () => {
+    const records = await oneOfEach()
+    const { note, company_note, deal_note, contact, company, deal } = records
+    for (const [own, owner, fields] of [
+      [note, contact, { first_name: 'Bo', last_name: 'Berg' }],
+      [company_note, company, { name: 'Berg AB' }],
+      [deal_note, deal, { name: 'Chairs' }],
+    ] as const) {
+      const other = await ok('POST', `/${owner.kind}`, fields)
+      await ok('DELETE', own.path)
+      const elsewhere = `${api}/${owner.kind}/${other.id}/notes/${own.id}/restore`
+      assert.equal((await call('POST', elsewhere)).status, 404)
+      await ok('DELETE', owner.path)
+      assert.equal((await call('POST', `${api}${own.path}/restore`)).status, 404)
+      await ok('POST', `${owner.path}/restore`)
+      assert.deepEqual((await ok('GET', `${owner.path}/notes`)).length, 0)
+      const restored = await ok('POST', `${own.path}/restore`)
+      assert.deepEqual(await ok('POST', `${own.path}/restore`), restored)
+      const history = await ok('GET', `/audit-log?kind=${own.kind}&record_id=${own.id}`)
+      assert.deepEqual(
+        history.map(({ action }: { action: string }) => action),
+        ['restored', 'deleted', 'created'],
+      )
+    }
   })
 })

@@ -9,9 +9,9 @@ import { createActivity } from '../../resources/activities/operations.ts'
 import { cancelAppointment, createAppointment } from '../../resources/appointments/operations.ts'
 import { createBookingPage } from '../../resources/booking-pages/operations.ts'
 import { createCompany } from '../../resources/companies/operations.ts'
-import { createNote } from '../../resources/contacts/notes/operations.ts'
 import { createContact } from '../../resources/contacts/operations.ts'
 import { changeStage, createDeal } from '../../resources/deals/operations.ts'
+import { contactNotes } from '../../resources/notes/operations.ts'
 import type { Step } from './plan.ts'
 import { definitions } from './texts.ts'
 
@@ -112,7 +112,7 @@ function operate(
       return cancelAppointment(tx, context, id, body, sent)
     case 'note': {
       const { contact_id, ...note } = body
-      return createNote(tx, context, contact_id, note, [])
+      return contactNotes.create(tx, context, contact_id, note, [])
     }
   }
 }

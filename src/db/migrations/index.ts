@@ -31,6 +31,7 @@ import { changeGroups } from './0029_change_groups.ts'
 import { importSources } from './0030_import_sources.ts'
 import { notifications } from './0031_notifications.ts'
 import { importProgress } from './0032_import_progress.ts'
+import { notesOfRecords } from './0033_notes_of_records.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: Migration[] = [
   importSources,
   notifications,
   importProgress,
+  notesOfRecords,
 ]

@@ -3,7 +3,6 @@ import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { RecordView } from '../record/record-view.tsx'
-import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import { Reach } from '../ui/reach.tsx'
 import { Notes } from './notes.tsx'
@@ -23,7 +22,6 @@ const fields: readonly Fact<'contacts'>[] = [
 
 /** A contact with all that belongs to it, on its page and in the side panel. */
 export function ContactRecord(props: RecordProps) {
-  const t = useTexts()
   return (
     <RecordView kind="contacts" {...props}>
       {(contact, save) => {

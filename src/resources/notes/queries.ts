@@ -1,0 +1,83 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { pending_removal } from '../../db/records.ts'
+import { bytesOf, fitting } from '../../db/sizes.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { type Row, selectionOf } from '../selection.ts'
+import type { Note, NoteKind } from './resource.ts'
+
+type OfOwner = { workspace_id: number; owner_id: number }
+
+// The names of the authors are the longest part of it.
+const bytes_beside_body = 2500
+
+/** Reads and moves the notes of one kind. They are reached only through a live record: they go to the trash with it. */
+export function noteQueries({ resource, of, by }: NoteKind) {
+  const { query, read } = selectionOf<Note>(resource, resource.columns)
+  const table = sql.table(resource.table)
+  const column = (name: string) => sql.ref(`${resource.table}.${name}`)
+  const ofOwner = ({ workspace_id, owner_id }: OfOwner) => sql<SqlBool>`
+    ${column('workspace_id')} = ${workspace_id} AND ${column(by)} = ${owner_id}`
+  const reachable = (p: OfOwner, condition: RawBuilder<SqlBool>) => sql<SqlBool>`
+    ${ofOwner(p)} AND ${condition} AND ${column('deleted_at')} IS NULL AND EXISTS (
+      SELECT 1 FROM ${sql.table(of)} WHERE workspace_id = ${p.workspace_id} AND id = ${p.owner_id} AND deleted_at IS NULL)`
+  const newest_first = sql`ORDER BY ${column('id')} DESC`
+
+  type Size = { id: number; bytes: number }
+  const sizes = prepare((db, p: OfOwner & { below: number; limit: number }) => ({
+    compile: () =>
+      sql<Size>`SELECT ${column('id')}, ${bytesOf('body')} AS bytes FROM ${table}
+        WHERE ${reachable(p, sql`${column('id')} < ${p.below}`)} ${newest_first} LIMIT ${p.limit}`.compile(
+        db,
+      ),
+  }))
+  const between = prepare<OfOwner & { below: number; from: number }, Row>((db, p) => {
+    const ids = sql<SqlBool>`${column('id')} < ${p.below} AND ${column('id')} >= ${p.from}`
+    return query(db, reachable(p, ids), newest_first)
+  })
+  const byId = prepare<OfOwner & { id: number }, Row>((db, p) =>
+    query(db, reachable(p, sql`${column('id')} = ${p.id}`)),
+  )
+
+  return {
+    /**
+     * Measures the newest notes of a live record below an id, up to `max_bytes` and `limit` notes. Returns their lowest id
+     * (null without notes), their bytes, and whether there are more.
+     */
+    async measure(
+      db: Db,
+      range: OfOwner & { below: number },
+      { limit, max_bytes }: { limit: number; max_bytes: number },
+    ): Promise<{ from: number | null; bytes: number; more: boolean }> {
+      const found = await sizes(db, { ...range, limit: limit + 1 })
+      const notes = found.slice(0, limit).map(({ bytes }) => ({ bytes: bytes + bytes_beside_body }))
+      const { count, bytes } = fitting(notes, max_bytes)
+      return { from: found[count - 1]?.id ?? null, bytes, more: count < found.length }
+    },
+    /** The notes of a live record with ids from `from` to below `below`, newest first. */
+    list: async (db: Db, range: OfOwner & { below: number; from: number }): Promise<Note[]> =>
+      (await between(db, range)).map(read),
+    /** The number of notes of a record, without soft-deleted ones. */
+    async count(db: Db, owner: OfOwner): Promise<number> {
+      const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${table}
+        WHERE ${ofOwner(owner)} AND deleted_at IS NULL`.execute(db)
+      return Number(rows[0]?.n)
+    },
+    /** A note of a live record, or null. */
+    async find(db: Db, note: OfOwner & { id: number }): Promise<Note | null> {
+      const [row] = await byId(db, note)
+      return row ? read(row) : null
+    },
+    /** Moves a live note to the trash (`deleted_at` set), or back (null). No shown field changes. */
+    async move(tx: Db, workspace_id: number, id: number, deleted_at: string | null): Promise<void> {
+      await sql`UPDATE ${table} SET deleted_at = ${deleted_at}
+        WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(tx)
+    },
+    /** Whether a note of a record was moved to the trash by itself. */
+    async isInTrash(tx: Db, { id, ...owner }: OfOwner & { id: number }): Promise<boolean> {
+      const { rows } = await sql`SELECT 1 FROM ${table}
+        WHERE ${ofOwner(owner)} AND id = ${id} AND deleted_at > ${pending_removal.erasing}`.execute(tx)
+      return rows.length > 0
+    },
+  }
+}
