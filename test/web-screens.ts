@@ -12,6 +12,9 @@ export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Reco
   const events = ['deal.won', 'deal.lost', 'contact.created']
   const made = await call('POST', '/api/v1/webhooks', { name: 'Billing', url: receiver.url, events })
   const { contacts, companies, deals, activities, appointments, booking_page } = await fillWorkspace({ call })
+  const body = 'Closed in July and August.\nOrders go through Ms. Ruiz, who is back in September.'
+  for (const path of [`companies/${companies[0]}`, `deals/${deals[7]}`])
+    await call('POST', `/api/v1/${path}/notes`, { body })
   await receiver.waitFor(10)
   const deliveries = (await call('GET', '/api/v1/deliveries?status=pending')).body.data
   await receiver.close()
@@ -26,9 +29,11 @@ export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Reco
     merge: `/contacts/${contacts[1]}/merge?with=${contacts[2]}`,
     companies: '/companies',
     company: `/companies/${companies[0]}`,
+    'company-notes': `/companies/${companies[0]}?tab=notes`,
     deals: '/deals',
     'deals-table': '/deals?view=table',
     deal: `/deals/${deals[7]}`,
+    'deal-notes': `/deals/${deals[7]}?tab=notes`,
     activities: '/activities',
     activity: `/activities/${activities[0]}`,
     calendar: '/calendar',

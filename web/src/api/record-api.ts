@@ -10,12 +10,13 @@ import {
   type Tagged,
   taggedOf,
 } from './client.ts'
+import type { NoteKind } from './note-kinds.ts'
 import type { paths } from './schema'
 
 /**
- * The kinds of records that have a page: all kinds of the trash except notes, which are part of a contact.
+ * The kinds of records that have a page: all kinds of the trash except notes, which are part of another record.
  */
-export type RecordKind = Exclude<Schemas['TrashedRecord']['kind'], 'notes'>
+export type RecordKind = Exclude<Schemas['TrashedRecord']['kind'], NoteKind>
 
 // booking_pages → /api/v1/booking-pages
 type Segment<K extends string> = K extends `${infer A}_${infer B}` ? `${A}-${Segment<B>}` : K

@@ -1,5 +1,6 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { Problem } from '../api/client.ts'
+import { note_kinds } from '../api/note-kinds.ts'
 import { isAhead, readAfterChange, readAgain } from '../api/read-again.ts'
 import { all_kinds } from '../kinds.ts'
 import { staleAfter } from '../record/kinds.ts'
@@ -9,7 +10,7 @@ import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 // The first parts of the queries' keys that a change makes stale, by what changed.
 const stale: Record<string, string[]> = {
   ...Object.fromEntries(all_kinds.map((kind) => [kind.kind, staleAfter(kind, all_kinds)])),
-  notes: ['notes', 'timeline', 'trash'],
+  ...Object.fromEntries(Object.values(note_kinds).map((kind) => [kind, ['notes', 'timeline', 'trash']])),
   imports: ['imports'],
   notifications: ['notifications'],
   views: ['views'],

@@ -35,7 +35,7 @@ export const companies = {
     },
   },
   events: ['company.created', 'company.updated', 'company.deleted'],
-  stale: ['merges'],
+  stale: ['notes', 'merges'],
   nameOf: ({ name }) => visible(name),
   lines: ({ industry, website, phone, address }) => [industry, website, phone, address],
   found: (website) => website,

@@ -1,11 +1,9 @@
-import { NoteIcon } from '@primer/octicons-react'
 import { type Fact, Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { RecordView } from '../record/record-view.tsx'
 import { fullName } from '../ui/full-name.ts'
 import { Reach } from '../ui/reach.tsx'
-import { Notes } from './notes.tsx'
 import { SameEmail } from './same-email.tsx'
 
 const fields: readonly Fact<'contacts'>[] = [
@@ -53,14 +51,6 @@ export function ContactRecord(props: RecordProps) {
             </div>
           ),
           linked: { company },
-          tabs: [
-            {
-              id: 'notes',
-              label: t.fields.notes,
-              content: <Notes contact_id={id} />,
-              ...(save && { command: { keys: 'n', label: t.app.keys.note, icon: NoteIcon } }),
-            },
-          ],
         }
       }}
     </RecordView>

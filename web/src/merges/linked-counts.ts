@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { answerOf, api } from '../api/client.ts'
+import { noteApi } from '../api/note-api.ts'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { useMay } from '../app/session.ts'
 import { type MergedKind, type Names, useAllKinds, useKind } from '../record/kinds.ts'
@@ -19,10 +19,10 @@ export function useLinkedCounts(kind: MergedKind, ids: readonly number[]): Linke
   const linked = useAllKinds()
     .filter((other) => other.related?.to.includes(kind) && may(`${other.kind}:read`))
     .map((other) => ({ kind: other.kind as string, names: other.names[language] }))
-  const all = [...(kind === 'contacts' ? [{ kind: 'notes', names: t.merges.notes }] : []), ...linked]
+  const all = [{ kind: 'notes', names: t.merges.notes }, ...linked]
   const read = (one: string, id: number): Promise<Meta> =>
     one === 'notes'
-      ? answerOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path: { id } } }))
+      ? noteApi(kind, id).list()
       : recordApi(one as RecordKind).list({ [`${noun}_id`]: id, per_page: 1 })
   const answers = useQueries({
     queries: all.flatMap((one) =>

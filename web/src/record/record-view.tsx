@@ -1,6 +1,7 @@
-import { CommentDiscussionIcon, TrashIcon } from '@primer/octicons-react'
+import { CommentDiscussionIcon, NoteIcon, TrashIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
 import type { Tagged } from '../api/client.ts'
+import { hasNotes } from '../api/note-kinds.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
@@ -22,6 +23,7 @@ import {
 } from './kinds.ts'
 import { useRecordLog } from './log.tsx'
 import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
+import { Notes } from './notes.tsx'
 import { QuickCreates } from './quick.tsx'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
@@ -96,6 +98,13 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   const first: RecordTab[] = timeline
     ? [{ id: 'timeline', label: t.app.timeline, content: <Timeline kind={kind} id={id} /> }]
     : []
+  if (hasNotes(kind))
+    first.push({
+      id: 'notes',
+      label: t.fields.notes,
+      content: <Notes kind={kind} id={id} />,
+      ...(writes && { command: { keys: 'n', label: t.app.keys.note, icon: NoteIcon } }),
+    })
   return (
     <>
       {dialog}

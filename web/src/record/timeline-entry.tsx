@@ -1,5 +1,6 @@
 import { ArrowRightIcon, type Icon, NoteIcon, PencilIcon } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
+import type { Note } from '../api/note-api.ts'
 import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -27,6 +28,8 @@ type Stage = { deal_id: number; deal_name: string; from: string | null; to: stri
 const icons: Partial<Record<string, Icon>> = {
   change: PencilIcon,
   note: NoteIcon,
+  company_note: NoteIcon,
+  deal_note: NoteIcon,
   stage_change: ArrowRightIcon,
 }
 
@@ -39,6 +42,8 @@ export function isShownElsewhere({ type, data }: Entry): boolean {
   if (type !== 'change' || (data as Change).action !== 'stage_changed') return false
   return Object.keys((data as Change).after ?? {}).every((name) => of_stage.includes(name))
 }
+
+const isNote = (type: string) => icons[type] === NoteIcon
 
 /** An entry in the timeline of a record of `kind`. */
 type Props = { kind: RecordKind; id: number; entry: Entry }
@@ -77,7 +82,7 @@ export function TimelineItem({ kind, id, entry }: Props) {
 
 /** The record that the entry tells of. Notes have no events. */
 function changedBy({ kind, id, entry: { type, id: entry_id, data } }: Props, created: Kind | undefined) {
-  if (type === 'note') return null
+  if (isNote(type)) return null
   const of = created
     ? { kind: created.kind, id: entry_id }
     : type === 'stage_change'
@@ -88,7 +93,7 @@ function changedBy({ kind, id, entry: { type, id: entry_id, data } }: Props, cre
 
 function Sentence({ kind, entry: { type, data } }: Omit<Props, 'id'>) {
   if (type === 'change') return <RecordChange kind={kind} {...(data as Change)} />
-  if (type === 'note') return <WrittenNote {...(data as Schemas['Note'])} />
+  if (isNote(type)) return <WrittenNote {...(data as Note)} />
   return <StageChange {...(data as Stage)} />
 }
 
@@ -140,7 +145,7 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
   )
 }
 
-function WrittenNote({ body, created_by }: Schemas['Note']) {
+function WrittenNote({ body, created_by }: Note) {
   const { record } = useTexts()
   const by = useWhoBy()
   return (

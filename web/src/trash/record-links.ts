@@ -1,3 +1,5 @@
+import { isNoteKind, recordOfNote } from '../api/note-kinds.ts'
+
 type Side = Record<string, unknown> | null | undefined
 /** The fields of an audit entry that identify its record. */
 type Entry = { kind: string; record_id: number | string; action: string; before?: Side; after?: Side }
@@ -23,9 +25,9 @@ const pages: Record<string, string> = {
 function linkOf(entry: Entry, kinds: Paths): string | null {
   const { kind, record_id, action, before, after } = entry
   if (action === 'removed' || action === 'erased') return null
-  if (kind === 'notes') {
-    const contact_id = after?.contact_id ?? before?.contact_id
-    return contact_id ? `/contacts/${contact_id}?tab=notes` : null
+  if (isNoteKind(kind)) {
+    const of = recordOfNote(kind, { ...before, ...after })
+    return of && `/${of.kind}/${of.id}?tab=notes`
   }
   if (action === 'deleted') return kinds[kind] ? `/trash?kind=${kind}` : (pages[kind] ?? null)
   const path = (kinds[kind] ?? others[kind])?.path

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
+import { note_kinds, notedOf, recordOfNote } from '../api/note-kinds.ts'
 import { useMay } from '../app/session.ts'
 import { useCounted, useShowFailed } from '../record/bulk.tsx'
 import { useAllKinds } from '../record/kinds.ts'
@@ -106,7 +107,7 @@ export function TrashPage() {
   const filter: Filter = {
     ...by_kind,
     label: t.trash.kind,
-    options: [...useAllKinds().map(({ kind }) => kind), 'notes'].map((value) => ({
+    options: [...useAllKinds().map(({ kind }) => kind), ...Object.values(note_kinds)].map((value) => ({
       value,
       label: names[value] ?? value,
     })),
@@ -154,18 +155,19 @@ type ActionsProps = { row: Row; onRestore: () => void; onErase: () => void; busy
 function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
   const t = useTexts()
   const may = useMay()
-  const { kind, record_id, contact_id, name } = row
+  const { kind, record_id, name } = row
+  const owner = recordOfNote(kind, row)
   // Restoring needs the scope of the record's kind, erasing that of the trash.
-  const restores = may(`${kind === 'notes' ? 'contacts' : kind}:write`)
+  const restores = may(`${notedOf(kind) ?? kind}:write`)
   return (
     <div className="trash-actions">
-      {kind === 'notes' && contact_id !== null && (
+      {owner && (
         <ActionIcon
           component={Link}
-          to={`/contacts/${contact_id}`}
+          to={`/${owner.kind}/${owner.id}`}
           className="trash-link"
-          aria-label={t.trash.contact_of_note}
-          title={t.trash.contact_of_note}
+          aria-label={t.trash.record_of_note[owner.kind]}
+          title={t.trash.record_of_note[owner.kind]}
         >
           <PersonIcon />
         </ActionIcon>

@@ -1,4 +1,6 @@
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import type { Schemas } from '../api/client.ts'
+import { noteApi } from '../api/note-api.ts'
+import { isNoteKind, recordOfNote } from '../api/note-kinds.ts'
 import { recordApi } from '../api/record-api.ts'
 
 export type Trashed = Schemas['TrashedRecord']
@@ -11,9 +13,10 @@ export const rowOf = ({ id, ...record }: Trashed): Row => ({
   record_id: id,
 })
 
-/** Restores a record; a note by the path of its contact. */
-export function restoreRecord({ kind, record_id: id, contact_id }: Row): Promise<unknown> {
-  if (kind !== 'notes') return recordApi(kind).restore(id)
-  const path = { id: contact_id ?? 0, note_id: id }
-  return dataOf(api.POST('/api/v1/contacts/{id}/notes/{note_id}/restore', { params: { path }, body: {} }))
+/** Restores a record; a note by the path of its own record. */
+export async function restoreRecord(row: Row): Promise<unknown> {
+  const { kind, record_id } = row
+  if (!isNoteKind(kind)) return recordApi(kind).restore(record_id)
+  const of = recordOfNote(kind, row)
+  return of && noteApi(of.kind, of.id).restore(record_id)
 }

@@ -51,7 +51,8 @@ export const conflicts = {
     `Höchstens ${most} Importe können warten. Warten Sie auf ein Ende, oder brechen Sie einen ab.`,
   too_many_keys: ({ most }: Facts) =>
     `Ein Arbeitsbereich hat höchstens ${most} API-Schlüssel. Widerrufen Sie zuerst einen.`,
-  too_many_notes: ({ most }: Facts) => `Ein Kontakt hat höchstens ${most} Notizen. Löschen Sie zuerst eine.`,
+  too_many_notes: ({ most }: Facts) =>
+    `Ein Datensatz hat höchstens ${most} Notizen. Löschen Sie zuerst eine.`,
   too_many_pending: ({ most }: Facts) =>
     `Mehr als ${most} Zustellungen warten. Ändern Sie die Adresse, wenn es weniger sind.`,
   too_many_views: ({ most }: Facts) =>

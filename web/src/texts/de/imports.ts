@@ -31,6 +31,8 @@ export const imports: typeof english = {
     custom_fields: 'Definitionen eigener Felder',
     booking_pages: 'Buchungsseiten',
     notes: 'Notizen',
+    company_notes: 'Notizen zu Firmen',
+    deal_notes: 'Notizen zu Deals',
     saved_views: 'Gespeicherte Ansichten',
   },
   empty_archive: 'Das Archiv enthält keine Datensätze.',

@@ -2,6 +2,8 @@ import type { trash as english } from '../en/trash.ts'
 
 const kinds: Record<string, string> = {
   notes: 'Notiz',
+  company_notes: 'Notiz zu einer Firma',
+  deal_notes: 'Notiz zu einem Deal',
   webhooks: 'Webhook',
   deliveries: 'Zustellung',
   api_keys: 'API-Schlüssel',
@@ -63,7 +65,11 @@ export const trash: typeof english = {
   restore_one: (name) => `${name} wiederherstellen`,
   restored_many: (n) => (n === 1 ? '1 Eintrag wiederhergestellt' : `${n} Einträge wiederhergestellt`),
   history_of: (name) => `Änderungen von ${name}`,
-  contact_of_note: 'Kontakt dieser Notiz öffnen',
+  record_of_note: {
+    contacts: 'Kontakt dieser Notiz öffnen',
+    companies: 'Firma dieser Notiz öffnen',
+    deals: 'Deal dieser Notiz öffnen',
+  },
   erase: 'Endgültig löschen',
   erase_one: (name) => `${name} endgültig löschen`,
   erase_title: (name) => `${name} endgültig löschen?`,

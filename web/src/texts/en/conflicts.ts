@@ -39,7 +39,7 @@ export const conflicts = {
   too_many_imports: ({ most }: Facts) =>
     `At most ${most} imports can wait. Wait for one to end, or cancel one.`,
   too_many_keys: ({ most }: Facts) => `A workspace has at most ${most} API keys. Revoke one first.`,
-  too_many_notes: ({ most }: Facts) => `A contact has at most ${most} notes. Delete one first.`,
+  too_many_notes: ({ most }: Facts) => `A record has at most ${most} notes. Delete one first.`,
   too_many_pending: ({ most }: Facts) =>
     `More than ${most} deliveries wait. Change the address when there are fewer.`,
   too_many_views: ({ most }: Facts) => `A workspace has at most ${most} saved views. Delete one first.`,

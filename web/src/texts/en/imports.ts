@@ -36,6 +36,8 @@ export const imports = {
     custom_fields: 'Definitions of custom fields',
     booking_pages: 'Booking pages',
     notes: 'Notes',
+    company_notes: 'Notes on companies',
+    deal_notes: 'Notes on deals',
     saved_views: 'Saved views',
   } as Record<string, string>,
   empty_archive: 'The archive has no records.',

@@ -1,5 +1,7 @@
 const kinds: Record<string, string> = {
   notes: 'Note',
+  company_notes: 'Note on a company',
+  deal_notes: 'Note on a deal',
   webhooks: 'Webhook',
   deliveries: 'Delivery',
   api_keys: 'API key',
@@ -64,7 +66,11 @@ export const trash = {
   restore_one: (name: string) => `Restore ${name}`,
   restored_many: (n: number) => (n === 1 ? '1 record restored' : `${n} records restored`),
   history_of: (name: string) => `History of ${name}`,
-  contact_of_note: 'Open the contact of this note',
+  record_of_note: {
+    contacts: 'Open the contact of this note',
+    companies: 'Open the company of this note',
+    deals: 'Open the deal of this note',
+  },
   erase: 'Delete for good',
   erase_one: (name: string) => `Delete ${name} for good`,
   erase_title: (name: string) => `Delete ${name} for good?`,

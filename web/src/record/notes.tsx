@@ -1,43 +1,41 @@
 import { ActionIcon, Button, Group, Skeleton } from '@mantine/core'
 import { PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { type Note, noteApi } from '../api/note-api.ts'
+import type { Noted } from '../api/note-kinds.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
-import { useWhoBy } from '../record/authors.tsx'
-import { MentionInput } from '../record/mention-input.tsx'
-import { MentionText } from '../record/mention-text.tsx'
-import { usePages } from '../record/pages.ts'
-import { useRefresh } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
+import { useWhoBy } from './authors.tsx'
+import { MentionInput } from './mention-input.tsx'
+import { MentionText } from './mention-text.tsx'
+import { usePages } from './pages.ts'
+import { useRefresh } from './refresh.ts'
 import './notes.css'
 
-type Note = Schemas['Note']
-
-/** The notes on a contact, newest first, below the form for the next one. */
-export function Notes({ contact_id }: { contact_id: number }) {
+/** The notes on a record, newest first, below the form for the next one. */
+export function Notes({ kind, id }: { kind: Noted; id: number }) {
   const t = useTexts()
   const refresh = useRefresh()
-  const writes = useMay()('contacts:write')
+  const writes = useMay()(`${kind}:write`)
   const { workspace, user } = useSession()
-  const draft_key = draftKey(workspace.id, user.id, contact_id)
-  const path = { id: contact_id }
+  const draft_key = draftKey(workspace.id, user.id, `notes-${kind}-${id}`)
+  const notes_of = noteApi(kind, id)
   // The service sends at most 7 MiB of notes in one answer.
   const { data, error, refetch, more, loading_more, readMore } = usePages({
-    queryKey: ['notes', contact_id],
-    read: (cursor) =>
-      answerOf(api.GET('/api/v1/contacts/{id}/notes', { params: { path, query: { cursor } } })),
+    queryKey: ['notes', kind, id],
+    read: notes_of.list,
   })
   const notes = data?.pages.flatMap((page) => page.data)
   const again = () => refresh('notes', 'timeline')
   const create = async (body: string) => {
-    await dataOf(api.POST('/api/v1/contacts/{id}/notes', { params: { path }, body: { body } }))
+    await notes_of.create(body)
     await again()
   }
   return (
@@ -52,6 +50,7 @@ export function Notes({ contact_id }: { contact_id: number }) {
             key={note.id}
             draft_key={`${draft_key}-${note.id}`}
             note={note}
+            notes_of={notes_of}
             writes={writes}
             onChanged={again}
           />
@@ -169,9 +168,15 @@ function useMeant(id: number) {
   return { is_meant, meant }
 }
 
-type ItemProps = { note: Note; writes: boolean; draft_key: string; onChanged: () => Promise<unknown> }
+type ItemProps = {
+  note: Note
+  notes_of: ReturnType<typeof noteApi>
+  writes: boolean
+  draft_key: string
+  onChanged: () => Promise<unknown>
+}
 
-function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
+function NoteItem({ note, notes_of, writes, draft_key, onChanged }: ItemProps) {
   const t = useTexts()
   const by = useWhoBy()
   const [editing, setEditing] = useState(() => writes && readDraft(draft_key) !== '')
@@ -182,18 +187,17 @@ function NoteItem({ note, writes, draft_key, onChanged }: ItemProps) {
     keepDraft(draft_key, '')
     setEditing(false)
   }
-  const params = { path: { id: note.contact_id, note_id: note.id } }
   async function change(body: string) {
-    await dataOf(api.PUT('/api/v1/contacts/{id}/notes/{note_id}', { params, body: { body } }))
+    await notes_of.change(note.id, body)
     await onChanged()
     end()
   }
   async function remove() {
     try {
-      await answerOf(api.DELETE('/api/v1/contacts/{id}/notes/{note_id}', { params }))
+      await notes_of.remove(note.id)
       await onChanged()
       offerUndo(t, t.app.deleted(t.app.note), async () => {
-        await dataOf(api.POST('/api/v1/contacts/{id}/notes/{note_id}/restore', { params, body: {} }))
+        await notes_of.restore(note.id)
         await onChanged()
       })
     } catch (error) {

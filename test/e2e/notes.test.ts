@@ -1,0 +1,138 @@
+// runs: once, long
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
+
+let web: Web
+let reader: string
+let german: string
+before(async () => {
+  web = await startWeb()
+  reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', { language: 'en' })
+  german = await joinAs(web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
+})
+after(() => web?.close())
+
+async function create(path: string, body: object): Promise<number> {
+  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
+  assert.equal(made.status, 201, made.text)
+  return made.body.data.id
+}
+const company = () => create('/companies', { name: 'Lumen Optics GmbH' })
+const deal = (fields: object = {}) => create('/deals', { name: 'Forty seats for Lübeck', ...fields })
+
+const notesOf = (page: Page) => page.getByRole('list', { name: 'Notes' })
+const editor = (page: Page) => page.getByRole('textbox', { name: 'Write a note' })
+
+for (const [kind, make] of Object.entries({ companies: company, deals: deal }))
+  test(`a note on one of the ${kind} takes one keystroke, can be changed, and comes back after it was deleted`, async (t) => {
+    const path = `/${kind}/${await make()}`
+    const page = await web.open(t, path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('n')
+    await page.keyboard.type('Closed in August')
+    await page.keyboard.press('Control+Enter')
+    const notes = notesOf(page)
+    await notes.getByText('Closed in August').waitFor()
+    await notes.getByText(/ago by you$|now by you$/).waitFor()
+    assert.equal(new URL(page.url()).searchParams.get('tab'), 'notes')
+    await page.getByRole('button', { name: 'Edit the note' }).click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('Closed in July and August')
+    await page.keyboard.press('Control+Enter')
+    await notes.getByText(/· edited by you$/).waitFor()
+    await checkScreen(page)
+    await page.getByRole('button', { name: 'Delete the note' }).click()
+    await notes.getByText('Closed in July and August').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await notes.getByText('Closed in July and August').waitFor()
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    const entry = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem')
+    const written = entry.filter({ hasText: 'Closed in July and August' })
+    await written.getByText(/^Note by you/).waitFor()
+  })
+
+test('an unsaved note belongs to its record alone, although a company, a deal and a contact have one id', async (t) => {
+  const ids = {
+    companies: await company(),
+    deals: await deal(),
+    contacts: await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' }),
+  }
+  const page = await web.open(t, `/companies/${ids.companies}?tab=notes`)
+  await editor(page).fill('Half a thought')
+  for (const kind of ['deals', 'contacts'] as const) {
+    const highest = Math.max(...Object.values(ids))
+    while (ids[kind] < highest && ids[kind] < ids.companies)
+      ids[kind] =
+        kind === 'deals' ? await deal() : await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+    await page.goto(`${web.rapport.url}/${kind}/${ids[kind]}?tab=notes`)
+    await editor(page).waitFor()
+    assert.equal(await editor(page).inputValue(), '')
+  }
+  await page.goto(`${web.rapport.url}/companies/${ids.companies}?tab=notes`)
+  await editor(page).waitFor()
+  assert.equal(await editor(page).inputValue(), 'Half a thought')
+})
+
+test('the timeline of a company has the notes on its deals', async (t) => {
+  const company_id = await company()
+  const id = await deal({ company_id })
+  await create(`/deals/${id}/notes`, { body: 'Decides in May' })
+  const page = await web.open(t, `/companies/${company_id}`)
+  await page.getByRole('list', { name: 'Timeline' }).getByText('Decides in May').waitFor()
+})
+
+test('a note on a deal that somebody else writes or deletes is seen within a moment', async (t) => {
+  const id = await deal()
+  const page = await web.open(t, `/deals/${id}?tab=notes`)
+  await page.getByText('No notes yet. Press n to write the first one.').waitFor()
+  const note_id = await create(`/deals/${id}/notes`, { body: 'Prefers calls' })
+  await notesOf(page).getByText('Prefers calls').waitFor()
+  await web.rapport.call('DELETE', `/api/v1/deals/${id}/notes/${note_id}`)
+  await notesOf(page).getByText('Prefers calls').waitFor({ state: 'detached' })
+})
+
+test('a deleted note of a company is found in the trash, leads to its company, and is restored there', async (t) => {
+  const id = await company()
+  const note_id = await create(`/companies/${id}/notes`, { body: 'Orders go through Ms. Ruiz' })
+  await web.rapport.call('DELETE', `/api/v1/companies/${id}/notes/${note_id}`)
+  const page = await web.open(t, '/trash?kind=company_notes')
+  const row = page.getByRole('row', { name: /Orders go through Ms\. Ruiz/ })
+  await row.getByText('Note on a company').waitFor()
+  await checkScreen(page)
+  const link = row.getByRole('link', { name: 'Open the company of this note' })
+  assert.equal(await link.getAttribute('href'), `/companies/${id}`)
+  await row.getByRole('button', { name: 'Restore' }).click()
+  await row.waitFor({ state: 'detached' })
+  await page.goto(`${web.rapport.url}/audit-log?kind=company_notes&record_id=${note_id}`)
+  const restored = page.getByRole('listitem').filter({ hasText: 'restored' })
+  const noted = restored.getByRole('link', { name: `note on a company ${note_id}` })
+  assert.equal(await noted.getAttribute('href'), `/companies/${id}?tab=notes`)
+  await page.goto(`${web.rapport.url}/companies/${id}?tab=notes`)
+  await notesOf(page).getByText('Orders go through Ms. Ruiz').waitFor()
+})
+
+test('who may not write companies and deals reads their notes, without an editor', async (t) => {
+  const id = await deal()
+  await create(`/deals/${id}/notes`, { body: 'Decides in May' })
+  const page = await web.open(t, `/deals/${id}?tab=notes`, { session: reader })
+  await notesOf(page).getByText('Decides in May').waitFor()
+  assert.equal(await editor(page).count(), 0)
+  assert.equal(await page.getByRole('button', { name: 'Edit the note' }).count(), 0)
+})
+
+test('the notes on a deal speak German', async (t) => {
+  const id = await deal()
+  await create(`/deals/${id}/notes`, { body: 'Entscheidet im Mai' })
+  const page = await web.open(t, `/deals/${id}?tab=notes`, { session: german, locale: 'de-DE' })
+  await page.getByRole('list', { name: 'Notizen' }).getByText('Entscheidet im Mai').waitFor()
+  await page.getByRole('textbox', { name: 'Notiz schreiben' }).waitFor()
+  await page.getByRole('button', { name: 'Notiz löschen' }).click()
+  await page.goto(`${web.rapport.url}/trash?kind=deal_notes`)
+  await page
+    .getByRole('row', { name: /Entscheidet im Mai/ })
+    .getByText('Notiz zu einem Deal')
+    .waitFor()
+})
