@@ -52,6 +52,24 @@ test('a mention in a note, by name or e-mail, notifies the member with the note,
   }
 })
 
+test('a mention in a note of a company or a deal notifies with that record', async () => {
+  const ruth = await named('Ruth Amsel')
+  const { id: company } = await ok(ada, 'POST', '/companies', { name: 'Größe & Söhne GmbH' })
+  const { id: deal } = await ok(ada, 'POST', '/deals', { name: 'Relaunch 2027' })
+  const first = await ok(ada, 'POST', `/companies/${company}/notes`, { body: '@Ruth Amsel knows them.' })
+  clock.advance(1)
+  const second = await ok(ada, 'POST', `/deals/${deal}/notes`, { body: 'Signed.' })
+  await ok(ada, 'PUT', `/deals/${deal}/notes/${second.id}`, { body: 'Signed, @Ruth Amsel.' })
+  const { data } = await listed(ruth.call)
+  assert.deepEqual(
+    data.map(({ record, note_id }: Record<string, unknown>) => [record, note_id]),
+    [
+      [{ kind: 'deals', id: deal, title: 'Relaunch 2027' }, second.id],
+      [{ kind: 'companies', id: company, title: 'Größe & Söhne GmbH' }, first.id],
+    ],
+  )
+})
+
 test('a mention of the longest name counts, and an address or another word is no mention', async () => {
   const [short, long] = [await named('Jo'), await named('Jo Weiß')]
   await noted(ada, '@jo weiß will know.')

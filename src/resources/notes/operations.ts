@@ -3,6 +3,7 @@ import { lockRow } from '../../db/locks.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
+import { notifyMentioned } from '../../events/mentions.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
   addRecord,
@@ -90,7 +91,11 @@ function notesOf(kind: NoteKind) {
     await lockOwner(tx, workspace_id, owner_id, `This ${noun}`)
     refuse(problems)
     await refuseMany(tx, workspace_id, owner_id)
-    return addRecord(tx, context, records, newValues(resource, body) as NoteBody, { [by]: owner_id })
+    const note = await addRecord(tx, context, records, newValues(resource, body) as NoteBody, {
+      [by]: owner_id,
+    })
+    await notifyMentioned(tx, context, { kind: of, id: owner_id }, note)
+    return note
   }
 
   /** Changes the text of a note. */
@@ -104,7 +109,9 @@ function notesOf(kind: NoteKind) {
     const before = await lockNote(tx, context.workspace_id, key, expect)
     refuse(problems)
     const values = changedValues(resource, body, before) as Partial<NoteBody>
-    return (await saveChanges(tx, context, records, before, values)).after
+    const { after } = await saveChanges(tx, context, records, before, values)
+    await notifyMentioned(tx, context, { kind: of, id: key.id }, after, before.body)
+    return after
   }
 
   /** Moves a note to the trash by itself; returns it as it was. */
