@@ -176,7 +176,8 @@ async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
     // Nobody knows whether the commit succeeded. In all other cases, the database has rolled back.
     const is_unknown = is_committing && reason instanceof Unreachable
     const has_waited = performance.now() - start > max_tries_ms
-    const is_away = troubleOf(reason) === 'unavailable' && !isLockTimeout(reason)
+    // Before the commit, a lock is held by a transaction that concerns one member. At the commit, all wait for the same one.
+    const is_away = troubleOf(reason) === 'unavailable' && (is_committing || !isLockTimeout(reason))
     if (!is_unknown && !(is_away && has_waited)) return false
     for (const { reject } of group) reject(reason)
     return true

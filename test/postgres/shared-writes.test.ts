@@ -61,3 +61,19 @@ test('changes of a locked record wait beside each other, and not one after the o
   // One after the other, they take 20 s. The second one waits for the first one's place, and then for the record.
   assert.ok(took < 15_000, `${took} ms`)
 })
+
+test('writes that waited in vain for the commits before them are refused together, and leave nothing', async () => {
+  const { call } = rapport
+  const before = (await call('GET', path)).body.meta.total
+  // Each transaction of a workspace takes this lock with its COMMIT (src/db/event-order.ts).
+  await other.query('SELECT pg_advisory_lock(7239052, id::int) FROM workspaces')
+  const start = performance.now()
+  const names = Array.from({ length: 20 }, (_, n) => `Nordwind Kontor ${n}`)
+  const made = await Promise.all(names.map((name) => call('POST', path, { name })))
+  const took = performance.now() - start
+  await other.query('SELECT pg_advisory_unlock_all()')
+  assert.deepEqual(new Set(made.map(({ status }) => status)), new Set([503]))
+  assert.equal((await call('GET', path)).body.meta.total, before)
+  // A wait takes 5 s. Members that wait a second time, alone, take 10 s.
+  assert.ok(took < 9_000, `${took} ms`)
+})
