@@ -336,6 +336,19 @@ test('the web app imports nothing of the service, and no room of it the pages of
   assert.ok(files.length > 40)
 })
 
+test('a page that is left, or asks for something else, cancels what it reads', () => {
+  const queries = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
+    [...read(file).matchAll(/queryFn: ?(.*(?:\n.*)?)/g)].map(([, text = '']) => `${file}: ${text}`),
+  )
+  // A program stays loaded. The last two are types.
+  const left_out = /\bsignal\b|\bloaded\(|Aborted\b/
+  assert.deepEqual(
+    queries.filter((text) => !left_out.test(text)),
+    [],
+  )
+  assert.ok(queries.length > 60)
+})
+
 test('the parts of the web app import nothing in a circle, its shared parts no room, and its list of contacts no other room', () => {
   const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
   // Static imports, which load at the start. A dynamic import is a separate page or dialog.

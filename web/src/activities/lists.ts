@@ -60,5 +60,6 @@ export const activitiesQuery = (asked: Asked) => ({
 export const overdueQuery = (owner_id = '') =>
   queryOptions({
     queryKey: ['activities', 'overdue', owner_id],
-    queryFn: () => activitiesApi.list({ status: 'overdue', per_page: 1, ...(owner_id && { owner_id }) }),
+    queryFn: ({ signal }) =>
+      activitiesApi.list({ status: 'overdue', per_page: 1, ...(owner_id && { owner_id }) }, signal),
   })

@@ -11,7 +11,8 @@ export function noteApi(kind: Noted, id: number) {
   const one = `${path}/{note_id}` as const
   const at = (note_id: number) => ({ params: { path: { id, note_id } } })
   return {
-    list: (cursor?: string) => answerOf(api.GET(path, { params: { path: { id }, query: { cursor } } })),
+    list: (cursor?: string, signal?: AbortSignal) =>
+      answerOf(api.GET(path, { params: { path: { id }, query: { cursor } }, signal })),
     create: (body: string) => dataOf(api.POST(path, { params: { path: { id } }, body: { body } })),
     change: (note_id: number, body: string) => dataOf(api.PUT(one, { ...at(note_id), body: { body } })),
     remove: (note_id: number) => answerOf(api.DELETE(one, at(note_id))),

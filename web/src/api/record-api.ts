@@ -113,15 +113,15 @@ export function recordApi<K extends RecordKind>(kind: K) {
     batch: (items: BatchItem[], { atomic = false } = {}): Promise<BatchResult[]> =>
       dataOf(untyped.POST(`${path}/batch`, { body: { atomic, items } })),
     /** A page of the timeline; only of kinds that have one. */
-    timeline: (id: number, query: { cursor: string; per_page: number }) =>
+    timeline: (id: number, query: { cursor: string; per_page: number }, signal: AbortSignal) =>
       answerOf<Answer<Operation<'/api/v1/contacts/{id}/timeline', 'get'>>>(
-        untyped.GET(`${one}/timeline`, { params: { path: { id }, query } }),
+        untyped.GET(`${one}/timeline`, { params: { path: { id }, query }, signal }),
       ),
     /** The address of the list as a file. */
     exportHref: (query: object, format: ExportFormat) => `${path}/export?${toText({ ...query, format })}`,
     /** The number of rows of that file. Throws if the service refuses the file. */
-    async countExported(query: object): Promise<number> {
-      const asked = untyped.HEAD(`${path}/export`, { params: { query } })
+    async countExported(query: object, signal?: AbortSignal): Promise<number> {
+      const asked = untyped.HEAD(`${path}/export`, { params: { query }, signal })
       await answerOf(asked)
       return Number((await asked).response.headers.get('x-total-count'))
     },

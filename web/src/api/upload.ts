@@ -9,6 +9,7 @@ export function upload<T>(
   file: File | Blob,
   type: string,
   onProgress: (share: number) => void,
+  signal?: AbortSignal,
 ) {
   const { name = '', size, lastModified = 0 } = file as Partial<File> & Blob
   const { headers, answered } = uploadHeaders(`${path}\n${name}\n${size}\n${lastModified}`)
@@ -18,6 +19,8 @@ export function upload<T>(
     request.setRequestHeader('content-type', type)
     for (const [header, value] of Object.entries(headers)) request.setRequestHeader(header, value)
     request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0)
+    request.onabort = () => reject(new DOMException('The upload was aborted.', 'AbortError'))
+    signal?.addEventListener('abort', () => request.abort(), { once: true })
     request.onerror = () => reject(new TypeError('The connection broke.'))
     request.onload = () => {
       answered(request.status)

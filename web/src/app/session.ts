@@ -7,7 +7,7 @@ import { forgetRecords } from './recent.ts'
 /** The session: person, workspace, and scopes of the role. Read once. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => dataOf(api.GET('/api/v1/session')),
+  queryFn: ({ signal }) => dataOf(api.GET('/api/v1/session', { signal })),
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
 })

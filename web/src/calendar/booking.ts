@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import { type Aborted, api, dataOf, type Schemas } from '../api/client.ts'
 import { bookingPagesApi } from './kind.ts'
 
 export type BookingPage = Schemas['BookingPage']
@@ -57,7 +57,7 @@ export const publicAddress = (slug: string): string => `${window.location.origin
 
 export const bookingPagesQuery = (page: number, sort: string) => ({
   queryKey: ['booking_pages', 'list', page, sort],
-  queryFn: () => bookingPagesApi.list({ page, sort: sort as '-created_at' }),
+  queryFn: ({ signal }: Aborted) => bookingPagesApi.list({ page, sort: sort as '-created_at' }, signal),
 })
 
 const day_ms = 86_400_000
@@ -68,9 +68,9 @@ const most_slots = 40
 export const slotsQuery = (id: number) =>
   queryOptions({
     queryKey: ['booking_pages', 'slots', id],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const slots = (query: { from?: string; to?: string }) =>
-        dataOf(api.GET('/api/v1/booking-pages/{id}/slots', { params: { path: { id }, query } }))
+        dataOf(api.GET('/api/v1/booking-pages/{id}/slots', { params: { path: { id }, query }, signal }))
       const week = await slots({})
       if (week.length) return week.slice(0, most_slots)
       const now = Date.now()

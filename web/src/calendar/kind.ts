@@ -92,8 +92,8 @@ export const booking_pages = {
     active ? null : t.calendar.inactive,
   ],
   // The API has no search of booking pages; a workspace has few.
-  async search(words) {
-    const pages = await allOf(bookingPagesApi.list)
+  async search(words, _, __, signal) {
+    const pages = await allOf((query) => bookingPagesApi.list(query, signal))
     const wanted = words.toLowerCase()
     return pages
       .filter(({ title, slug }) => `${title} ${slug}`.toLowerCase().includes(wanted))

@@ -39,8 +39,11 @@ export const companies = {
   nameOf: ({ name }) => visible(name),
   lines: ({ industry, website, phone, address }) => [industry, website, phone, address],
   found: (website) => website,
-  async search(words, per_page) {
-    const { data } = await companiesApi.list({ ...(words && { search: words }), sort: 'name', per_page })
+  async search(words, per_page, _, signal) {
+    const { data } = await companiesApi.list(
+      { ...(words && { search: words }), sort: 'name', per_page },
+      signal,
+    )
     return data.map(({ id, name, industry }) => ({ id, name, detail: industry }))
   },
   named: (name) => ({ name }),

@@ -47,9 +47,10 @@ export const contacts = {
     stage,
   ],
   found: (email) => email,
-  async search(words, per_page) {
+  async search(words, per_page, _, signal) {
     const { data } = await contactsApi.list(
       words ? { search: words, per_page } : { sort: 'last_name', per_page },
+      signal,
     )
     return data.map((contact) => ({
       id: contact.id,

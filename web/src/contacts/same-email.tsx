@@ -16,9 +16,9 @@ export function SameEmail({ email, except }: { email: string | null; except?: nu
   const [asked] = useDebouncedValue(email?.trim() ?? '', typing_ms)
   const { data } = useQuery({
     queryKey: ['contacts', 'same-email', asked],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const parts = writeParts([{ not: false, value: asked }])
-      return (await contactsApi.list({ email: parts, per_page: 2 })).data
+      return (await contactsApi.list({ email: parts, per_page: 2 }, signal)).data
     },
     enabled: /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(asked),
   })

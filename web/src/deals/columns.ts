@@ -81,7 +81,8 @@ type Pipeline = Schemas['PipelineReport']
 export function usePipeline(filter: BoardFilter, moves: ReadonlyMap<number, Move>, held: boolean) {
   const query = useQuery({
     queryKey: ['reports', 'pipeline', filter],
-    queryFn: () => dataOf(api.GET('/api/v1/reports/pipeline', { params: { query: filter } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/reports/pipeline', { signal, params: { query: filter } })),
     placeholderData: keepPreviousData,
   })
   const report = useHeld(query.data, held)

@@ -60,8 +60,11 @@ export const deals = {
     ],
   }),
   found: (stage, t) => t.deals.stages[stage as keyof typeof t.deals.stages],
-  async search(words, per_page, t) {
-    const { data } = await dealsApi.list(words ? { search: words, sort: 'name', per_page } : { per_page })
+  async search(words, per_page, t, signal) {
+    const { data } = await dealsApi.list(
+      words ? { search: words, sort: 'name', per_page } : { per_page },
+      signal,
+    )
     return data.map(({ id, name, stage }) => ({ id, name, detail: t.deals.stages[stage] }))
   },
   list: async () => (await import('./deals-page.tsx')).DealsPage,

@@ -16,7 +16,8 @@ function Summary({ filters }: { filters: Record<string, number> }) {
   const formats = useFormats()
   const { data: report } = useQuery({
     queryKey: ['reports', 'pipeline', filters],
-    queryFn: () => dataOf(api.GET('/api/v1/reports/pipeline', { params: { query: filters } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/reports/pipeline', { signal, params: { query: filters } })),
     enabled: useMay()('reports:read'),
   })
   return report?.total_open.count ? t.record.open_value(formats.sum(report.total_open.value)) : null

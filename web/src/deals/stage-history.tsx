@@ -40,7 +40,8 @@ export function StageHistory({ id }: { id: number }) {
   const t = useTexts()
   const { data, error, refetch } = useQuery({
     queryKey: ['deals', 'stages', id],
-    queryFn: () => dataOf(api.GET('/api/v1/deals/{id}/stages', { params: { path: { id } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/deals/{id}/stages', { signal, params: { path: { id } } })),
   })
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data)

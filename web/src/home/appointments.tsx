@@ -17,7 +17,7 @@ export function NextAppointments() {
   })
   const { data, error, refetch } = useQuery({
     queryKey: ['appointments', 'next'],
-    queryFn: () => {
+    queryFn: ({ signal }) => {
       const start_from = new Date().toISOString()
       const query = {
         status: 'scheduled',
@@ -26,14 +26,14 @@ export function NextAppointments() {
         sort: 'start_at',
         per_page: 7,
       } as const
-      return dataOf(api.GET('/api/v1/appointments', { params: { query } }))
+      return dataOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
     },
   })
   const { data: requests } = useQuery({
     queryKey: ['appointments', 'requests'],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const query = { status: 'requested', per_page: 1 } as const
-      const { meta } = await answerOf(api.GET('/api/v1/appointments', { params: { query } }))
+      const { meta } = await answerOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
       return meta.total ?? 0
     },
   })

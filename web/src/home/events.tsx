@@ -16,8 +16,8 @@ export function LatestEvents() {
   const { home } = useTexts()
   const { data, error, refetch } = useQuery({
     queryKey: ['events', 'latest'],
-    queryFn: () =>
-      dataOf(api.GET('/api/v1/events', { params: { query: { sort: '-timestamp', per_page: 8 } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/events', { signal, params: { query: { sort: '-timestamp', per_page: 8 } } })),
   })
   return (
     <Card title={home.events} area="events" waiting={!data} error={error} onRetry={refetch}>

@@ -10,7 +10,7 @@ export function usePipelineReport() {
   const enabled = useMay()('reports:read')
   return useQuery({
     queryKey: ['reports', 'pipeline'],
-    queryFn: () => dataOf(api.GET('/api/v1/reports/pipeline')),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/reports/pipeline', { signal })),
     enabled,
   })
 }
@@ -21,8 +21,8 @@ export function useOutcomes() {
   const enabled = useMay()('reports:read')
   return useQuery({
     queryKey: ['reports', 'outcomes', time_zone],
-    queryFn: () =>
-      dataOf(api.GET('/api/v1/reports/outcomes', { params: { query: { months: 12, time_zone } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/reports/outcomes', { signal, params: { query: { months: 12, time_zone } } })),
     enabled,
   })
 }

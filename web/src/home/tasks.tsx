@@ -33,18 +33,19 @@ export function Tasks() {
   const today = formats.today()
   const { data, error, refetch } = useQuery({
     queryKey: ['activities', 'home', today, zone],
-    queryFn: () => {
+    queryFn: ({ signal }) => {
       const query = {
         ...({ status: 'open', due_to: endOfDay(today, zone), owner_id: mine } as const),
         ...({ details: 'true', sort: 'due_at', per_page: at_once } as const),
       }
-      return answerOf(api.GET('/api/v1/activities', { params: { query } }))
+      return answerOf(api.GET('/api/v1/activities', { params: { query }, signal }))
     },
     placeholderData: keepPreviousData,
   })
   const { data: counts } = useQuery({
     queryKey: ['reports', 'activities', zone],
-    queryFn: () => dataOf(api.GET('/api/v1/reports/activities', { params: { query: { time_zone: zone } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/reports/activities', { signal, params: { query: { time_zone: zone } } })),
     enabled: useMay()('reports:read'),
   })
 

@@ -69,7 +69,7 @@ function ImportErrors({ id, resource }: Pick<Import, 'id' | 'resource'>) {
   const labelOf = useLabels(resource)
   const { data, error, refetch } = useQuery({
     queryKey: ['imports', 'errors', id],
-    queryFn: async () => parseCsv(await readErrors(id)).slice(1, shown_errors + 1),
+    queryFn: async ({ signal }) => parseCsv(await readErrors(id, signal)).slice(1, shown_errors + 1),
   })
   const rows = data?.map(([row = '', field = '', message = '', content = ''], index) => ({
     ...{ id: index, row, field, message, content },

@@ -42,17 +42,22 @@ const archive_type = 'application/gzip'
 const preview_bytes = 1024 * 1024
 const nothing = () => {}
 
-export const readPreview = (file: File, { resource, rest }: Pick<RowChoices, 'resource' | 'rest'>) =>
+export const readPreview = (
+  file: File,
+  { resource, rest }: Pick<RowChoices, 'resource' | 'rest'>,
+  signal: AbortSignal,
+) =>
   upload<Preview>(
     `${path}/preview?${new URLSearchParams({ resource, rest })}`,
     file.slice(0, preview_bytes),
     typeOf(file.name),
     nothing,
+    signal,
   )
 
 /** Counts the rows of an archive. All of it is sent. */
-export const countArchive = (file: File, onProgress: (share: number) => void) =>
-  upload<Preview>(`${path}/preview?resource=workspace`, file, archive_type, onProgress)
+export const countArchive = (file: File, onProgress: (share: number) => void, signal: AbortSignal) =>
+  upload<Preview>(`${path}/preview?resource=workspace`, file, archive_type, onProgress, signal)
 
 /** The query of an import. */
 export function queryOf(choices: Choices, name: string, dry_run: boolean) {
@@ -93,14 +98,15 @@ const poll_ms = 1000
 export const importQuery = (id: string) =>
   queryOptions({
     queryKey: ['imports', 'one', id],
-    queryFn: async () => (await dataOf(api.GET('/api/v1/imports/{import_id}', at(id)))) as Import,
+    queryFn: async ({ signal }) =>
+      (await dataOf(api.GET('/api/v1/imports/{import_id}', { ...at(id), signal }))) as Import,
     refetchInterval: ({ state: { data } }) => (data && !hasEnded(data) ? poll_ms : false),
   })
 
 const at = (import_id: string) => ({ params: { path: { import_id } } })
 
-export async function listImports(query: { page: number; per_page: number }) {
-  const { data, meta } = await answerOf(api.GET('/api/v1/imports', { params: { query } }))
+export async function listImports(query: { page: number; per_page: number }, signal: AbortSignal) {
+  const { data, meta } = await answerOf(api.GET('/api/v1/imports', { params: { query }, signal }))
   return { data: data as Import[], meta }
 }
 export const cancelImport = (id: string) =>
@@ -114,8 +120,8 @@ export const errorsHref = (id: string): string => `${path}/${id}/errors`
 const shown_characters = 100_000
 
 /** The start of the file with the errors. */
-export async function readErrors(id: string): Promise<string> {
-  const response = await fetch(errorsHref(id))
+export async function readErrors(id: string, signal: AbortSignal): Promise<string> {
+  const response = await fetch(errorsHref(id), { signal })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   while (response.ok && reader && text.length < shown_characters) {

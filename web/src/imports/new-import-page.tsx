@@ -135,7 +135,7 @@ function Archive({ file }: { file: File }) {
   const [share, setShare] = useState(0)
   const { data, error, refetch } = useQuery({
     queryKey: ['import-preview', file.name, file.size, file.lastModified, 'workspace'],
-    queryFn: () => countArchive(file, setShare),
+    queryFn: ({ signal }) => countArchive(file, setShare, signal),
     staleTime: Number.POSITIVE_INFINITY,
   })
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
@@ -179,7 +179,7 @@ function Mapping({ file, resource }: MappingProps) {
   const [match, setMatch] = useState(fields[0] ?? '')
   const { data, error, refetch } = useQuery({
     queryKey: ['import-preview', file.name, file.size, file.lastModified, resource, rest],
-    queryFn: () => readPreview(file, { resource, rest }),
+    queryFn: ({ signal }) => readPreview(file, { resource, rest }, signal),
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -17,11 +17,11 @@ import './merges.css'
 
 type Group = { reason: 'email' | 'phone' | 'name'; ids: number[] }
 
-const readGroups = (kind: MergedKind, cursor: string) =>
+const readGroups = (kind: MergedKind, cursor: string, signal: AbortSignal) =>
   answerOf<{ data: Group[]; meta: object }>(
     kind === 'contacts'
-      ? api.GET('/api/v1/contacts/duplicates', { params: { query: { cursor } } })
-      : api.GET('/api/v1/companies/duplicates', { params: { query: { cursor } } }),
+      ? api.GET('/api/v1/contacts/duplicates', { params: { query: { cursor } }, signal })
+      : api.GET('/api/v1/companies/duplicates', { params: { query: { cursor } }, signal }),
   )
 
 /** The likely duplicates of a kind: groups side by side, each with a link to its merge. */
@@ -32,7 +32,7 @@ export function DuplicatesPage({ kind }: { kind: MergedKind }) {
   const navigate = useNavigate()
   const { data, error, refetch, more, loading_more, readMore } = usePages<Group>({
     queryKey: [kind, 'duplicates'],
-    read: (cursor) => readGroups(kind, cursor),
+    read: (cursor, _, signal) => readGroups(kind, cursor, signal),
   })
   const groups = data?.pages.flatMap((page) => page.data)
   // A page may have no groups although others follow.

@@ -1,4 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
+import type { Aborted } from '../api/client.ts'
 import { noteApi } from '../api/note-api.ts'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { useMay } from '../app/session.ts'
@@ -20,15 +21,15 @@ export function useLinkedCounts(kind: MergedKind, ids: readonly number[]): Linke
     .filter((other) => other.related?.to.includes(kind) && may(`${other.kind}:read`))
     .map((other) => ({ kind: other.kind as string, names: other.names[language] }))
   const all = [{ kind: 'notes', names: t.merges.notes }, ...linked]
-  const read = (one: string, id: number): Promise<Meta> =>
+  const read = (one: string, id: number, signal: AbortSignal): Promise<Meta> =>
     one === 'notes'
-      ? noteApi(kind, id).list()
-      : recordApi(one as RecordKind).list({ [`${noun}_id`]: id, per_page: 1 })
+      ? noteApi(kind, id).list(undefined, signal)
+      : recordApi(one as RecordKind).list({ [`${noun}_id`]: id, per_page: 1 }, signal)
   const answers = useQueries({
     queries: all.flatMap((one) =>
       ids.map((id) => ({
         queryKey: [one.kind, 'count', noun, id],
-        queryFn: async () => (await read(one.kind, id)).meta.total ?? 0,
+        queryFn: async ({ signal }: Aborted) => (await read(one.kind, id, signal)).meta.total ?? 0,
       })),
     ),
   })

@@ -11,7 +11,8 @@ import { EmailInput, LanguageInput, NameInput, Password, ZoneInput } from './inp
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
 
-const lookUp = (token: string) => dataOf(api.POST('/api/v1/invitations/look-up', { body: { token } }))
+const lookUp = (token: string, signal: AbortSignal) =>
+  dataOf(api.POST('/api/v1/invitations/look-up', { body: { token }, signal }))
 type Invited = Awaited<ReturnType<typeof lookUp>>
 
 /** Accepts an invitation, with a new account or the account of the e-mail. */
@@ -20,7 +21,7 @@ export function InvitationPage() {
   const token = useLinkToken()
   const { data, error, refetch } = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => lookUp(token ?? ''),
+    queryFn: ({ signal }) => lookUp(token ?? '', signal),
     enabled: token !== null,
     retry: false,
     // Read once: a failed refetch must not remove the form with its text.

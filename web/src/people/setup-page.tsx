@@ -15,7 +15,10 @@ import { OpenForm, OpenPage } from './open-page.tsx'
 export function SetupPage() {
   const t = useTexts()
   const token = useLinkToken()
-  const setup = useQuery({ queryKey: ['setup'], queryFn: () => dataOf(api.GET('/api/v1/setup')) })
+  const setup = useQuery({
+    queryKey: ['setup'],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/setup', { signal })),
+  })
   if (setup.data && !setup.data.needed)
     return (
       <OpenPage title={t.people.setup_done} text={t.people.setup_done_text}>

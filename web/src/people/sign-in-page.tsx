@@ -15,7 +15,10 @@ export function SignInPage() {
   const { address } = useAddress()
   const router = useRouter()
   const enter = useEnter()
-  const setup = useQuery({ queryKey: ['setup'], queryFn: () => dataOf(api.GET('/api/v1/setup')) })
+  const setup = useQuery({
+    queryKey: ['setup'],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/setup', { signal })),
+  })
   const { data: session } = useQuery(sessionQuery)
   useEffect(() => {
     if (session) router.history.replace(safePath(address.to))

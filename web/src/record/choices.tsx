@@ -11,10 +11,15 @@ import { useRefreshAfter } from './refresh.ts'
 const per_page = 20
 
 /** Searches the records of a kind. */
-export function useSearch(): (kind: RecordKind) => (words: string) => Promise<Choice[]> {
+export function useSearch(): (
+  kind: RecordKind,
+) => (words: string, signal?: AbortSignal) => Promise<Choice[]> {
   const t = useTexts()
   const kinds: Record<string, Kind> = useKinds()
-  return useCallback((kind) => async (words) => kinds[kind]?.search?.(words, per_page, t) ?? [], [kinds, t])
+  return useCallback(
+    (kind) => async (words, signal) => kinds[kind]?.search?.(words, per_page, t, signal) ?? [],
+    [kinds, t],
+  )
 }
 
 type ChooserProps = Omit<ComponentProps<typeof ReferenceInput>, 'kind' | 'search' | 'label' | 'create'> & {

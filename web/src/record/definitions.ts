@@ -19,9 +19,9 @@ const none: readonly Definition[] = []
 export const definitionsQuery = (resource: OwnedKind) =>
   queryOptions({
     queryKey: ['custom_fields', resource],
-    queryFn: () =>
+    queryFn: ({ signal }) =>
       allOf((page) =>
-        answerOf(api.GET('/api/v1/custom-fields', { params: { query: { resource, ...page } } })),
+        answerOf(api.GET('/api/v1/custom-fields', { params: { query: { resource, ...page } }, signal })),
       ),
     staleTime: kept_ms,
   })

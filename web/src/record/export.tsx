@@ -65,7 +65,7 @@ function Rows({ kind, list }: { kind: ExportedKind; list: Record<string, unknown
   const formats = useFormats()
   const { data, error, refetch } = useQuery({
     queryKey: [kind, 'export', list],
-    queryFn: () => notBusy(recordApi(kind).countExported(list), t.files.busy),
+    queryFn: ({ signal }) => notBusy(recordApi(kind).countExported(list, signal), t.files.busy),
   })
   const filtered = Object.keys(list).some((name) => name !== 'sort')
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />

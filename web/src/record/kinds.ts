@@ -86,7 +86,7 @@ export type Kind<K extends RecordKind = RecordKind> = {
    * Searches by words; without words, the first records of the list. Left out: references cannot choose the
    * kind.
    */
-  search?(words: string, per_page: number, t: Texts): Promise<Choice[]>
+  search?(words: string, per_page: number, t: Texts, signal?: AbortSignal): Promise<Choice[]>
   /** What the palette shows beside the name of a found record, from the search's subtitle. Left out: the kind is not searched. */
   found?(subtitle: string, t: Texts, formats: Formats): string
   /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */

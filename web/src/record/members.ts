@@ -12,7 +12,8 @@ const kept_ms = 60_000
 
 const membersQuery = queryOptions({
   queryKey: ['members', 'all'],
-  queryFn: () => allOf((query) => answerOf(api.GET('/api/v1/members', { params: { query } }))),
+  queryFn: ({ signal }) =>
+    allOf((query) => answerOf(api.GET('/api/v1/members', { params: { query }, signal }))),
   staleTime: kept_ms,
 })
 

@@ -78,7 +78,8 @@ export function MergedInto({ kind, id }: { kind: MergedKind; id: number }) {
   const [undoing, setUndoing] = useState<number | null>(null)
   const { data } = useQuery({
     queryKey: ['merges', kind, id],
-    queryFn: () => answerOf(api.GET('/api/v1/merges', { params: { query: { kind, record_id: id } } })),
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/api/v1/merges', { signal, params: { query: { kind, record_id: id } } })),
   })
   const merges = data?.data.filter(({ undo_until, status }) => undo_until !== null || status === 'running')
   if (!merges?.length) return null
@@ -144,7 +145,7 @@ function OtherDialog({ kind, id, onClose }: { kind: MergedKind; id: number; onCl
   }, [text])
   const { data, error, isFetching } = useQuery({
     queryKey: [kind, 'choices', asked],
-    queryFn: () => search(kind)(asked),
+    queryFn: ({ signal }) => search(kind)(asked, signal),
   })
   const current = text.trim() === asked
   const found = current ? (data?.filter((one) => one.id !== id) ?? []) : []

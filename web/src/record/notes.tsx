@@ -30,7 +30,7 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
   // The service sends at most 7 MiB of notes in one answer.
   const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['notes', kind, id],
-    read: notes_of.list,
+    read: (cursor, _, signal) => notes_of.list(cursor, signal),
   })
   const notes = data?.pages.flatMap((page) => page.data)
   const again = () => refresh('notes', 'timeline')

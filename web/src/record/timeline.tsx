@@ -12,7 +12,8 @@ export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
   const t = useTexts()
   const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['timeline', kind, id],
-    read: (cursor, nth) => recordApi(kind).timeline(id, { cursor, per_page: growing(25, nth) }),
+    read: (cursor, nth, signal) =>
+      recordApi(kind).timeline(id, { cursor, per_page: growing(25, nth) }, signal),
   })
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Placeholder />

@@ -65,7 +65,7 @@ function SavedViews({ list, writes, onClose }: SavedProps) {
   )
   const { data, error } = useQuery({
     queryKey: ['views', list],
-    queryFn: () => dataOf(api.GET('/api/v1/views', { params: { query: { list } } })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/views', { signal, params: { query: { list } } })),
   })
   async function create(name: string, query: string) {
     await inWords(dataOf(api.POST('/api/v1/views', { body: { list, name, query } })), t.app.views_full)

@@ -28,7 +28,7 @@ export function WebhookBackfill({ webhook_id, paused, writes }: Props) {
   const params = { path: { webhook_id } }
   const { data, error, refetch } = useQuery({
     queryKey,
-    queryFn: () => dataOf(api.GET(path, { params })),
+    queryFn: ({ signal }) => dataOf(api.GET(path, { signal, params })),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? 1000 : 10_000),
   })
   const keep = (backfill: Backfill) => client.setQueryData(queryKey, backfill)

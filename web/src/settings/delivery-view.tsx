@@ -24,8 +24,8 @@ const soon_ms = 5000
 export function useDelivery(id: string) {
   return useQuery({
     queryKey: ['deliveries', 'one', id],
-    queryFn: () =>
-      dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params: { path: { delivery_id: id } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { signal, params: { path: { delivery_id: id } } })),
     refetchInterval: ({ state: { data } }) => {
       if (data?.status !== 'pending') return false
       const { next_attempt_at } = data

@@ -5,7 +5,7 @@ import { api, dataOf } from '../api/client.ts'
 export function useEventTypes(enabled = true) {
   return useQuery({
     queryKey: ['event-types'],
-    queryFn: () => dataOf(api.GET('/api/v1/event-types')),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/event-types', { signal })),
     staleTime: Number.POSITIVE_INFINITY,
     enabled,
   })

@@ -65,7 +65,8 @@ function ReasonsOfChange(change: Change) {
   const t = useTexts()
   const { data, error, refetch } = useQuery({
     queryKey: ['events', 'of-change', change],
-    queryFn: () => dataOf(api.GET('/api/v1/events/of-change', { params: { query: change } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/events/of-change', { signal, params: { query: change } })),
     retry: false,
   })
   if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
@@ -87,7 +88,8 @@ function Reasons({ event_id, event }: { event_id: string; event: string }) {
   const { locale } = useFormats()
   const { data, error, refetch } = useQuery({
     queryKey: ['events', 'explain', event_id],
-    queryFn: () => dataOf(api.GET('/api/v1/events/{event_id}/explain', { params: { path: { event_id } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/events/{event_id}/explain', { signal, params: { path: { event_id } } })),
     retry: false,
     staleTime: 0,
   })

@@ -16,7 +16,8 @@ export function Invitations({ writes }: { writes: boolean }) {
   const [revoking, setRevoking] = useState<Schemas['Invitation'] | null>(null)
   const { data } = useQuery({
     queryKey: ['members', 'invitations'],
-    queryFn: () => dataOf(api.GET('/api/v1/invitations', { params: { query: { per_page: 100 } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/invitations', { signal, params: { query: { per_page: 100 } } })),
   })
   if (!data) return null
   return (

@@ -28,7 +28,7 @@ export function KeysPage() {
     <SettingsList
       name="keys"
       title={t.settings.pages.keys.label}
-      read={(query) => answerOf(api.GET('/api/v1/keys', { params: { query } }))}
+      read={(query, signal) => answerOf(api.GET('/api/v1/keys', { params: { query }, signal }))}
       columns={useColumns(writes ? setRevoking : null)}
       nameOf={({ name }) => name}
       empty={t.settings.no_keys}

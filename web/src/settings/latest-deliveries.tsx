@@ -17,7 +17,7 @@ export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
   const query = { webhook_id, per_page: 8, cursor: '', details: 'true' as const }
   const { data, error, refetch } = useQuery({
     queryKey: ['deliveries', 'latest', webhook_id],
-    queryFn: () => dataOf(api.GET('/api/v1/deliveries', { params: { query } })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/deliveries', { signal, params: { query } })),
     refetchInterval: 2000,
   })
   if (error && !data) return <ProblemNote error={error} onRetry={refetch} />

@@ -16,9 +16,12 @@ const often_ms = 2000
 // Rows that are not on the newest page are read one by one while they are retried.
 const most_watched = 10
 
-const pageOf = (filters: LogFilters, cursor: string) =>
+const pageOf = (filters: LogFilters, cursor: string, signal?: AbortSignal) =>
   answerOf(
-    api.GET('/api/v1/deliveries', { params: { query: { ...filters, per_page, cursor, details: 'true' } } }),
+    api.GET('/api/v1/deliveries', {
+      params: { query: { ...filters, per_page, cursor, details: 'true' } },
+      signal,
+    }),
   )
 
 /**
@@ -32,13 +35,13 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
   const [loading_older, setLoadingOlder] = useState(false)
   const top = useQuery({
     queryKey: ['deliveries', 'list', filters],
-    queryFn: () => pageOf(filters, ''),
+    queryFn: ({ signal }) => pageOf(filters, '', signal),
     refetchInterval: often_ms,
   })
   const total = useQuery({
     queryKey: ['deliveries', 'total', filters],
-    queryFn: () =>
-      answerOf(api.GET('/api/v1/deliveries', { params: { query: { ...filters, per_page: 1 } } })),
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/api/v1/deliveries', { signal, params: { query: { ...filters, per_page: 1 } } })),
     refetchInterval: 5 * often_ms,
   })
   const { data } = top
@@ -59,11 +62,11 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
     .map(({ id }) => id)
   const { data: changed } = useQuery({
     queryKey: ['deliveries', 'watched', watched],
-    queryFn: () =>
+    queryFn: ({ signal }) =>
       Promise.all(
         watched.map(async (delivery_id) => {
           const params = { path: { delivery_id } }
-          const delivery = await dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params }))
+          const delivery = await dataOf(api.GET('/api/v1/deliveries/{delivery_id}', { params, signal }))
           return { ...delivery, last_duration_ms: delivery.attempts.at(-1)?.duration_ms ?? null }
         }),
       ),

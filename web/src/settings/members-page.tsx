@@ -34,7 +34,7 @@ export function MembersPage() {
   const page = useListPage(
     {
       queryKey: ['members', 'list', query],
-      queryFn: () => answerOf(api.GET('/api/v1/members', { params: { query } })),
+      queryFn: ({ signal }) => answerOf(api.GET('/api/v1/members', { signal, params: { query } })),
     },
     view,
   )

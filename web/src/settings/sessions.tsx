@@ -16,7 +16,8 @@ export function Sessions() {
   const [ending, setEnding] = useState(false)
   const { data, error, refetch } = useQuery({
     queryKey: ['sessions'],
-    queryFn: () => dataOf(api.GET('/api/v1/sessions', { params: { query: { per_page: 100 } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/sessions', { signal, params: { query: { per_page: 100 } } })),
   })
   const others = (data ?? []).filter(({ current }) => !current)
   async function end(sessions: Session[]) {

@@ -12,7 +12,10 @@ type Props<Row extends Identified> = Pick<TableProps<Row>, 'columns' | 'nameOf' 
   /** The name in the keys of queries. */
   name: string
   title: string
-  read: (query: { page: number; per_page: number }) => ReturnType<ListQuery<Row>['queryFn']>
+  read: (
+    query: { page: number; per_page: number },
+    signal: AbortSignal,
+  ) => ReturnType<ListQuery<Row>['queryFn']>
   /** The text of the empty list. */
   empty: string
   /** The label of the button that creates a row. */
@@ -29,7 +32,10 @@ export function SettingsList<Row extends Identified>(props: Props<Row>) {
   const { name, title, read, empty, create_label, onCreate, api, children, ...table } = props
   const view = useListView()
   const query = { page: view.page, per_page: 50 }
-  const page = useListPage({ queryKey: [name, 'list', query], queryFn: () => read(query) }, view)
+  const page = useListPage(
+    { queryKey: [name, 'list', query], queryFn: ({ signal }) => read(query, signal) },
+    view,
+  )
   useCommands(
     [{ id: `create-${name}`, label: create_label, group: 'create', keys: 'c', run: () => onCreate?.() }],
     onCreate !== undefined,

@@ -33,7 +33,8 @@ export function WebhookPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', id],
-    queryFn: () => dataOf(api.GET('/api/v1/webhooks/{webhook_id}', { params: { path: { webhook_id: id } } })),
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/webhooks/{webhook_id}', { signal, params: { path: { webhook_id: id } } })),
     // The status also changes without an action, when a receiver fails or recovers.
     refetchInterval: 5000,
   })

@@ -43,7 +43,7 @@ export function WebhooksPage() {
     <SettingsList
       name="webhooks"
       title={t.settings.pages.webhooks.label}
-      read={(query) => answerOf(api.GET('/api/v1/webhooks', { params: { query } }))}
+      read={(query, signal) => answerOf(api.GET('/api/v1/webhooks', { params: { query }, signal }))}
       columns={columns}
       nameOf={webhookName}
       hrefOf={({ id }) => `/settings/webhooks/${id}`}

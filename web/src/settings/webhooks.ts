@@ -11,7 +11,8 @@ export function webhookName({ name, url }: Pick<Schemas['Webhook'], 'name' | 'ur
 export function useWebhooks() {
   return useQuery({
     queryKey: ['webhooks', 'choices'],
-    queryFn: () => allOf((query) => answerOf(api.GET('/api/v1/webhooks', { params: { query } }))),
+    queryFn: ({ signal }) =>
+      allOf((query) => answerOf(api.GET('/api/v1/webhooks', { params: { query }, signal }))),
     staleTime: 30_000,
   })
 }

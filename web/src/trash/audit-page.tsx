@@ -68,12 +68,14 @@ function useActors() {
   const may = useMay()
   const { data: members = [] } = useQuery({
     queryKey: ['members', 'names'],
-    queryFn: () => allOf((query) => answerOf(api.GET('/api/v1/members', { params: { query } }))),
+    queryFn: ({ signal }) =>
+      allOf((query) => answerOf(api.GET('/api/v1/members', { params: { query }, signal }))),
     enabled: may('members:read'),
   })
   const { data: keys = [] } = useQuery({
     queryKey: ['keys', 'names'],
-    queryFn: () => allOf((query) => answerOf(api.GET('/api/v1/keys', { params: { query } }))),
+    queryFn: ({ signal }) =>
+      allOf((query) => answerOf(api.GET('/api/v1/keys', { params: { query }, signal }))),
     enabled: may('keys:read'),
   })
   return [...members, ...keys].map(({ id, name }) => ({ value: id, label: name }))
@@ -94,9 +96,12 @@ function Log({ view }: { view: ListView }) {
   }
   const { data, error, refetch, more, loading_more, readMore, isPlaceholderData } = usePages({
     queryKey: ['audit', query],
-    read: (cursor, nth) =>
+    read: (cursor, nth, signal) =>
       answerOf(
-        api.GET('/api/v1/audit-log', { params: { query: { ...query, cursor, per_page: growing(50, nth) } } }),
+        api.GET('/api/v1/audit-log', {
+          params: { query: { ...query, cursor, per_page: growing(50, nth) } },
+          signal,
+        }),
       ),
     keeps: true,
   })

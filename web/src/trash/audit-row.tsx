@@ -74,7 +74,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
   const incomplete = entry.before === undefined || entry.after === undefined
   const whole = useQuery({
     queryKey: ['audit', 'entry', id],
-    queryFn: () => dataOf(api.GET('/api/v1/audit-log/{id}', { params: { path: { id } } })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/audit-log/{id}', { signal, params: { path: { id } } })),
     enabled: incomplete,
   })
   const { before, after } = whole.data ?? entry

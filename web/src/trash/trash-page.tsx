@@ -48,8 +48,8 @@ export function TrashPage() {
   const page = useListPage(
     {
       queryKey: ['trash', query],
-      queryFn: async () => {
-        const { data, meta } = await answerOf(api.GET('/api/v1/trash', { params: { query } }))
+      queryFn: async ({ signal }) => {
+        const { data, meta } = await answerOf(api.GET('/api/v1/trash', { params: { query }, signal }))
         return { data: data.map(rowOf), meta }
       },
     },

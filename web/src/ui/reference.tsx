@@ -14,7 +14,7 @@ type Props = {
   onChange?: (choice: Choice | null) => void
   /** Finds records for a text. `kind` separates the cached answers of different kinds. */
   kind: string
-  search: (text: string) => Promise<Choice[]>
+  search: (text: string, signal?: AbortSignal) => Promise<Choice[]>
   /** Creates a record of the typed name, which is then chosen; no label if the name is not enough. */
   create?: { label: (name: string) => string | null; run: (name: string) => Promise<Choice> }
   error?: React.ReactNode
@@ -70,7 +70,7 @@ export function ReferenceInput(props: Props) {
   }, [written])
   const { data, isFetching, isPlaceholderData } = useQuery({
     queryKey: [kind, 'choices', asked],
-    queryFn: () => search(asked),
+    queryFn: ({ signal }) => search(asked, signal),
     enabled: combobox.dropdownOpened,
     placeholderData: (before) => before,
   })
