@@ -31,8 +31,23 @@ function compress(): Plugin {
   }
 }
 
+/** Keeps the drawings of an icon up to 16 px: larger ones, which nothing shows, are more than half of its bytes. */
+function smallIcons(): Plugin {
+  const larger = /\n\t"(?:2[0-9]|[3-9][0-9])": \{\n[\s\S]*?\n\t\},?/g
+  return {
+    name: 'small-icons',
+    transform: {
+      filter: { id: /@primer\/octicons-react\/dist\/icons\/\w+\.mjs$/ },
+      handler: (code) =>
+        code.includes('"16": {')
+          ? code.replace(larger, '').replace(/,\s*"(?:2[0-9]|[3-9][0-9])"(?=[\s,\]])/g, '')
+          : undefined,
+    },
+  }
+}
+
 export default defineConfig({
-  plugins: [react(), compress()],
+  plugins: [react(), smallIcons(), compress()],
   build: {
     target: 'es2023',
     // `npm start` chooses a folder per version; an image has this one.
