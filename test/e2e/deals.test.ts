@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { checkScreen } from '../web.ts'
+import { checkScreen, settled } from '../web.ts'
 import { type Board, cardIn, column, startBoard, toast } from '../web-board.ts'
 import { until } from '../webhooks.ts'
 
@@ -275,8 +275,12 @@ describe('a deal', () => {
   test('is moved twice at once, and each Undo takes it back to where it was before that move', async (t) => {
     const { id } = await board.createDeal({ name: 'Quick', stage: 'new_lead' })
     const page = await board.web.open(t, `/deals/${id}`)
-    await page.getByRole('button', { name: 'Demo' }).click()
-    await page.getByRole('button', { name: 'Proposal' }).click()
+    await settled(page)
+    for (const name of ['Demo', 'Proposal']) {
+      await page.getByRole('button', { name }).click()
+      // It shows before the service answers.
+      await page.locator('.steps [aria-current=step]').and(page.getByTitle(name)).waitFor()
+    }
     const second = toast(page, 'Quick moved to Proposal')
     await second.getByRole('button', { name: 'Undo' }).click()
     await page.locator('.steps [aria-current=step]').and(page.getByTitle('Demo')).waitFor()
