@@ -1,6 +1,7 @@
 import { Badge, Button, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef } from 'react'
+import type { Aborted } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
@@ -32,7 +33,7 @@ import { ActivityRecord } from './activity-record.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
 import { CreateActivity } from './create-activity.tsx'
 import { Due, TypeLabel } from './labels.tsx'
-import { activitiesQuery, orders, overdueQuery, queryOf, shows } from './lists.ts'
+import { activitiesQuery, orders, overdueQuery, queryOf, readActivities, shows } from './lists.ts'
 import { type ListedActivity, useActivityActions } from './queries.ts'
 
 /** With a filter by one of these, the page shows all activities. */
@@ -70,7 +71,11 @@ export function ActivitiesPage() {
       ...(view.search && { search: view.search }),
     },
   }
-  const page = useListPage(activitiesQuery(asked), view)
+  const whole = {
+    key: JSON.stringify({ ...asked, page: undefined }),
+    read: (place: object, by: Aborted) => readActivities(asked, place, by),
+  }
+  const page = useListPage(activitiesQuery(asked), view, whole)
   const { rows, chosen } = page
   const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
   useMineCommand(view)
@@ -175,7 +180,7 @@ export function ActivitiesPage() {
           }
         />
       </div>
-      <BulkBar count={chosen.length} onClear={page.clear}>
+      <BulkBar page={page}>
         {chosen.some(({ completed_at }) => !completed_at) && (
           <Button variant="default" onClick={() => bulk(actions.complete)}>
             {t.activities.complete}

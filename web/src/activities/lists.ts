@@ -50,11 +50,14 @@ export const queryOf = ({ show, today, zone, filters, sort }: Asked) => ({
 /** A page of a switch. The day is part of the key, because the list changes at midnight. */
 export const activitiesQuery = (asked: Asked) => ({
   queryKey: ['activities', 'list', asked],
-  queryFn: ({ signal }: Aborted) => {
-    const query = { ...queryOf(asked), page: asked.page, per_page: 50, details: 'true' }
-    return activitiesApi.list(query as QueryOf<'activities'>, signal)
-  },
+  queryFn: (by: Aborted) => readActivities(asked, { page: asked.page, per_page: 50 }, by),
 })
+
+/** Reads some activities of a switch. */
+export function readActivities(asked: Asked, place: object, { signal }: Aborted) {
+  const query = { ...queryOf(asked), ...place, details: 'true' }
+  return activitiesApi.list(query as QueryOf<'activities'>, signal)
+}
 
 /** The number of overdue activities, or of those of an owner, for the switch. */
 export const overdueQuery = (owner_id = '') =>

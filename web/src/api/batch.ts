@@ -7,14 +7,23 @@ export const hasBatch = (kind: RecordKind): boolean => with_batch.includes(kind)
 // The limit of a request.
 const max_items = 1000
 
-/** Changes records in requests of at most 1,000. Each record succeeds or fails for itself. */
+/**
+ * Changes records in requests of at most 1,000. Each record succeeds or fails for itself. `signal` stops it between two
+ * requests.
+ */
 export async function runBatch<Item>(
   kind: RecordKind,
   items: readonly Item[],
   itemOf: (item: Item) => BatchItem,
+  onProgress: (done: number) => void = () => {},
+  signal?: AbortSignal,
 ): Promise<Outcomes<Item>> {
-  const outcomes: Outcomes<Item> = { done: [], failed: [] }
+  const outcomes: Outcomes<Item> = { done: [], failed: [], stopped: [] }
   for (let from = 0; from < items.length; from += max_items) {
+    if (signal?.aborted) {
+      outcomes.stopped.push(...items.slice(from))
+      break
+    }
     const part = items.slice(from, from + max_items)
     const problems = await patiently(problemsOf, { kind, items: part.map(itemOf) }).catch((error) =>
       part.map(() => error as Problem),
@@ -24,6 +33,7 @@ export async function runBatch<Item>(
       if (problem) outcomes.failed.push({ item, problem })
       else outcomes.done.push(item)
     }
+    onProgress(from + part.length)
   }
   return outcomes
 }

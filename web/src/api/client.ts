@@ -138,19 +138,27 @@ function problemOf(response: Response, body: unknown): Problem {
 }
 
 /** What became of many items. */
-export type Outcomes<Item> = { done: Item[]; failed: { item: Item; problem: Problem }[] }
+export type Outcomes<Item> = {
+  done: Item[]
+  failed: { item: Item; problem: Problem }[]
+  /** What was not begun, because it was stopped. */
+  stopped: Item[]
+}
 
 /** Runs `work` for each item, four at a time. Waits and retries when the service is busy (429, 503). */
 export async function forEach<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
   onProgress: (done: number) => void = () => {},
+  signal?: AbortSignal,
 ): Promise<Outcomes<Item>> {
   const done: Item[] = []
   const failed: { item: Item; problem: Problem }[] = []
   const waiting = [...items]
   async function next(): Promise<void> {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+    while (!signal?.aborted) {
+      const item = waiting.shift()
+      if (item === undefined) return
       try {
         await patiently(work, item)
         done.push(item)
@@ -161,7 +169,7 @@ export async function forEach<Item>(
     }
   }
   await Promise.all(Array.from({ length: 4 }, next))
-  return { done, failed }
+  return { done, failed, stopped: waiting }
 }
 
 /** Runs work on an item. Waits and retries when the service is busy. */

@@ -1,4 +1,4 @@
-import { Loader, Text } from '@mantine/core'
+import { Button, Group, Loader, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useCallback } from 'react'
 import { hasBatch, runBatch } from '../api/batch.ts'
@@ -15,20 +15,28 @@ import { useRefresh } from './refresh.ts'
 // Shorter work needs no progress.
 const counted_ms = 300
 
-/** Runs work for each item, with a progress toast if it takes longer than 300 ms. */
-export function useCounted(): typeof forEach {
+type Counted<Item> = (onProgress: (done: number) => void, signal: AbortSignal) => Promise<Outcomes<Item>>
+
+/** Runs work on many items, with a progress toast that can stop it if it takes longer than 300 ms. */
+function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Outcomes<Item>> {
   const t = useTexts()
   const formats = useFormats()
   return useCallback(
-    async (items, work) => {
-      const total = formats.number(items.length)
+    async (count, work) => {
+      const total = formats.number(count)
+      const stopping = new AbortController()
       const toast = (done: number) => ({
         ...{ autoClose: false as const, withBorder: true, withCloseButton: false },
         icon: <Loader size={14} color="white" aria-hidden />,
         message: (
-          <Text size="sm" className="numbers">
-            {t.record.bulk_working(formats.number(done), total)}
-          </Text>
+          <Group justify="space-between" wrap="nowrap">
+            <Text size="sm" className="numbers">
+              {t.record.bulk_working(formats.number(done), total)}
+            </Text>
+            <Button variant="light" onClick={() => stopping.abort()}>
+              {t.record.bulk_stop}
+            </Button>
+          </Group>
         ),
       })
       let so_far = 0
@@ -36,15 +44,27 @@ export function useCounted(): typeof forEach {
       const timer = setTimeout(() => {
         id = notifications.show(toast(so_far))
       }, counted_ms)
-      const result = await forEach(items, work, (done) => {
+      const result = await work((done) => {
         so_far = done
         if (id) notifications.update({ id, ...toast(done) })
-      })
+      }, stopping.signal)
       clearTimeout(timer)
       if (id) notifications.hide(id)
       return result
     },
     [t, formats],
+  )
+}
+
+/** Runs work for each item, with the same toast. */
+export function useCounted(): <Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+) => Promise<Outcomes<Item>> {
+  const counted = useProgress()
+  return useCallback(
+    (items, work) => counted(items.length, (...given) => forEach(items, work, ...given)),
+    [counted],
   )
 }
 
@@ -96,26 +116,26 @@ function doAll<Item extends { id: number }>(
   kind: RecordKind,
   items: readonly Item[],
   does: Does<Item>,
-  counted: typeof forEach,
+  ...given: Parameters<Counted<Item>>
 ): Promise<Outcomes<Item>> {
-  if (typeof does === 'function') return counted(items, does)
+  if (typeof does === 'function') return forEach(items, does, ...given)
   const { change, remove } = recordApi(kind)
   if (does === 'delete')
     return hasBatch(kind)
-      ? runBatch(kind, items, ({ id }) => ({ op: 'delete', id }))
-      : counted(items, ({ id }) => remove(id))
+      ? runBatch(kind, items, ({ id }) => ({ op: 'delete', id }), ...given)
+      : forEach(items, ({ id }) => remove(id), ...given)
   return hasBatch(kind)
-    ? runBatch(kind, items, (item) => ({ op: 'update', id: item.id, data: does.change(item) }))
-    : counted(items, (item) => change(item.id, does.change(item)))
+    ? runBatch(kind, items, (item) => ({ op: 'update', id: item.id, data: does.change(item) }), ...given)
+    : forEach(items, (item) => change(item.id, does.change(item)), ...given)
 }
 
 /**
- * Changes many records and offers one Undo for those that succeeded. Resolves to the failed items when the
- * page shows the result.
+ * Changes many records and offers one Undo for those that succeeded. Resolves to the items that failed, or that were
+ * not begun, when the page shows the result.
  */
 export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Promise<Item[]> {
   const t = useTexts()
-  const counted = useCounted()
+  const counted = useProgress()
   const showFailed = useShowFailed()
   const refresh = useRefresh()
   const kinds = useKinds()
@@ -124,9 +144,9 @@ export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Pr
       const resources = staleAfter(kinds[kind], Object.values(kinds))
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
-        const doing = () => doAll(kind, those, does, counted)
-        const { done, failed } = await (show ? shownAhead(resources, doing) : doing())
-        const left = failed.map(({ item }) => item)
+        const doing = () => counted(those.length, (...given) => doAll(kind, those, does, ...given))
+        const { done, failed, stopped } = await (show ? shownAhead(resources, doing) : doing())
+        const left = [...failed.map(({ item }) => item), ...stopped]
         if (left.length) await show?.(left, !changed)
         showFailed(failed, nameOf, those.length)
         return { done, left }

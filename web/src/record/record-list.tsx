@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { TrashIcon } from '@primer/octicons-react'
 import { type ComponentType, type ReactNode, useCallback, useMemo } from 'react'
-import type { Schemas } from '../api/client.ts'
+import type { Aborted, Schemas } from '../api/client.ts'
 import { type QueryOf, type RecordKind, type RowOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
@@ -80,7 +80,11 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
   const opening = useOpening(creating)
   const query = useMemo(() => queryOf(view, filters, zone) as QueryOf<K>, [view, filters, zone])
   const listQuery = (props.listQuery ?? api.listQuery) as (query: QueryOf<K>) => ListQuery<Row>
-  const page = useListPage(listQuery(query), view)
+  const whole = {
+    key: JSON.stringify({ ...query, page: undefined }),
+    read: (place: object, by: Aborted) => listQuery({ ...query, ...place }).queryFn(by),
+  }
+  const page = useListPage(listQuery(query), view, whole)
   const { setOpen } = view
   const close = useCallback(() => setOpen(null), [setOpen])
   const open_row = page.rows?.find(({ id }) => String(id) === view.open)
@@ -148,7 +152,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         }
       />
       {writes && (
-        <BulkBar count={page.chosen.length} onClear={page.clear}>
+        <BulkBar page={page}>
           {props.bulkActions?.(page)}
           <BulkTags kind={kind} act={page.act} nameOf={nameOfRow} />
           {assign.button}

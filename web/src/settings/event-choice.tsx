@@ -40,7 +40,7 @@ export function EventChoice({ value, onChange, error }: Props) {
       </div>
       {error && <Input.Error role="alert">{error}</Input.Error>}
       <Text size="xs" c="dimmed" className="numbers">
-        {t.app.selected(chosen.length)}. {t.webhooks.later_too}
+        {t.app.selected(String(chosen.length))}. {t.webhooks.later_too}
       </Text>
     </fieldset>
   )

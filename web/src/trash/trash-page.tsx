@@ -60,7 +60,7 @@ export function TrashPage() {
 
   async function restore(chosen: Row[]): Promise<Row[]> {
     setRestoring(true)
-    const { done, failed } = await counted(chosen, restoreRecord)
+    const { done, failed, stopped } = await counted(chosen, restoreRecord)
     setRestoring(false)
     if (done.length)
       showMessage(
@@ -70,7 +70,7 @@ export function TrashPage() {
     await readAgain()
     // The buttons unmounted with the row.
     keepFocus(0)
-    return failed.map(({ item }) => item)
+    return [...failed.map(({ item }) => item), ...stopped]
   }
 
   const columns: Column<Row>[] = [
@@ -129,7 +129,7 @@ export function TrashPage() {
             />
           }
         />
-        <BulkBar count={page.chosen.length} onClear={page.clear}>
+        <BulkBar page={page}>
           <Button loading={restoring} onClick={() => page.act(restore)}>
             {t.trash.restore}
           </Button>

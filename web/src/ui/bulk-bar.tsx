@@ -1,22 +1,28 @@
-import { ActionIcon, Group, Text } from '@mantine/core'
+import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
+import { most_selected } from './whole-list.ts'
 import './bulk-bar.css'
 
-/** The actions on the selected rows, in a bar over the list while rows are selected. */
-export function BulkBar({
-  count,
-  onClear,
-  children,
-}: {
-  count: number
-  onClear: () => void
+type Props = {
+  page: {
+    chosen: readonly unknown[]
+    clear: () => void
+    more: { total: number; count: number | null; select: () => Promise<void> } | null
+  }
   children: React.ReactNode
-}) {
+}
+
+/** The actions on the selected rows, in a bar over the list while rows are selected. */
+export function BulkBar({ page, children }: Props) {
+  const { more, clear } = page
+  const count = page.chosen.length
   const t = useTexts()
+  const formats = useFormats()
   const focused = useRef(false)
   const row = useRef(0)
   // An action in the bar removes the bar. The focus moves to the first of the rows.
@@ -39,7 +45,7 @@ export function BulkBar({
     <section
       ref={bar}
       className="bulk-bar"
-      aria-label={t.app.selected(count)}
+      aria-label={t.app.selected(formats.number(count))}
       onFocus={() => {
         focused.current = true
       }}
@@ -48,10 +54,23 @@ export function BulkBar({
       }}
     >
       <Text size="sm" fw={500} className="numbers">
-        {t.app.selected(count)}
+        {t.app.selected(formats.number(count))}
       </Text>
+      {more && (
+        <Button
+          variant="subtle"
+          aria-disabled={more.count !== null}
+          onClick={() => more.count === null && more.select()}
+        >
+          {more.count !== null
+            ? t.app.selecting(formats.number(more.count), formats.number(Math.min(more.total, most_selected)))
+            : more.total > most_selected
+              ? t.app.select_first(formats.number(most_selected), formats.number(more.total))
+              : t.app.select_matching(formats.number(more.total))}
+        </Button>
+      )}
       <Group gap="xs">{children}</Group>
-      <ActionIcon aria-label={t.app.clear} onClick={onClear}>
+      <ActionIcon aria-label={t.app.clear} onClick={clear}>
         <XIcon />
       </ActionIcon>
     </section>

@@ -7,6 +7,7 @@ import { useTexts } from '../texts/texts.ts'
 import type { ListView } from './list-view.ts'
 import { DataTable, type TableProps } from './table.tsx'
 import type { Identified, Meta } from './table-parts.tsx'
+import { most_selected, useWholeList, type WholeList } from './whole-list.ts'
 
 /** The query of one page of a list. */
 export type ListQuery<Row> = {
@@ -15,12 +16,13 @@ export type ListQuery<Row> = {
 }
 
 /**
- * The current page of a list, and its selected rows. Rows that leave the page are deselected. If the page
- * no longer exists, the last page is shown.
+ * The current page of a list, and its selected rows. Rows that leave the page are deselected, unless the rows of the
+ * `whole` list are selected. If the page no longer exists, the last page is shown.
  */
 export function useListPage<Row extends Identified>(
   query: ListQuery<Row>,
   { page, setPage }: Pick<ListView, 'page' | 'setPage'>,
+  whole_list?: WholeList<Row>,
 ) {
   const { data, error, refetch, isPlaceholderData } = useQuery({
     ...query,
@@ -36,18 +38,38 @@ export function useListPage<Row extends Identified>(
   const rows = empty && meta?.total ? undefined : data?.data
 
   const [selected, setSelected] = useState<ReadonlySet<Row['id']>>(new Set())
+  const whole = useWholeList(whole_list)
+  const all = whole.rows
   useEffect(() => {
     if (!rows) return
     setSelected((before) => {
-      const kept = rows.flatMap(({ id }) => (before.has(id) ? [id] : []))
+      const kept = (all ?? rows).flatMap(({ id }) => (before.has(id) ? [id] : []))
       return kept.length === before.size ? before : new Set(kept)
     })
-  }, [rows])
+  }, [rows, all])
   // Actions are disabled for rows of the previous query.
-  const chosen = isPlaceholderData ? [] : (rows?.filter(({ id }) => selected.has(id)) ?? [])
+  const offered = all ?? (isPlaceholderData ? [] : rows)
+  const chosen = offered?.filter(({ id }) => selected.has(id)) ?? []
+  const total = meta?.total ?? 0
+  const page_is_selected = !isPlaceholderData && rows?.length && rows.every(({ id }) => selected.has(id))
+  const clear = () => {
+    whole.forget()
+    setSelected(new Set())
+  }
   return {
     ...{ rows, meta, error, refetch, setPage, selected, setSelected, chosen, old: isPlaceholderData },
-    clear: () => setSelected(new Set()),
+    clear,
+    /** Selects all rows that match, when those of the page are selected and there are more; else null. */
+    more:
+      whole_list && page_is_selected && total > chosen.length && chosen.length < most_selected
+        ? {
+            ...{ total, count: whole.count },
+            async select() {
+              const found = await whole.readAll()
+              if (found) setSelected(new Set(found.map(({ id }) => id)))
+            },
+          }
+        : null,
     /** Runs an action on the selected rows. Rows that failed stay selected. */
     async act(work: (rows: Row[]) => Promise<readonly Row[]>) {
       setSelected(new Set())

@@ -154,6 +154,7 @@ export const record: typeof english = {
   open_value: (value) => `${value} offen`,
   show_all: (n) => `Alle ${n} zeigen`,
   bulk_working: (done, total) => `${done} von ${total} erledigt`,
+  bulk_stop: 'Anhalten',
   not_done: (names, more, why) => `Nicht erledigt: ${names}${more ? ` und ${more} weitere` : ''}. ${why}`,
   apply: 'Anwenden',
   custom_field: 'Eigenes Feld',

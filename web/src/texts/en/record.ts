@@ -157,6 +157,7 @@ export const record = {
   show_all: (n: string) => `Show all ${n}`,
   // Lists.
   bulk_working: (done: string, total: string) => `${done} of ${total} done`,
+  bulk_stop: 'Stop',
   not_done: (names: string, more: number, why: string) =>
     `Not done: ${names}${more ? ` and ${more} more` : ''}. ${why}`,
   apply: 'Apply',

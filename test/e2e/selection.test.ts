@@ -1,0 +1,98 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, startWeb, type Web } from '../web.ts'
+import { until } from '../webhooks.ts'
+
+const count = 1204
+const families = ['Ruiz', 'Østergård', 'Nguyễn', 'von der Leyen-Bülow', 'O’Hara', 'de la Fuente y Martínez']
+let web: Web
+before(async () => {
+  web = await startWeb()
+  const contacts = Array.from({ length: count }, (_, n) => ({
+    ...{ first_name: `Ana ${n}`, last_name: families[n % families.length] as string },
+  }))
+  for (let from = 0; from < count; from += 1000) {
+    const items = contacts.slice(from, from + 1000).map((data) => ({ op: 'create', data }))
+    assert.equal((await web.rapport.call('POST', '/api/v1/contacts/batch', { items })).status, 200)
+  }
+})
+after(() => web?.close())
+
+const total = async (query = '') =>
+  (await web.rapport.call('GET', `/api/v1/contacts?per_page=1&${query}`)).body.meta.total as number
+const bar = (page: Page) => page.getByRole('region', { name: / selected$/ })
+const selectPage = (page: Page) => page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+
+test('all contacts that match are selected beyond their page, deleted at once, and brought back by one Undo', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await selectPage(page)
+  await bar(page).getByText('50 selected').waitFor()
+  await bar(page).getByRole('button', { name: 'Select all 1,204 that match' }).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await page.getByText('51–100 of 1,204').waitFor()
+  await bar(page).getByText('1,204 selected').waitFor()
+  await bar(page).getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('1204 contacts deleted').waitFor()
+  assert.equal(await total(), 0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until(total, (now) => now === count, 60_000)
+})
+
+test('only what the filters match is selected, and other filters deselect it', async (t) => {
+  const page = await web.open(t, '/contacts?search=O%E2%80%99Hara')
+  await page.getByText(/^1–50 of 20\d$/).waitFor()
+  const matching = await total('search=O%E2%80%99Hara')
+  await selectPage(page)
+  await bar(page)
+    .getByRole('button', { name: `Select all ${matching} that match` })
+    .click()
+  await bar(page).getByText(`${matching} selected`).waitFor()
+  await page
+    .getByRole('checkbox', { name: /^Select Ana/ })
+    .first()
+    .uncheck()
+  await bar(page)
+    .getByText(`${matching - 1} selected`)
+    .waitFor()
+  await page.getByRole('link', { name: 'Contacts', exact: true }).click()
+  await page.getByText('1–50 of 1,204').waitFor()
+  // Selected rows that are on this page, too, stay selected.
+  await bar(page)
+    .getByText(/^\d\d? selected$/)
+    .waitFor()
+})
+
+test('work on many records that is stopped leaves the rest as they are, and selected', async (t) => {
+  const page = await web.open(t, '/contacts?search=Ruiz')
+  const matching = await total('search=Ruiz')
+  await selectPage(page)
+  await bar(page)
+    .getByRole('button', { name: `Select all ${matching} that match` })
+    .click()
+  await bar(page).getByText(`${matching} selected`).waitFor()
+  let tagged = 0
+  // The changes of some records come at once, those of the others when the work was stopped.
+  let go = () => {}
+  const stopped = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  await page.route('**/api/v1/contacts/*', async (route) => {
+    if (route.request().method() === 'PUT' && ++tagged > 10) await stopped
+    await route.continue()
+  })
+  await bar(page).getByRole('button', { name: 'Add tag' }).click()
+  await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill('fair 2026')
+  await page.keyboard.press('Enter')
+  await page.getByText(`10 of ${matching} done`).waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  go()
+  // Four requests are under way at a time.
+  await bar(page)
+    .getByText(`${matching - 14} selected`)
+    .waitFor()
+  assert.equal(await total('tag=fair%202026'), 14)
+})
