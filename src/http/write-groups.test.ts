@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { engine } from '../../test/engine.ts'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
-import { type Db, transaction } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { conflict } from '../errors.ts'
 import { createCompany } from '../resources/companies/operations.ts'
@@ -129,45 +128,4 @@ test('writes of another lane do not wait', async () => {
   await runWrite((tx) => create(tx, 'Ada'), { large: false, sharing: sharing([], 'another') })
   held.resolve()
   await first
-})
-
-test('writes that arrive during a slow commit share the next transaction', {
-  skip: engine === 'sqlite' && 'SQLite has one writer',
-}, async () => {
-  runWrite = createWriteGroups(outbox.db, 60_000)
-  const is_held = Promise.withResolvers<void>()
-  const release = Promise.withResolvers<void>()
-  const slow = transaction(outbox.db, async (tx) => {
-    // Each transaction of the workspace takes this lock with its COMMIT (db/event-order.ts).
-    await sql`SELECT pg_advisory_xact_lock(7239052, ${outbox.context().workspace_id}::int)`.execute(tx)
-    is_held.resolve()
-    await release.promise
-  })
-  await is_held.promise
-  const roots = new Set<Db>()
-  const made: Promise<unknown>[] = []
-  const createNext = () => {
-    const name = `Nordwind ${made.length}`
-    const work = (tx: Db) => {
-      roots.add(rootOf(tx))
-      return create(tx, name)
-    }
-    made.push(share(work))
-  }
-  for (let pair = 0; pair < 4; pair++) {
-    createNext()
-    createNext()
-    // The next pair is a transaction of its own.
-    await pause(1)
-  }
-  // A write alone would not hold up the next ones after this.
-  await pause(250)
-  for (let n = 0; n < 12; n++) {
-    createNext()
-    await pause(1)
-  }
-  release.resolve()
-  await Promise.all([slow, ...made])
-  assert.equal(roots.size, 5)
-  assert.equal((await stored()).length, 20)
 })

@@ -2,7 +2,7 @@ import { type Db, transaction } from '../db/db.ts'
 import { troubleOf, Unreachable } from '../db/errors.ts'
 import { limitLockWait } from '../db/locks.ts'
 import { openBulk } from '../db/statements/bulk.ts'
-import { defer, engineOf } from '../db/statements/prepare.ts'
+import { engineOf } from '../db/statements/prepare.ts'
 import { ApiError } from '../errors.ts'
 
 // Under load, writes share a transaction: those that wait while another one is under way run together, in bulk
@@ -15,7 +15,7 @@ export type Sharing = {
   lane: string
   /** What it changes, such as a record. A transaction changes each of them once. */
   records: readonly string[]
-  /** Issues the reads that all writes of the lane need. The commit waits for them. */
+  /** Issues the reads that all writes of the lane need. */
   prepare(tx: Db): Promise<unknown>
 }
 
@@ -43,17 +43,15 @@ const max_members = 64
 const large_from = 20
 // A locked record holds up the whole group. So the group gives up soon, and its members run alone.
 const lock_wait = '100ms'
-// A write alone that takes longer, because another transaction holds its record, must not hold up the writes after it.
-const max_alone_ms = 200
-// Also when commits are slow, the writes after a group wait for it: so they share a transaction. A group that takes longer
-// than this waits for a database that is away. It must not hold up the writes after it. If it fails, all its members fail:
-// alone, they would wait again.
-const max_together_ms = 1000
+// A write that waits for longer, because another process holds its record, must not hold up the writes after it.
+const max_running_ms = 200
+// After a wait this long for a database that is away, its members fail too. They must not wait again.
+const max_tries_ms = 1000
 // Groups are sent while others wait for their commit, and few clients need no group. SQLite has one writer.
 const lanes_of = { sqlite: 1, postgres: 4 }
 
 /** Runs writes in transactions, shared ones where it can. */
-export function createWriteGroups(db: Db, together_ms = max_together_ms): RunWrite {
+export function createWriteGroups(db: Db): RunWrite {
   const lanes = new Map<string, Lane>()
   const max_running = lanes_of[engineOf(db)]
 
@@ -83,7 +81,11 @@ export function createWriteGroups(db: Db, together_ms = max_together_ms): RunWri
           for (const member of group) for (const one of member.sharing.records) lane.held.delete(one)
           wake(name, lane)
         })
-        void runGroup(db, group, together_ms, leave).then(leave)
+        const timer = setTimeout(leave, max_running_ms)
+        void runGroup(db, group).then(() => {
+          clearTimeout(timer)
+          leave()
+        })
       }
       if (!lane.running && !lane.waiting.length) lanes.delete(name)
     })
@@ -121,26 +123,9 @@ function takeGroup({ waiting, held }: Lane): Member[] {
   return group
 }
 
-/** Tells each member its result. Calls `leave` earlier if that takes long. */
-async function runGroup(
-  db: Db,
-  group: readonly Member[],
-  together_ms: number,
-  leave: () => void,
-): Promise<void> {
-  if (group.length > 1 && (await watched(runTogether(db, group), together_ms, leave))) return
-  const alone = group.map(({ work, resolve, reject }) => transaction(db, work).then(resolve, reject))
-  await watched(Promise.all(alone), max_alone_ms, leave)
-}
-
-/** Calls `isLate` if something runs for longer than the limit. */
-async function watched<T>(running: Promise<T>, limit_ms: number, isLate: () => void): Promise<T> {
-  const timer = setTimeout(isLate, limit_ms)
-  try {
-    return await running
-  } finally {
-    clearTimeout(timer)
-  }
+async function runGroup(db: Db, group: readonly Member[]): Promise<void> {
+  if (group.length > 1 && (await runTogether(db, group))) return
+  await Promise.all(group.map((member) => transaction(db, member.work).then(member.resolve, member.reject)))
 }
 
 /** A member failed after it wrote, or for another reason than its request. So the transaction cannot be committed. */
@@ -163,11 +148,11 @@ async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
         is_committing = false
         const bulk = openBulk(tx)
         limitLockWait(tx, lock_wait)
-        const [first] = group
-        if (first) defer(tx, first.sharing.prepare(tx))
+        const prepared = group[0]?.sharing.prepare(tx)
         const members = group.map(({ work }, index) => ({ work, tx: bulk.member(index) }))
         // Wait for all of them: the statements of one that failed end before a rollback.
         const settled = await Promise.allSettled(members.map((member) => member.work(member.tx)))
+        await prepared
         for (const [index, { tx }] of members.entries()) {
           const one = settled[index] as PromiseSettledResult<unknown>
           if (one.status === 'rejected' && (!isRefusal(one.reason) || bulk.hasWritten(tx)))
@@ -190,7 +175,7 @@ async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
     const reason = error instanceof Spoiled ? error.cause : error
     // Nobody knows whether the commit succeeded. In all other cases, the database has rolled back.
     const is_unknown = is_committing && reason instanceof Unreachable
-    const has_waited = performance.now() - start > max_together_ms
+    const has_waited = performance.now() - start > max_tries_ms
     // Before the commit, a lock is held by a transaction that concerns one member. At the commit, all wait for the same one.
     const is_away = troubleOf(reason) === 'unavailable' && (is_committing || !isLockTimeout(reason))
     if (!is_unknown && !(is_away && has_waited)) return false
