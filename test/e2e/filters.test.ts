@@ -285,12 +285,11 @@ test('activities and the calendar have saved views, and a block of the calendar 
     ['/activities', 'type=call&show=all'],
   ] as const) {
     await page.goto(`${web.rapport.url}${path}?${address}`)
-    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('button', { name: 'Save as new view' }).click()
     await page.getByRole('textbox', { name: 'Name of the view' }).fill('Mine to see')
     await page.keyboard.press('Enter')
     await page.getByText('View Mine to see saved').waitFor()
     await page.goto(`${web.rapport.url}${path}`)
-    await page.getByRole('button', { name: 'Views' }).click()
     await page.getByRole('link', { name: 'Mine to see' }).click()
     await page.locator('.chip').waitFor()
     const found = parameters(page)

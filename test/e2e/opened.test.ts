@@ -45,7 +45,7 @@ const opened: [name: string, screen: string, more: string, open: (page: Page) =>
     (page) => press(page, /^Value at least/),
   ],
   ['a filter by choices', 'deals-table', '&stage=demo', (page) => press(page, /^Stage is/)],
-  ['the views', 'contacts', '', (page) => press(page, 'Views')],
+  ['a new view', 'contacts', '?tag=partner', (page) => press(page, 'Save as new view')],
   ['the columns', 'contacts', '', (page) => press(page, 'Columns')],
   [
     'the bar of what is selected',

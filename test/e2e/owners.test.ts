@@ -183,7 +183,6 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
   await create('/deals', { name: 'Mine alone', owner_id: olivia })
   await create('/deals', { name: 'Of Bob', owner_id: bob })
   await page.goto(`${web.rapport.url}/deals?view=table`)
-  await page.getByRole('button', { name: 'Views' }).click()
   await page.getByRole('link', { name: 'Mine', exact: true }).click()
   const mine = (await read(`/deals?owner_id=${olivia}`)).length
   assert.ok(mine < (await read('/deals')).length)

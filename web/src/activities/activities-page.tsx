@@ -15,7 +15,7 @@ import { ListMenu } from '../record/list-menu.tsx'
 import { filtersOf } from '../record/list-query.ts'
 
 import { ownerColumn, useMineCommand } from '../record/owner.tsx'
-import { ViewsMenu } from '../record/views.tsx'
+import { ViewTabs } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -139,10 +139,10 @@ export function ActivitiesPage() {
               ),
             }))}
           />
-          <ViewsMenu list="activities" />
           {filtering.line}
         </>
       }
+      tabs={<ViewTabs list="activities" />}
       below={filtering.chips}
       actions={
         <>

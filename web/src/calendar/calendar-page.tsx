@@ -15,7 +15,7 @@ import { useNames } from '../record/kinds.ts'
 import { ListMenu } from '../record/list-menu.tsx'
 import { filtersOf } from '../record/list-query.ts'
 import { useMineCommand } from '../record/owner.tsx'
-import { ViewsMenu } from '../record/views.tsx'
+import { ViewTabs } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useListFilters } from '../ui/filters.tsx'
 import { isId, useAddress, useListView, useOpen } from '../ui/list-view.ts'
@@ -145,10 +145,10 @@ export function CalendarPage() {
             onChange={(to) => change({ show: to })}
             data={shows.map((value) => ({ value, label: t.calendar.shows[value] }))}
           />
-          <ViewsMenu list="appointments" />
           {filtering.line}
         </>
       }
+      tabs={<ViewTabs list="appointments" />}
       below={filtering.chips}
       actions={
         <>

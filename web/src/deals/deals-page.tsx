@@ -8,7 +8,7 @@ import { useNames } from '../record/kinds.ts'
 import { ListMenu } from '../record/list-menu.tsx'
 import { useReferenceFilters } from '../record/list-parts.tsx'
 import { useMineCommand, useOwnerFilter } from '../record/owner.tsx'
-import { ViewsMenu } from '../record/views.tsx'
+import { ViewTabs } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, useListFilters } from '../ui/filters.tsx'
@@ -96,7 +96,6 @@ function BoardPage() {
       middle={
         <>
           <ViewSwitch />
-          <ViewsMenu list="deals" />
           {filtering.line}
           <OrderMenu sort={sort} view={view} />
           {total && (
@@ -110,6 +109,7 @@ function BoardPage() {
           )}
         </>
       }
+      tabs={<ViewTabs list="deals" />}
       below={filtering.chips}
       actions={
         <>

@@ -28,7 +28,7 @@ import { queryOf } from './list-query.ts'
 import { useListLog } from './log.tsx'
 import { MergeButton } from './merges.tsx'
 import { type Owned, useMineCommand } from './owner.tsx'
-import { ViewsMenu } from './views.tsx'
+import { ViewTabs } from './views.tsx'
 
 /** The kinds whose lists have saved views. */
 type ListedKind = RecordKind & Schemas['View']['list']
@@ -39,7 +39,7 @@ type Props<K extends ListedKind, Row extends Owned> = {
   filters: Filter[]
   /** The order if the address has none. Left out: the API's default. */
   default_sort?: string
-  /** Before the saved views, such as the switch between table and board. */
+  /** Before the filters, such as the switch between table and board. */
   before_views?: ReactNode
   /** Left out: the API's list. */
   listQuery?: (query: QueryOf<K>) => ListQuery<Row>
@@ -119,10 +119,10 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
       middle={
         <>
           {props.before_views}
-          <ViewsMenu list={kind} />
           {filtering.line}
         </>
       }
+      tabs={<ViewTabs list={kind} />}
       below={filtering.chips}
       actions={
         <>

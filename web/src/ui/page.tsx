@@ -9,7 +9,9 @@ type Props = {
   count?: number | undefined
   /** Views and filters, between the title and the actions. */
   middle?: React.ReactNode
-  /** A row below this line, such as the chips of filters. */
+  /** A row of tabs below this line. */
+  tabs?: React.ReactNode
+  /** A row below that, such as the chips of filters. */
   below?: React.ReactNode
   /** The primary action comes last. */
   actions?: React.ReactNode
@@ -17,7 +19,7 @@ type Props = {
 }
 
 /** A page: one line with its title and actions, then its content. */
-export function Page({ title, count, middle, below, actions, children }: Props) {
+export function Page({ title, count, middle, tabs, below, actions, children }: Props) {
   const formats = useFormats()
   useTitle(title)
   return (
@@ -37,6 +39,7 @@ export function Page({ title, count, middle, below, actions, children }: Props) 
           <div className="page-middle">{middle}</div>
           <Group gap="sm">{actions}</Group>
         </div>
+        {tabs}
         {below && <div className="page-below">{below}</div>}
       </header>
       <div className="page-content">{children}</div>

@@ -112,6 +112,7 @@ export const record: typeof english = {
   delete_note: 'Notiz löschen',
   edited: 'bearbeitet',
   me: 'Ich',
+  all: 'Alle',
   mine: 'Meine',
   show_mine: 'Nur meine zeigen',
   show_everybodys: 'Die von allen zeigen',

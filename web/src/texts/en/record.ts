@@ -116,6 +116,7 @@ export const record = {
   edited: 'edited',
   // Owners and authors.
   me: 'Me',
+  all: 'All',
   mine: 'Mine',
   show_mine: 'Show only mine',
   show_everybodys: 'Show everybody’s',
