@@ -25,19 +25,18 @@ const total = async (query = '') =>
 const bar = (page: Page) => page.getByRole('region', { name: / selected$/ })
 const selectPage = (page: Page) => page.getByRole('checkbox', { name: 'Select all on this page' }).check()
 
-test('all contacts that match are selected beyond their page, deleted at once, and brought back by one Undo', async (t) => {
-  const page = await web.open(t, '/contacts')
+test('one Undo brings back all that were deleted beyond the page', async (t) => {
+  const page = await web.open(t, '/contacts?search=%C3%98sterg%C3%A5rd')
+  const matching = await total('search=%C3%98sterg%C3%A5rd')
+  await page.getByText(new RegExp(`of ${matching}$`)).waitFor()
   await selectPage(page)
-  await bar(page).getByText('50 selected').waitFor()
-  await bar(page).getByRole('button', { name: 'Select all 1,204 that match' }).click()
-  await bar(page).getByText('1,204 selected').waitFor()
-  await checkScreen(page)
-  await page.getByRole('button', { name: 'Next page' }).click()
-  await page.getByText('51–100 of 1,204').waitFor()
-  await bar(page).getByText('1,204 selected').waitFor()
+  await bar(page)
+    .getByRole('button', { name: `Select all ${matching} that match` })
+    .click()
+  await bar(page).getByText(`${matching} selected`).waitFor()
   await bar(page).getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('1204 contacts deleted').waitFor()
-  assert.equal(await total(), 0)
+  await page.getByText(`${matching} contacts deleted`).waitFor()
+  assert.equal(await total(), count - matching)
   await page.getByRole('button', { name: 'Undo' }).click()
   await until(total, (now) => now === count, 60_000)
 })
@@ -95,4 +94,103 @@ test('work on many records that is stopped leaves the rest as they are, and sele
     .getByText(`${matching - 14} selected`)
     .waitFor()
   assert.equal(await total('tag=fair%202026'), 14)
+})
+
+test('after a change of all that match, the next change starts from the rows as they are', async (t) => {
+  const page = await web.open(t, '/contacts?search=Nguy%E1%BB%85n')
+  const matching = await total('search=Nguy%E1%BB%85n')
+  await page.getByText(new RegExp(`of ${matching}$`)).waitFor()
+  await selectPage(page)
+  await bar(page)
+    .getByRole('button', { name: `Select all ${matching} that match` })
+    .click()
+  await bar(page).getByText(`${matching} selected`).waitFor()
+  const assign = async (name: string) => {
+    await bar(page).getByRole('button', { name: 'Assign' }).click()
+    await page.getByRole('option', { name }).click()
+  }
+  await assign('Olivia Owner (you)')
+  await page.getByText(`${matching} contacts assigned to Olivia Owner`).waitFor()
+  await bar(page).waitFor({ state: 'detached' })
+  assert.equal(await total('owner_id=null'), count - matching)
+
+  // Back to the owner that it had when all rows were read.
+  const first = page.getByRole('checkbox', { name: /^Select Ana/ }).first()
+  await first.check()
+  await bar(page).getByText('1 selected').waitFor()
+  await assign('Nobody')
+  await page.getByText(/Nguyễn assigned to nobody$/).waitFor()
+  await until(
+    () => total('owner_id=null'),
+    (now) => now === count - matching + 1,
+  )
+
+  // A contact that came after all rows were read.
+  const data = { first_name: 'Thị Minh Khai', last_name: 'Nguyễn' }
+  const { body } = await web.rapport.call('POST', '/api/v1/contacts', data)
+  await page.getByRole('checkbox', { name: 'Select Thị Minh Khai Nguyễn' }).check()
+  await bar(page).getByText('1 selected').waitFor()
+  await web.rapport.call('DELETE', `/api/v1/contacts/${body.data.id}`)
+})
+
+test('a service that asks to wait is waited for while the rows are read', async (t) => {
+  const page = await web.open(t, '/contacts', { allow: /status of 429/ })
+  let refused = 0
+  await page.route(/\/api\/v1\/contacts\?.*cursor=/, (route) =>
+    ++refused === 3
+      ? route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json: { success: false } })
+      : route.continue(),
+  )
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Select all 1,204 that match' }).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+})
+
+test('work that waits for the service can be stopped, and changes nothing', async (t) => {
+  const page = await web.open(t, '/contacts', { allow: /status of 429/ })
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Select all 1,204 that match' }).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  let asked = 0
+  await page.route('**/api/v1/contacts/batch', (route) => {
+    asked++
+    return route.fulfill({ status: 429, headers: { 'retry-after': '3600' }, json: { success: false } })
+  })
+  await bar(page).getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('0 of 1,204 done').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  assert.equal(asked, 1)
+  assert.equal(await total(), count)
+
+  // Requests of one record each.
+  await page.route('**/api/v1/contacts/*', (route) =>
+    route.request().method() === 'PUT'
+      ? route.fulfill({ status: 429, headers: { 'retry-after': '3600' }, json: { success: false } })
+      : route.fallback(),
+  )
+  await bar(page).getByRole('button', { name: 'Add tag' }).click()
+  await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill('fair 2027')
+  await page.keyboard.press('Enter')
+  await page.getByText('0 of 1,204 done').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  assert.equal(await total('tag=fair%202027'), 0)
+})
+
+// The last one: each contact would come back by a request of its own.
+test('all contacts that match are selected beyond their page, and deleted at once', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await selectPage(page)
+  await bar(page).getByText('50 selected').waitFor()
+  await bar(page).getByRole('button', { name: 'Select all 1,204 that match' }).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await page.getByText('51–100 of 1,204').waitFor()
+  await bar(page).getByText('1,204 selected').waitFor()
+  await bar(page).getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('1204 contacts deleted').waitFor()
+  assert.equal(await total(), 0)
 })

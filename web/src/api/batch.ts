@@ -1,4 +1,4 @@
-import { type Outcomes, Problem, patiently } from './client.ts'
+import { isBusy, type Outcomes, Problem, patiently } from './client.ts'
 import { type BatchItem, type RecordKind, recordApi } from './record-api.ts'
 
 const with_batch: readonly RecordKind[] = ['contacts', 'companies', 'deals', 'activities']
@@ -9,7 +9,7 @@ const max_items = 1000
 
 /**
  * Changes records in requests of at most 1,000. Each record succeeds or fails for itself. `signal` stops it between two
- * requests.
+ * requests, and while it waits for a busy service.
  */
 export async function runBatch<Item>(
   kind: RecordKind,
@@ -25,9 +25,14 @@ export async function runBatch<Item>(
       break
     }
     const part = items.slice(from, from + max_items)
-    const problems = await patiently(problemsOf, { kind, items: part.map(itemOf) }).catch((error) =>
-      part.map(() => error as Problem),
+    const batch = { kind, items: part.map(itemOf) }
+    const problems = await patiently(problemsOf, batch, signal).catch((error) =>
+      signal?.aborted && isBusy(error) ? null : part.map(() => error as Problem),
     )
+    if (!problems) {
+      outcomes.stopped.push(...items.slice(from))
+      break
+    }
     for (const [index, item] of part.entries()) {
       const problem = problems[index]
       if (problem) outcomes.failed.push({ item, problem })

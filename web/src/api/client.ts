@@ -155,32 +155,55 @@ export async function forEach<Item>(
   const done: Item[] = []
   const failed: { item: Item; problem: Problem }[] = []
   const waiting = [...items]
+  const refused: Item[] = []
   async function next(): Promise<void> {
     while (!signal?.aborted) {
       const item = waiting.shift()
       if (item === undefined) return
       try {
-        await patiently(work, item)
+        await patiently(work, item, signal)
         done.push(item)
       } catch (error) {
-        failed.push({ item, problem: error as Problem })
+        if (signal?.aborted && isBusy(error)) refused.push(item)
+        else failed.push({ item, problem: error as Problem })
       }
       onProgress(done.length + failed.length)
     }
   }
   await Promise.all(Array.from({ length: 4 }, next))
-  return { done, failed, stopped: waiting }
+  return { done, failed, stopped: [...refused, ...waiting] }
 }
 
-/** Runs work on an item. Waits and retries when the service is busy. */
-export async function patiently<Item, Made>(work: (item: Item) => Promise<Made>, item: Item): Promise<Made> {
+/** Whether the service refused a request because it is busy. */
+export const isBusy = (error: unknown): boolean => [429, 503].includes((error as Problem).status)
+
+/** Runs work on an item. Waits and retries when the service is busy; `signal` ends the wait with the refusal. */
+export async function patiently<Item, Made>(
+  work: (item: Item) => Promise<Made>,
+  item: Item,
+  signal?: AbortSignal,
+): Promise<Made> {
   for (let tries = 0; ; tries++) {
     try {
       return await work(item)
     } catch (error) {
-      const { status, retry_after_s } = error as Problem
-      if ((status !== 429 && status !== 503) || tries === 5) throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.max(1, retry_after_s) * 1000))
+      if (!isBusy(error) || tries === 5) throw error
+      await pause(Math.max(1, (error as Problem).retry_after_s) * 1000, signal)
+      if (signal?.aborted) throw error
     }
   }
+}
+
+/** Resolves after a time, or when the signal aborts. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+    function end() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+  })
 }

@@ -1,5 +1,5 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Aborted } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -40,16 +40,19 @@ export function useListPage<Row extends Identified>(
   const [selected, setSelected] = useState<ReadonlySet<Row['id']>>(new Set())
   const whole = useWholeList(whole_list)
   const all = whole.rows
+  // Actions are disabled for rows of the previous query. The page's rows are newer than those of the whole list.
+  const offered = useMemo(() => {
+    const current = isPlaceholderData ? [] : (rows ?? [])
+    return all ? [...new Map([...all, ...current].map((row) => [row.id, row])).values()] : current
+  }, [all, rows, isPlaceholderData])
   useEffect(() => {
     if (!rows) return
     setSelected((before) => {
-      const kept = (all ?? rows).flatMap(({ id }) => (before.has(id) ? [id] : []))
+      const kept = (all ? offered : rows).flatMap(({ id }) => (before.has(id) ? [id] : []))
       return kept.length === before.size ? before : new Set(kept)
     })
-  }, [rows, all])
-  // Actions are disabled for rows of the previous query.
-  const offered = all ?? (isPlaceholderData ? [] : rows)
-  const chosen = offered?.filter(({ id }) => selected.has(id)) ?? []
+  }, [rows, all, offered])
+  const chosen = offered.filter(({ id }) => selected.has(id))
   const total = meta?.total ?? 0
   const page_is_selected = !isPlaceholderData && rows?.length && rows.every(({ id }) => selected.has(id))
   const clear = () => {
@@ -73,7 +76,9 @@ export function useListPage<Row extends Identified>(
     /** Runs an action on the selected rows. Rows that failed stay selected. */
     async act(work: (rows: Row[]) => Promise<readonly Row[]>) {
       setSelected(new Set())
+      const takeBack = whole.lend()
       const left = await work(chosen)
+      takeBack(left)
       setSelected((before) => new Set([...before, ...left.map(({ id }) => id)]))
     },
   }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { patiently } from '../api/client.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Identified } from './table-parts.tsx'
@@ -61,6 +62,14 @@ export function useWholeList<Row extends Identified>(whole: WholeList<Row> | und
       stop()
       setFound(null)
     }, [stop]),
+    /** Forgets the rows, which an action changes. What it returns takes back those that were not changed. */
+    lend() {
+      const lent = found
+      setFound(null)
+      return (rows: readonly Row[]) => {
+        if (lent && rows.length) setFound((now) => now ?? { ...lent, rows })
+      }
+    },
   }
 }
 
@@ -72,7 +81,8 @@ async function rowsOf<Row extends Identified>(
   // A row that changes its place meanwhile may come twice.
   const rows = new Map<Row['id'], Row>()
   for (let cursor: string | null = ''; cursor !== null && rows.size < most_selected; ) {
-    const { data, meta } = await read({ cursor, per_page, page: undefined }, { signal })
+    const readAt = (at: string) => read({ cursor: at, per_page, page: undefined }, { signal })
+    const { data, meta }: Answer<Row> = await patiently(readAt, cursor, signal)
     for (const row of data) rows.set(row.id, row)
     onProgress(rows.size)
     cursor = (meta as { next_cursor?: string | null }).next_cursor ?? null
