@@ -156,6 +156,7 @@ export function ActivitiesPage() {
         <ListTable
           label={t.activities.shows[show]}
           columns={columns.shown}
+          onMoveColumn={columns.move}
           page={page}
           selectable={may}
           nameOf={({ subject }) => subject}

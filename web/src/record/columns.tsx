@@ -1,46 +1,91 @@
-import { ActionIcon, Checkbox, Popover, Stack } from '@mantine/core'
-import { ColumnsIcon } from '@primer/octicons-react'
-import { useMemo } from 'react'
+import { ActionIcon, Checkbox, Group, Popover, Stack, Text } from '@mantine/core'
+import { ArrowDownIcon, ArrowUpIcon, ColumnsIcon } from '@primer/octicons-react'
+import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
+import { moveColumn, toggleColumn, withHidden } from '../ui/column-order.ts'
 import { useAddress } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 
 type ChosenColumns<Row> = {
+  /** All columns: the shown ones in their order, the others between them. */
   all: Column<Row>[]
-  /** The visible columns, in the order of the list. */
+  /** The visible columns in their order. */
   shown: Column<Row>[]
   toggle: (id: string) => void
+  /** Moves a visible column to an index among the visible ones. */
+  move: (id: string, to: number) => void
 }
 
 /**
- * The visible columns of a list: those of `columns` in the address, else the last choice on this device,
- * else all but extra ones. The first column is always visible.
+ * The visible columns of a list in their order: those of `columns` in the address, else the last choice on this device,
+ * else all but extra ones in the order of the list. The first column is always visible, and the first one.
  */
 export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenColumns<Row> {
   const { address, change } = useAddress()
   const key = `rapport-columns-${name}`
   const in_address = address.columns
   return useMemo(() => {
+    const by_id = new Map(columns.map((column) => [column.id, column]))
+    const columnsOf = (ids: readonly string[]) => ids.flatMap((id) => by_id.get(id) ?? [])
+    const all = [...by_id.keys()]
     const usual = columns.flatMap(({ id, extra }) => (extra ? [] : [id]))
     const chosen = (in_address ?? localStorage.getItem(key))?.split(',') ?? usual
-    const shown = columns.filter(({ id }, index) => index === 0 || chosen.includes(id))
-    function toggle(id: string) {
-      const ids = shown.map((column) => column.id)
-      const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]
-      const ordered = columns.flatMap((column) => (next.includes(column.id) ? [column.id] : [])).join(',')
-      const back = ordered === usual.join(',')
+    const shown = columnsOf([...new Set([...all.slice(0, 1), ...chosen])])
+    const ids = shown.map(({ id }) => id)
+    function choose(next: readonly string[]) {
+      const text = next.join(',')
+      const back = text === usual.join(',')
       if (back) localStorage.removeItem(key)
-      else localStorage.setItem(key, ordered)
-      change({ columns: back ? null : ordered }, true)
+      else localStorage.setItem(key, text)
+      change({ columns: back ? null : text }, true)
     }
-    return { all: columns, shown, toggle }
+    return {
+      all: columnsOf(withHidden(all, ids)),
+      shown,
+      toggle: (id: string) => choose(toggleColumn(all, ids, id)),
+      move: (id: string, to: number) => choose(moveColumn(ids, id, to)),
+    }
   }, [columns, in_address, key, change])
 }
 
-/** The menu that chooses columns. */
+/** Returns the focus to a control that a move of its row took it from. */
+function useKeptFocus(order: unknown) {
+  const wanted = useRef<HTMLElement | null>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another order moves the rows
+  useLayoutEffect(() => {
+    wanted.current?.focus()
+    wanted.current = null
+  }, [order])
+  return (element: Element | null) => {
+    wanted.current = element as HTMLElement | null
+  }
+}
+
+// A disabled button would lose the focus.
+const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
+
+/** The menu that chooses columns, and moves them by buttons or Alt with an arrow. */
 export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   const t = useTexts()
-  const { all, shown, toggle } = columns
+  const formats = useFormats()
+  const { all, shown, toggle, move } = columns
+  const [moved, setMoved] = useState('')
+  const keepFocus = useKeptFocus(all)
+  function step({ id, label }: Column<Row>, by: number) {
+    const to = shown.findIndex((column) => column.id === id) + by
+    if (to < 1 || to >= shown.length) return
+    keepFocus(document.activeElement)
+    setMoved(t.app.column_moved(label, formats.number(to + 1), formats.number(shown.length)))
+    move(id, to)
+  }
+  function onKeyDown(event: KeyboardEvent, column: Column<Row>) {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+    if (!event.altKey || by === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    step(column, by)
+  }
   return (
     <Popover position="bottom-end" trapFocus returnFocus>
       <Popover.Target>
@@ -49,17 +94,58 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label={t.app.columns} mah="70dvh" style={{ overflowY: 'auto' }}>
-        <Stack gap="sm">
-          {all.slice(1).map((column) => (
-            <Checkbox
-              key={column.id}
-              size="sm"
-              label={column.label}
-              checked={shown.includes(column)}
-              onChange={() => toggle(column.id)}
-            />
-          ))}
+        <Stack gap={6}>
+          {all.slice(1).map((column) => {
+            const at = shown.indexOf(column)
+            return (
+              <Group
+                key={column.id}
+                justify="space-between"
+                wrap="nowrap"
+                mih={24}
+                onKeyDown={(event) => onKeyDown(event, column)}
+              >
+                <Checkbox
+                  size="sm"
+                  label={column.label}
+                  checked={at > 0}
+                  aria-keyshortcuts={at > 0 ? 'Alt+ArrowUp Alt+ArrowDown' : undefined}
+                  onChange={() => toggle(column.id)}
+                />
+                {at > 0 && (
+                  <Group gap={2} wrap="nowrap">
+                    <ActionIcon
+                      variant="subtle"
+                      size={24}
+                      aria-label={t.app.column_up(column.label)}
+                      title={t.app.column_up(column.label)}
+                      onClick={() => step(column, -1)}
+                      {...off(at === 1)}
+                    >
+                      <ArrowUpIcon size={14} />
+                    </ActionIcon>
+                    <ActionIcon
+                      variant="subtle"
+                      size={24}
+                      aria-label={t.app.column_down(column.label)}
+                      title={t.app.column_down(column.label)}
+                      onClick={() => step(column, 1)}
+                      {...off(at === shown.length - 1)}
+                    >
+                      <ArrowDownIcon size={14} />
+                    </ActionIcon>
+                  </Group>
+                )}
+              </Group>
+            )
+          })}
         </Stack>
+        <Text size="xs" c="dimmed" mt="xs">
+          {t.app.columns_hint}
+        </Text>
+        <span role="status" className="unseen">
+          {moved}
+        </span>
       </Popover.Dropdown>
     </Popover>
   )

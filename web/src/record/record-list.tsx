@@ -135,6 +135,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
       <ListTable
         label={names.many}
         columns={columns.shown}
+        onMoveColumn={columns.move}
         page={page}
         selectable={writes}
         nameOf={nameOfRow}

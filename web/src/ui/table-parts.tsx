@@ -65,10 +65,17 @@ export function RowLink({
   )
 }
 
-type HeadProps<Row> = { column: Column<Row>; first: boolean; sort?: string; onSort?: (sort: string) => void }
+type HeadProps<Row> = {
+  column: Column<Row>
+  first: boolean
+  sort?: string
+  onSort?: (sort: string) => void
+  /** Whether it is in the pointer's hand, or where beside it the column in the hand would go. */
+  drag?: 'dragged' | 'before' | 'after' | undefined
+}
 
 /** The header of a column. A click sorts if the API can. */
-export function HeadCell<Row>({ column, first: leads, sort, onSort }: HeadProps<Row>) {
+export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: HeadProps<Row>) {
   const t = useTexts()
   const { label, number, width, phone } = column
   const down = sort === `-${column.sort}`
@@ -83,6 +90,8 @@ export function HeadCell<Row>({ column, first: leads, sort, onSort }: HeadProps<
       className={number ? 'number' : undefined}
       style={width ? { width: `${width / 16}rem` } : undefined}
       data-first={leads || undefined}
+      data-column={column.id}
+      data-drag={drag}
       title={label}
       data-phone={phone || undefined}
     >

@@ -2,6 +2,7 @@ import { Checkbox } from '@mantine/core'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
+import { type Drag, useColumnDrag } from './column-drag.ts'
 import { moveFocus } from './focus.ts'
 import { type Column, HeadCell, type Identified, type Meta, Pager, Placeholder } from './table-parts.tsx'
 import { TableRow, useCalls } from './table-row.tsx'
@@ -29,6 +30,8 @@ export type TableProps<Row extends Identified> = {
   sort?: string
   onSort?: (sort: string) => void
   onPage?: (page: number) => void
+  /** Moves a column to an index, after a drag of its header. */
+  onMoveColumn?: ((id: string, to: number) => void) | undefined
   /** A control before the name, such as the circle that completes an activity. */
   lead?: { label: string; cell: (row: Row) => React.ReactNode }
   selected?: ReadonlySet<Row['id']>
@@ -79,6 +82,15 @@ function useFollowing(open_id: unknown): (open: () => void) => void {
     if (held) timer.current = setTimeout(open, held_ms)
     else open()
   }
+}
+
+/** How a drag shows in the header of a column. */
+function dragOf(drag: Drag | null, ids: readonly string[], id: string) {
+  if (!drag) return undefined
+  if (drag.id === id) return 'dragged'
+  const others = ids.filter((one) => one !== drag.id)
+  if (others[drag.to] === id) return 'before'
+  return drag.to >= others.length && others.at(-1) === id ? 'after' : undefined
 }
 
 /**
@@ -150,6 +162,8 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
     onSelect !== undefined,
   )
 
+  const { drag, handlers } = useColumnDrag(props.onMoveColumn)
+  const ids = columns.map(({ id }) => id)
   const onFocus = useFocusedRow(rows)
   if (rows?.length === 0) return <>{empty}</>
   const chosen = rows?.filter(({ id }) => selected?.has(id)).length ?? 0
@@ -165,7 +179,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
           data-fixed={onSort !== undefined || undefined}
         >
           <thead>
-            <tr>
+            <tr {...handlers} data-movable={props.onMoveColumn !== undefined || undefined}>
               {onSelect && (
                 <th className="table-check" scope="col">
                   <Checkbox
@@ -189,6 +203,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
                   first={index === 0}
                   sort={sort}
                   onSort={onSort}
+                  drag={dragOf(drag, ids, column.id)}
                 />
               ))}
             </tr>

@@ -1,0 +1,104 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { checkScreen, startWeb, type Web } from '../web.ts'
+import { until } from '../webhooks.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+  const deal = { name: 'Lenses', value: 1200, stage: 'demo' }
+  assert.equal((await web.rapport.call('POST', '/api/v1/deals', deal)).status, 201)
+})
+after(() => web?.close())
+
+const heads = async (page: Page) =>
+  (await page.locator('th[data-column]').allInnerTexts()).map((text) => text.trim())
+const isOrder = (page: Page, ...names: string[]) =>
+  until(
+    () => heads(page),
+    (found) => found.slice(0, names.length).join() === names.join(),
+  )
+const head = (page: Page, name: string) => page.getByRole('columnheader', { name, exact: true })
+const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name)
+
+/** Takes a header by the mouse to a part of the width of another one. */
+async function take(page: Page, from: Locator, to: Locator, part: number) {
+  const [start, end] = [await from.boundingBox(), await to.boundingBox()]
+  assert.ok(start && end)
+  const y = start.y + start.height / 2
+  await page.mouse.move(start.x + start.width / 2, y)
+  await page.mouse.down()
+  await page.mouse.move(end.x + end.width * part, y, { steps: 4 })
+}
+
+test('a header dragged by the mouse takes its column along, and a view keeps the order', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  await head(page, 'Value').waitFor()
+  await isOrder(page, 'Name', 'Company', 'Contact', 'Stage', 'Value')
+  const width = (await head(page, 'Stage').boundingBox())?.width
+  await take(page, head(page, 'Value'), head(page, 'Company'), 0.2)
+  await page.locator('th[data-drag=before]').waitFor()
+  await page.mouse.up()
+  await isOrder(page, 'Name', 'Value', 'Company', 'Contact', 'Stage')
+  // A drag does not sort.
+  assert.equal(parameter(page, 'sort'), null)
+  const cells = await page.locator('tbody tr').first().locator('td[data-phone]').allInnerTexts()
+  assert.match(cells[1] ?? '', /1,200/)
+  assert.equal((await head(page, 'Stage').boundingBox())?.width, width)
+
+  await page.getByRole('button', { name: 'Save as new view' }).click()
+  await page.getByRole('dialog').getByRole('textbox').fill('Value first')
+  await page.keyboard.press('Enter')
+  const tabs = page.getByRole('navigation', { name: 'Views' })
+  await tabs.getByRole('link', { name: 'Value first' }).waitFor()
+  await page.evaluate('localStorage.clear()')
+  await tabs.getByRole('link', { name: 'All' }).click()
+  await isOrder(page, 'Name', 'Company', 'Contact', 'Stage', 'Value')
+  await tabs.getByRole('link', { name: 'Value first' }).click()
+  await isOrder(page, 'Name', 'Value', 'Company', 'Contact', 'Stage')
+})
+
+test('Escape puts a dragged column back, the name stays first, and a click still sorts', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  await head(page, 'Value').waitFor()
+  await take(page, head(page, 'Value'), head(page, 'Company'), 0.2)
+  await page.locator('th[data-drag=before]').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('th[data-drag]').first().waitFor({ state: 'detached' })
+  await page.mouse.up()
+  await isOrder(page, 'Name', 'Company', 'Contact', 'Stage', 'Value')
+  await take(page, head(page, 'Stage'), head(page, 'Name'), 0.1)
+  await page.mouse.up()
+  await isOrder(page, 'Name', 'Stage', 'Company', 'Contact', 'Value')
+  await head(page, 'Value').getByRole('button').click()
+  await until(
+    async () => parameter(page, 'sort'),
+    (sort) => sort === '-value',
+  )
+})
+
+test('the menu of columns moves a column by the keyboard, keeps the focus and says where it is', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  await head(page, 'Value').waitFor()
+  await page.getByRole('button', { name: 'Columns', exact: true }).click()
+  const menu = page.getByRole('dialog', { name: 'Columns' })
+  const stage = menu.getByRole('checkbox', { name: 'Stage', exact: true })
+  await stage.focus()
+  await page.keyboard.press('Alt+ArrowDown')
+  await isOrder(page, 'Name', 'Company', 'Contact', 'Value', 'Stage')
+  await menu.getByText('Stage is now column 5 of 10').waitFor()
+  await stage.and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Alt+ArrowUp')
+  await isOrder(page, 'Name', 'Company', 'Contact', 'Stage', 'Value')
+  const up = menu.getByRole('button', { name: 'Move Contact up' })
+  await up.focus()
+  await page.keyboard.press('Enter')
+  await isOrder(page, 'Name', 'Contact', 'Company')
+  // It cannot go before the name, and the button keeps the focus.
+  await page.keyboard.press('Enter')
+  await up.and(page.locator(':focus')).waitFor()
+  await isOrder(page, 'Name', 'Contact', 'Company')
+  await checkScreen(page)
+})
