@@ -5,7 +5,8 @@ import { day_ms, isoTime } from '../../clock.ts'
 import { stages } from '../../resources/deals/stages.ts'
 import * as texts from './texts.ts'
 
-type Kind = 'company' | 'contact' | 'deal' | 'stage' | 'activity' | 'note' | 'page' | 'appointment' | 'cancel'
+type Owned = 'company' | 'contact' | 'deal' | 'activity' | 'appointment'
+type Kind = Owned | 'stage' | 'note' | 'edit' | 'page' | 'cancel'
 
 /** One operation, at a time in the past. `of` has the keys of other steps, by the field that gets the id of their record. */
 export type Step = {
@@ -17,22 +18,33 @@ export type Step = {
 }
 
 export const sizes = {
-  small: { companies: 24, contacts: 80, deals: 60, overdue: 15, open: 40, done: 90, notes: 60, meetings: 30 },
+  small: {
+    ...{ companies: 24, contacts: 80, deals: 60, overdue: 15, open: 40, done: 90, meetings: 30 },
+    notes: { contact: 60, company: 20, deal: 40 },
+  },
   large: {
-    ...{ companies: 400, contacts: 5000, deals: 2500, overdue: 15, open: 1500, done: 3500 },
-    ...{ notes: 2500, meetings: 600 },
+    ...{ companies: 400, contacts: 5000, deals: 2500, overdue: 15, open: 1500, done: 3500, meetings: 600 },
+    notes: { contact: 2500, company: 300, deal: 1200 },
   },
 }
 export type Size = keyof typeof sizes
 
-export type Wish = { seed: number; size: Size; now_ms: number; owners: readonly string[]; slug: string }
+/** `owners` are the ids of the members, and `names` their names. */
+export type Wish = {
+  seed: number
+  size: Size
+  now_ms: number
+  owners: readonly string[]
+  names: readonly string[]
+  slug: string
+}
 
 type Work = { random: Random; now_ms: number; owners: readonly string[]; steps: Step[] }
 
 const history_days = 180
 
 /** What happened in the workspace, oldest first. The same wish gives the same steps. */
-export function planOf({ seed, size, now_ms, owners, slug }: Wish): Step[] {
+export function planOf({ seed, size, now_ms, owners, names, slug }: Wish): Step[] {
   const random = seededRandom(seed)
   const counts = sizes[size]
   const data = inventData(random, namesOf(counts.companies, random), {
@@ -48,12 +60,8 @@ export function planOf({ seed, size, now_ms, owners, slug }: Wish): Step[] {
   for (const contact of data.contacts) addContact(work, contact)
   for (const [index, deal] of data.deals.entries()) addDeal(work, deal, index)
   addActivities(work, data.deals, data.contacts, counts)
-  for (let n = 0; n < counts.notes; n++)
-    add(work, 'note', past(work, 0, 100), {
-      of: { contact_id: random.pick(data.contacts).key },
-      body: { body: random.pick(texts.notes) },
-    })
   addAppointments(work, data.contacts, counts.meetings, slug)
+  addNotes(work, counts.notes, names)
   // Steps of one time stay in the order in which they depend on each other.
   return work.steps.sort((a, b) => a.at_ms - b.at_ms)
 }
@@ -77,10 +85,11 @@ function namesOf(count: number, random: Random): CompanyNames[] {
   return names
 }
 
+const owned: ReadonlySet<Kind> = new Set(['company', 'contact', 'deal', 'activity', 'appointment'])
+
 function add(work: Work, kind: Kind, at_ms: number, step: Partial<Pick<Step, 'key' | 'of' | 'body'>>) {
   const { owners, random } = work
-  const owned = kind !== 'note' && kind !== 'page' && kind !== 'stage' && kind !== 'cancel'
-  const owner = owned && owners.length && random.chance(90) ? { owner_id: random.pick(owners) } : {}
+  const owner = owned.has(kind) && owners.length && random.chance(90) ? { owner_id: random.pick(owners) } : {}
   work.steps.push({ kind, at_ms, of: {}, ...step, body: { ...step.body, ...owner } })
 }
 
@@ -191,6 +200,27 @@ function addActivities(
     const completed_at = past(work, 0, 100)
     activity(completed_at, { due_at: completed_at + random.between(-2, 2) * day_ms, completed_at })
   }
+}
+
+/** Notes of the records. Some are edited later, and some mention a member. */
+function addNotes(work: Work, counts: Counts['notes'], names: readonly string[]) {
+  const { random, now_ms, steps } = work
+  const by_kind = Map.groupBy(steps, ({ kind }) => kind)
+  let written = 0
+  for (const kind of ['contact', 'company', 'deal'] as const)
+    for (let n = 0; n < counts[kind]; n++) {
+      const noted = random.pick(by_kind.get(kind) ?? [])
+      const key = `note-${++written}`
+      const of = { [`${kind}_id`]: noted.key }
+      const at_ms = Math.max(noted.at_ms + minute_ms, past(work, 0, 100))
+      const [text, edited] = random.pick(texts.notes[kind])
+      const mention =
+        names.length && random.chance(12) ? ` @${random.pick(names)} ${random.pick(texts.asked)}` : ''
+      add(work, 'note', at_ms, { key, of, body: { body: text + mention } })
+      if (!edited || random.chance(30)) continue
+      const edited_ms = Math.min(now_ms, at_ms + random.between(1, 2000) * minute_ms)
+      add(work, 'edit', edited_ms, { of: { ...of, id: key }, body: { body: edited + mention } })
+    }
 }
 
 const slots_a_day = 12

@@ -11,7 +11,7 @@ import { createBookingPage } from '../../resources/booking-pages/operations.ts'
 import { createCompany } from '../../resources/companies/operations.ts'
 import { createContact } from '../../resources/contacts/operations.ts'
 import { changeStage, createDeal } from '../../resources/deals/operations.ts'
-import { contactNotes } from '../../resources/notes/operations.ts'
+import { companyNotes, contactNotes, dealNotes, type Notes } from '../../resources/notes/operations.ts'
 import type { Step } from './plan.ts'
 import { definitions } from './texts.ts'
 
@@ -85,6 +85,12 @@ async function runStep(tx: Db, place: Place, step: Step, ids: Map<string, number
 
 const sent = { problems: [], expect() {} }
 
+const notes: { [field: string]: Notes } = {
+  contact_id: contactNotes,
+  company_id: companyNotes,
+  deal_id: dealNotes,
+}
+
 function operate(
   tx: Db,
   context: Context,
@@ -110,11 +116,22 @@ function operate(
       return createAppointment(tx, context, body, [])
     case 'cancel':
       return cancelAppointment(tx, context, id, body, sent)
-    case 'note': {
-      const { contact_id, ...note } = body
-      return contactNotes.create(tx, context, contact_id, note, [])
-    }
+    case 'note':
+      return writeNote(body, (of, owner_id, note) => of.create(tx, context, owner_id, note, []))
+    case 'edit':
+      return writeNote(body, (of, owner_id, note) =>
+        of.change(tx, context, { id: owner_id, note_id: id }, note, sent),
+      )
   }
+}
+
+/** Writes a note by the operations of its kind. The body has the id of its record. */
+function writeNote(
+  { body, ...owner }: { body: string } & { [field: string]: unknown },
+  write: (of: Notes, owner_id: number, note: { body: string }) => Promise<{ id: number }>,
+) {
+  const [[field, owner_id] = ['', 0]] = Object.entries(owner)
+  return write(notes[field] as Notes, owner_id as number, { body })
 }
 
 // A workspace with records may have definitions that the data does not meet.

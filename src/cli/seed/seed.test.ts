@@ -27,7 +27,10 @@ test('it fills an empty workspace beside a running service, and the API shows al
   await join(call, rapport.url, 'member')
   const { code, stdout } = await seed()
   assert.equal(code, 0)
-  assert.match(stdout, /^Made 24 companies, 80 contacts, 60 deals, 145 activities, 30 appointments, 60 notes/)
+  assert.match(
+    stdout,
+    /^Made 24 companies, 80 contacts, 60 deals, 145 activities, 30 appointments, 120 notes/,
+  )
   const now = new Date().toISOString()
   const counts = {
     companies: 24,
@@ -67,6 +70,18 @@ test('records, events and entries have times of the last months, each event afte
   assert.ok((await read('appointments?status=cancelled')).meta.total > 0)
 })
 
+test('contacts, companies and deals have notes, some of them edited later, and some mention a member', async () => {
+  const notes: { body: string; created_at: string; updated_at: string }[] = []
+  for (const kind of ['contacts', 'companies', 'deals']) {
+    const { data: records } = await read(`${kind}?per_page=100`)
+    const before = notes.length
+    for (const { id } of records) notes.push(...(await read(`${kind}/${id}/notes`)).data)
+    assert.ok(notes.length - before >= 20, kind)
+  }
+  assert.ok(notes.filter(({ created_at, updated_at }) => created_at < updated_at).length > 10)
+  assert.ok(notes.some(({ body }) => body.includes('@Ada Lovelace ')))
+})
+
 test('a workspace with records is refused, unless they are to be added to', async () => {
   const refused = await seed()
   assert.equal(refused.code, 1)
@@ -98,7 +113,13 @@ test('it fills the workspace that is named, and its webhooks get the events', as
 })
 
 test('one seed makes the same plan, another one another plan, and every number works at both sizes', () => {
-  const wish = { size: 'small', now_ms: Date.parse('2026-11-23T09:30:00Z'), owners: [], slug: 'x' } as const
+  const wish = {
+    size: 'small',
+    now_ms: Date.parse('2026-11-23T09:30:00Z'),
+    owners: [],
+    names: [],
+    slug: 'x',
+  } as const
   const made = (seed: number) => JSON.stringify(planOf({ ...wish, seed }))
   assert.equal(made(5), made(5))
   assert.notEqual(made(5), made(6))
@@ -106,7 +127,7 @@ test('one seed makes the same plan, another one another plan, and every number w
     for (const size of ['small', 'large'] as const)
       for (const at of ['2026-11-23T00:00:00Z', '2028-02-29T23:59:59.999Z']) {
         const now_ms = Date.parse(at)
-        const steps = planOf({ ...wish, seed, size, now_ms, owners: ['usr_1'] })
+        const steps = planOf({ ...wish, seed, size, now_ms, owners: ['usr_1'], names: ['Ana Ruiz'] })
         assert.ok(steps.every(({ at_ms }) => at_ms <= now_ms))
         const known = new Set<string | undefined>([undefined])
         for (const { key, of } of steps) {

@@ -21,6 +21,7 @@ export const seed: Command = {
   flags: { add: 'Also add to a workspace that has records' },
   notes: [
     'Companies, contacts, deals in all stages, activities, appointments, notes, custom fields and a booking page.',
+    'Some notes are edited, and some mention a member, who is notified.',
     'The names are invented, and all addresses end in .example. Active webhooks of the workspace get the events.',
   ],
   async run({ options, flags, config, io }) {
@@ -32,9 +33,11 @@ export const seed: Command = {
       if (!flags.has('add')) await refuseRecords(db, workspace_id)
       const clock = await keepServiceClock(database)
       const { records } = await listMembers(db, workspace_id, { per_page: 20, offset: 0 })
-      const owners = records.map(({ id }) => id).sort()
+      const members = records.sort((a, b) => (a.id < b.id ? -1 : 1))
+      const owners = members.map(({ id }) => id)
+      const names = members.map(({ name }) => name)
       const slug = await freeSlug(db)
-      const steps = planOf({ seed: number, size, now_ms: clock.now(), owners, slug })
+      const steps = planOf({ seed: number, size, now_ms: clock.now(), owners, names, slug })
       const place = { database, clock, workspace_id }
       await defineFields(place)
       await runSteps(place, steps, (done) => io.status?.(`Made ${done} of ${steps.length}`))

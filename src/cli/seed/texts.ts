@@ -22,15 +22,56 @@ export const outcomes: readonly string[] = [
   'Budget is approved',
 ]
 
-export const notes: readonly string[] = [
-  'Prefers calls in the morning. Decides together with the head of finance.',
-  'Met at the trade fair. Interested in a pilot with one site before a larger order.',
-  'Uses a spreadsheet today, and wants to import it. Needs the custom fields of the old list.',
-  'Was unhappy with the last delivery. Promised a credit note; sent on the same day.',
-  'Speaks at their user conference in spring. A joint case study is possible.',
-  'Asks for single sign-on and an audit log. Sent the page on security.',
-  'On parental leave until the summer; a colleague decides meanwhile.',
-  'Wants invoices by post, in two copies.',
+/** Notes by the kind of their record, some with the text after an edit. */
+export const notes: Record<'contact' | 'company' | 'deal', readonly (readonly [string, string?])[]> = {
+  contact: [
+    [
+      'Met at the trade fair. Interested in a pilot with one site before a larger order.',
+      'Met at the trade fair. Interested in a pilot with two sites before a larger order. Wants a price by Friday.',
+    ],
+    ['Uses a spreadsheet today, and wants to import it. Needs the custom fields of the old list.'],
+    ['Was unhappy with the last delivery. Promised a credit note; sent on the same day.'],
+    ['Speaks at their user conference in spring. A joint case study is possible.'],
+    [
+      'Asks for single sign-on and an audit log. Sent the page on security.',
+      'Asks for single sign-on, an audit log and a list of subprocessors. Sent the page on security.',
+    ],
+    ['On parental leave until the summer; a colleague decides meanwhile.'],
+    ['Wants invoices by post, in two copies.'],
+  ],
+  company: [
+    [
+      'Closed for the holidays from 20 December to 6 January.',
+      'Closed for the holidays from 22 December to 8 January.',
+    ],
+    ['Orders go through the purchasing portal. Offers need the supplier number.'],
+    [
+      'Opens a second site next year, with about 40 people.',
+      'Opens a second site in March, with about 60 people. The lease is signed.',
+    ],
+    ['Payment within 60 days, always on time. No discount for early payment.'],
+    ['Moved to a new building; the old address is for deliveries only.'],
+  ],
+  deal: [
+    [
+      'Budget is set for this year. Two offers are on the table.',
+      'Budget is set for this year. Three offers are on the table; ours is the only one with training.',
+    ],
+    ['Legal asks for a limit of liability. Waiting for their text.'],
+    [
+      'The buyer wants 10 % off for three years. I offered 5 %.',
+      'The buyer wants 10 % off for three years. We agreed on 7 %, paid yearly.',
+    ],
+    ['The technical check is done. No open questions.'],
+    ['Decides after the board meeting. Call on the day after.'],
+  ],
+}
+
+/** What a note asks of a member. */
+export const asked: readonly string[] = [
+  'please check the price.',
+  'can you join the next call?',
+  'you know them better: is this right?',
 ]
 
 export const appointment_titles: readonly string[] = [
