@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, phone, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 let web: Web
@@ -121,6 +121,15 @@ test('who may not write companies and deals reads their notes, without an editor
   await notesOf(page).getByText('Decides in May').waitFor()
   assert.equal(await editor(page).count(), 0)
   assert.equal(await page.getByRole('button', { name: 'Edit the note' }).count(), 0)
+})
+
+test('on a phone, a link to the notes shows the notes, not the facts above them', async (t) => {
+  const id = await deal()
+  const page = await web.open(t, `/deals/${id}?tab=notes`, phone)
+  await page.getByText('No notes yet. Press n to write the first one.').waitFor()
+  const top = () => page.getByRole('tablist').evaluate((tabs) => tabs.getBoundingClientRect().top)
+  assert.ok((await top()) < 100, `the tabs begin at ${await top()}`)
+  await checkScreen(page)
 })
 
 test('the notes on a deal speak German', async (t) => {

@@ -1,7 +1,7 @@
 import { Group, Skeleton, Stack, Tabs, Text } from '@mantine/core'
 import { ArrowLeftIcon, type Icon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTitle } from '../app/title.ts'
@@ -48,7 +48,9 @@ export function RecordLayout(props: Props) {
   const first = tabs[0]?.id ?? ''
   const wanted = panel ? own : address.tab
   const tab = tabs.some(({ id }) => id === wanted) ? (wanted as string) : first
+  const is_named = !panel && tab !== first
   const content = useRef<HTMLDivElement>(null)
+  useShownTab(content, is_named)
   const [asked, setAsked] = useState(0)
 
   const show = (id: string) => (panel ? setOwn(id) : change({ tab: id === first ? null : id }, true))
@@ -108,7 +110,7 @@ export function RecordLayout(props: Props) {
           <section className="record-facts" aria-label={t.record.facts}>
             {facts}
           </section>
-          <div className="record-tabs" ref={content}>
+          <div className="record-tabs" ref={content} data-named={is_named || undefined}>
             <Tabs value={tab} onChange={(id) => id && show(id)} keepMounted={false}>
               <Tabs.List>
                 {tabs.map(({ id, label, count }) => (
@@ -133,6 +135,17 @@ export function RecordLayout(props: Props) {
       </div>
     </article>
   )
+}
+
+/** Scrolls to the tab that the address of a new page names, where the facts are above it. */
+function useShownTab(tabs: RefObject<HTMLElement | null>, is_named: boolean) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a tab that is chosen later is on the screen
+  useLayoutEffect(() => {
+    const { current } = tabs
+    const facts = current?.previousElementSibling
+    if (is_named && facts instanceof HTMLElement && facts.offsetLeft === current?.offsetLeft)
+      current.scrollIntoView({ block: 'start' })
+  }, [])
 }
 
 /** Placeholder of a record while it is read. */
