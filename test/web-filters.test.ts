@@ -29,7 +29,7 @@ const due: FilterField = {
 }
 
 const naughty = fc.string({ unit: fc.constantFrom('a', 'Ä', ' ', ',', '!', '\\', 'null', '=', '&', '💥') })
-const text = naughty.map((one) => one.trim()).filter((one) => one !== '' && one !== 'null')
+const text = naughty.map((one) => one.trim()).filter((one) => one !== '')
 const plain = { noNullPrototype: true }
 const part = fc.record({ not: fc.boolean(), value: fc.option(text) }, plain)
 const parts = fc.array(part, { minLength: 1, maxLength: 6 })
@@ -51,6 +51,9 @@ test('parameters of filters are read as what they say, and written as they were'
     ['Ruiz\\, Ana,\\!urgent', 'is', ['Ruiz, Ana', '!urgent']],
     ['!\\!urgent', 'not', ['!urgent']],
     ['vip,!old', 'is', ['vip']],
+    ['\\null', 'is', ['null']],
+    ['!\\null,!null', 'not', ['null', null]],
+    ['\\\\null', 'is', ['\\null']],
   ] as const) {
     const [condition] = conditionsOf(stage, { stage: written })
     assert.ok(condition, written)

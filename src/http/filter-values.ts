@@ -3,7 +3,7 @@ import type { FieldCode, FieldProblem } from '../errors.ts'
 import { isDay, isInstant } from './schema-problems.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
-// backslash before a comma or an exclamation mark that belongs to the value (extensions.md, Filters).
+// backslash before a comma, an exclamation mark or a `null` that belongs to the value (extensions.md, Filters).
 
 export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'integer' | 'day' | 'time'
 
@@ -137,6 +137,9 @@ export function readValue(
     : { value }
 }
 
+/** The text `null` as a value. A text of backslashes before `null` has one more of them, too. */
+const escaped_null = /^\\(\\*null)$/
+
 /** What a filter asks for; null for anything; or the problem with it. */
 export function readWanted(parameter: Parameter, text: string): Wanted | FieldProblem | null {
   const { name, kind, nullable, empty } = parameter
@@ -153,7 +156,7 @@ export function readWanted(parameter: Parameter, text: string): Wanted | FieldPr
       else wanted.or_none = true
       continue
     }
-    const read = readValue(parameter, text)
+    const read = readValue(parameter, text.replace(escaped_null, '$1'))
     if ('code' in read) return read
     wanted[negated ? 'not' : 'any'].push(read.value)
   }

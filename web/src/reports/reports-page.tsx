@@ -196,7 +196,8 @@ function Reasons({ report, owner }: ReasonsProps) {
         view={{
           columns: [{ label: deals.reason }, { label: fields.stage }, { label: home.count, number: true }],
           rows: lines.map(({ stage, reason, count, target }) => ({
-            key: `${stage} ${reason}`,
+            // The reason may be the text `null`.
+            key: JSON.stringify([stage, reason]),
             cells: [
               text(reason ?? reports.no_reason),
               text(deals.stages[stage]),

@@ -26,7 +26,7 @@ export type Condition = { parts: readonly Part[] } | { from: string | null; to: 
 
 type Parameters = Record<string, string | undefined>
 
-/** Parses the values of a filter as the API does: `\,` and `\!` are plain characters. */
+/** Parses the values of a filter as the API does: `\,` and `\!` are plain characters, and `\null` is the text `null`. */
 export function readParts(text: string): Part[] {
   const parts = [{ not: false, text: '' }]
   for (let at = 0; at < text.length; at++) {
@@ -39,14 +39,18 @@ export function readParts(text: string): Part[] {
   }
   return parts.flatMap(({ not, text }) => {
     const value = text.trim()
-    return value ? [{ not, value: value === 'null' ? null : value }] : []
+    return value ? [{ not, value: value === 'null' ? null : value.replace(/^\\(\\*null)$/, '$1') }] : []
   })
 }
 
 /** Writes the values of a filter for the API. */
 export function writeParts(parts: readonly Part[]): string {
   const written = parts.map(({ not, value }) => {
-    const plain = value?.replaceAll(',', '\\,').replace(/(^|\\)!/g, '$1\\!') ?? 'null'
+    const plain =
+      value
+        ?.replaceAll(',', '\\,')
+        .replace(/(^|\\)!/g, '$1\\!')
+        .replace(/^\\*null$/, '\\$&') ?? 'null'
     return (not ? '!' : '') + plain
   })
   // A backslash at the end of a value would escape the comma after it. The API trims blanks.
