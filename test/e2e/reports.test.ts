@@ -40,8 +40,17 @@ async function fillReports({ rapport: { call } }: Web) {
   }
   const { data: members } = (await call('GET', '/api/v1/members')).body
   const gerda = members.find(({ name }: { name: string }) => name === long_name).id
-  const move = (id: number, stage: string) =>
-    sent(`/deals/${id}/change-stage`, { stage, lost_reason: stage === 'lost' ? '=Preis, zu hoch' : null })
+  const move = (id: number, stage: string, reason = '=Preis, zu hoch') =>
+    sent(`/deals/${id}/change-stage`, { stage, lost_reason: stage === 'lost' ? reason : null })
+  // The weights of these are less than the last decimal, so sums of rounded weights would be wrong.
+  for (const expected_close_date of [day(-20), day(400), null]) {
+    const fields = { value: 0.0003, probability: 10, owner_id: gerda, expected_close_date }
+    await sent('/deals', { name: 'Muster, je Stück', ...fields })
+  }
+  // A reason that is the text null is not a lost deal without a reason.
+  for (const name of ['Import eins', 'Import zwei'])
+    await move((await sent('/deals', { name, stage: 'demo' })).id, 'lost', 'null')
+  await sent('/deals', { name: 'Import drei', stage: 'lost' })
   for (const [index, stage] of [
     'new_lead',
     'demo',
@@ -78,46 +87,107 @@ type Drawn = {
   getBoundingClientRect(): Record<'top' | 'right' | 'height', number>
 }
 
-/** The numbers of a table that are links, with their addresses. */
-const linksOf = (page: Page) =>
-  page.locator('.report-table td a, .report-figure a').evaluateAll((links) =>
-    (links as unknown as { innerText: string; pathname: string; search: string; ariaLabel: string }[]).map(
-      ({ innerText, pathname, search, ariaLabel }) => ({
-        text: innerText,
-        path: pathname + search,
-        said: ariaLabel,
-      }),
-    ),
+type Linked = { text: string; path: string; said: string }
+
+/** The figures that are links, with their addresses: those above the report, and in its table or chart. */
+const linksOf = (page: Page): Promise<Linked[]> =>
+  page.locator('.report-table td a, .report-figure a, .report-rows a').evaluateAll((links) =>
+    (
+      links as unknown as {
+        innerText: string
+        pathname: string
+        search: string
+        ariaLabel: string | null
+        querySelector(selector: string): { firstChild: { textContent: string } | null } | null
+      }[]
+    ).map((link) => ({
+      // A row of a chart has its name and what hover shows, too.
+      text: link.querySelector('.report-value')?.firstChild?.textContent ?? link.innerText,
+      path: link.pathname + link.search,
+      said: link.ariaLabel ?? link.querySelector('.report-name')?.firstChild?.textContent ?? '',
+    })),
   )
 const totalOf = async (page: Page) => Number(await page.locator('.page-title .numbers').innerText())
 
-test('every count of a report is a link to as many records', async (t) => {
+/** The number in a text such as €16,851 or €16.9k won. */
+function numberIn(text: string): number {
+  const [, digits = '', unit = ''] = /([\d.,]+)(k|m|bn)?/i.exec(text) ?? []
+  return Number(digits.replaceAll(',', '')) * { '': 1, k: 1e3, m: 1e6, bn: 1e9 }[unit.toLowerCase() as 'k']
+}
+
+/** The sums of the values of the shown deals, and of their values times their probabilities. */
+async function sumsOf(page: Page) {
+  const table = page.getByRole('table', { name: 'Deals' })
+  const [names = [], ...rows] = await table
+    .getByRole('row')
+    .evaluateAll((rows) =>
+      (rows as unknown as { cells: Iterable<{ innerText: string }> }[]).map(({ cells }) =>
+        Array.from(cells, ({ innerText }) => innerText.trim()),
+      ),
+    )
+  const [value, probability] = ['Value', 'Probability'].map((name) =>
+    names.findIndex((one) => one.startsWith(name)),
+  )
+  assert.ok(value !== undefined && value > 0 && probability !== undefined && probability > 0, names.join())
+  const values = rows.map((cells) => numberIn(cells[value] || '0'))
+  const weights = rows.map(
+    (cells, index) => ((values[index] ?? 0) * numberIn(cells[probability] ?? '')) / 100,
+  )
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
+  return { rows: rows.length, value: sum(values), weighted: sum(weights) }
+}
+
+/** Visits the list of a figure, and compares its records with the figure. */
+async function follow(page: Page, { text, path, said }: Linked) {
+  await visit(page, path)
+  await settled(page)
+  const wrong = (found: unknown) => `${said} at ${path}: ${JSON.stringify(found)}`
+  if (/^[\d,]+( done| open)?$/.test(text))
+    return until(
+      () => totalOf(page),
+      (total) => total === numberIn(text),
+      5000,
+    ).catch((error) => assert.fail(wrong(String(error))))
+  assert.match(text, /^€[\d.,]+(k|m|bn)?( won)?$/i, said)
+  const amount = numberIn(text)
+  // Short amounts have at least two digits.
+  const close = /won$/.test(text) ? 0.05 * amount : 1
+  const found = await until(
+    async () => ({ total: await totalOf(page), ...(await sumsOf(page)) }),
+    ({ total, rows }) => total === rows,
+    5000,
+  )
+  const sum = /Weighted/.test(said) ? found.weighted : found.value
+  assert.ok(found.total > 0 && Math.abs(sum - amount) <= close, wrong(found))
+}
+
+test('every figure of a report is a link to the records that it counts or sums up', async (t) => {
   const page = await web.open(t, '/reports?as=table')
-  let followed = 0
-  for (const path of [
-    '/reports?as=table',
-    '/reports?as=table&period=this_year&owner_id=null',
-    '/reports?as=table&report=forecast',
-    '/reports?as=table&report=people',
-    '/reports?as=table&report=people&owner_id=me%2Cnull',
-  ]) {
+  const followed = new Set<string>()
+  for (const [path, least] of [
+    ['/reports?as=table', 15],
+    ['/reports', 10],
+    ['/reports?as=table&period=this_year&owner_id=null', 10],
+    ['/reports?as=table&report=forecast', 15],
+    ['/reports?report=forecast', 8],
+    ['/reports?as=table&report=forecast&by=owner', 10],
+    ['/reports?report=forecast&by=owner', 6],
+    ['/reports?as=table&report=people', 8],
+    ['/reports?report=people', 4],
+    ['/reports?as=table&report=people&owner_id=me%2Cnull', 3],
+  ] as const) {
     await visit(page, path)
     await settled(page)
-    await page.locator('.report-table').first().waitFor()
-    const counts = (await linksOf(page)).filter(({ text }) => /^\d+$/.test(text))
-    assert.ok(counts.length > 3, path)
-    for (const { text, path, said } of counts) {
-      await visit(page, path)
-      await settled(page)
-      await until(
-        () => totalOf(page),
-        (total) => total === Number(text),
-        5000,
-      ).catch((error) => assert.fail(`${said} at ${path}: ${error}`))
-      followed++
+    await page.locator('.report-table, .report-rows').first().waitFor()
+    const links = await linksOf(page)
+    assert.ok(links.length >= least, `${path}: ${links.length}`)
+    for (const link of links) {
+      const key = JSON.stringify([link.path, link.text, /Weighted/.test(link.said)])
+      if (!followed.has(key)) await follow(page, link)
+      followed.add(key)
     }
   }
-  assert.ok(followed > 40, String(followed))
+  assert.ok(followed.size > 60, String(followed.size))
 })
 
 test('hover and focus show the values of a row, Enter opens its records, and a click on a part those of the part', async (t) => {
@@ -209,7 +279,19 @@ test('the CSV file has the table, with plain numbers and no formula', async (t) 
     .split('\r\n')
   assert.deepEqual(lines[0]?.split(','), await table.getByRole('columnheader').allInnerTexts())
   assert.equal(lines.length, await table.getByRole('row').count())
-  assert.match(lines.find((line) => line.startsWith(long_name)) ?? '', /,753505\.2402,/)
+  assert.match(lines.find((line) => line.startsWith(long_name)) ?? '', /,753505\.2405,/)
+  const { data: members } = (await web.rapport.call('GET', '/api/v1/members')).body
+  const gerda = members.find(({ name }: { name: string }) => name === long_name).id
+  const weighted_at = lines[0]?.split(',').indexOf('Weighted') ?? -1
+  for (const [name, owner] of [
+    [long_name, `?owner_id=${gerda}`],
+    ['Nobody', '?owner_id=null'],
+    ['Total', ''],
+  ] as const) {
+    const { total_open } = (await web.rapport.call('GET', `/api/v1/reports/pipeline${owner}`)).body.data
+    const line = lines.find((line) => line.startsWith(`${name},`))
+    assert.equal(Number(line?.split(',')[weighted_at]), total_open.weighted_value, name)
+  }
   assert.equal(
     csvOf({
       columns: [{ label: 'Reason' }, { label: 'Deals' }],

@@ -36,6 +36,15 @@ const Bucket = Type.Object(
   },
   { title: 'ForecastBucket', description: 'Open deals outside of the months.' },
 )
+const OwnerTotal = Type.Object(
+  {
+    owner_id: LineOwner,
+    ...sums,
+    won_count: Count('Deals that were won in the months of the report.'),
+    won_value: won.won_value,
+  },
+  { title: 'ForecastTotalOfOwner' },
+)
 export const Forecast = Type.Object(
   {
     today: ShownDay('The current day of the time zone.', ['2026-11-23']),
@@ -48,6 +57,10 @@ export const Forecast = Type.Object(
     total_open: Type.Object(sums, {
       title: 'ForecastTotal',
       description: 'All open deals: the sum of overdue, months, later and undated.',
+    }),
+    owners: Type.Array(OwnerTotal, {
+      description:
+        'All parts by owner: first those with the most deals. Each weighted value is rounded once, so it is not the sum of those of the parts.',
     }),
     omitted_owners,
   },

@@ -60,6 +60,7 @@ export async function forecastOf(
     later: bucketOf('later'),
     undated: bucketOf('undated'),
     total_open: shownOpen(sumOf(lines)),
+    owners: byOwner(lines, owners).map(([owner_id, own]) => ({ owner_id, ...shown(sumOf(own)) })),
     omitted_owners: omitted,
   }
 }

@@ -115,18 +115,14 @@ export function forecastView(
     open: unlessNone(report.total_open.count, open({})),
     won: unlessNone(won_months.won_count, closed(all_won)),
   }
-  const owners = [...new Set(buckets.flatMap((bucket) => bucket.owners.map(({ owner_id }) => owner_id)))]
-  const by_owner = owners
-    .map((owner_id) => {
-      const own = buckets.map((bucket) => bucket.owners.find((one) => one.owner_id === owner_id))
-      const total = (name: keyof Sums | keyof Won) => sum(own.map((one) => one?.[name] ?? 0))
-      return {
-        ...{ key: String(owner_id), owner_id, own, label: nameOf(owner_id) },
-        sums: { count: total('count'), value: total('value'), weighted_value: total('weighted_value') },
-        won: { won_count: total('won_count'), won_value: total('won_value') },
-        filter: { owner_id: owner_id ?? 'null' },
-      }
-    })
+  // Open deals of past months are overdue. The names of the other parts sort after the digits of months.
+  const open_buckets = buckets.filter(({ key }) => key >= report.today.slice(0, 7))
+  const by_owner = report.owners
+    .map(({ owner_id, won_count, won_value, ...sums }) => ({
+      ...{ key: String(owner_id), label: nameOf(owner_id), sums, won: { won_count, won_value } },
+      own: open_buckets.map((bucket) => bucket.owners.find((one) => one.owner_id === owner_id)),
+      filter: { owner_id: owner_id ?? 'null' },
+    }))
     .sort((a, b) => b.sums.value + b.won.won_value - a.sums.value - a.won.won_value)
   const amount = (value: number, target: Target | null): Cell => ({
     shown: money(value),
@@ -139,6 +135,8 @@ export function forecastView(
     target,
   })
   const text = (shown: string): Cell => ({ shown, plain: shown })
+  const amountIn = (bucket: Bucket, sums: Sums | undefined, of = owner): Cell =>
+    sums?.count ? amount(sums.value, open(bucket.open, of)) : text('')
   return {
     name: by === 'month' ? 'forecast' : 'forecast-by-owner',
     empty: report.total_open.count + won_months.won_count === 0,
@@ -199,7 +197,7 @@ export function forecastView(
           ]
         : [
             { label: reports.person },
-            ...buckets.map(({ label }) => ({ label, number: true })),
+            ...open_buckets.map(({ label }) => ({ label, number: true })),
             ...[reports.expected, home.weighted, deals.statuses.won].map((label) => ({
               label,
               number: true,
@@ -237,21 +235,31 @@ export function forecastView(
               ],
             },
           ]
-        : by_owner.map(({ key, label, own, sums, won, filter }) => {
-            const target = unlessNone(sums.count, open({}, filter))
-            return {
-              key,
+        : [
+            ...by_owner.map(({ key, label, own, sums, won, filter }) => {
+              const target = unlessNone(sums.count, open({}, filter))
+              return {
+                key,
+                cells: [
+                  text(label),
+                  ...open_buckets.map((bucket, index) => amountIn(bucket, own[index], filter)),
+                  amount(sums.value, target),
+                  amount(sums.weighted_value, target),
+                  amount(won.won_value, unlessNone(won.won_count, closed(all_won, filter))),
+                ],
+              }
+            }),
+            {
+              key: 'total',
+              sum: true,
               cells: [
-                text(label),
-                ...buckets.map((bucket, index) => {
-                  const one = own[index]
-                  return one?.count ? amount(one.value, open(bucket.open, filter)) : text('')
-                }),
-                amount(sums.value, target),
-                amount(sums.weighted_value, target),
-                amount(won.won_value, unlessNone(won.won_count, closed(all_won, filter))),
+                text(home.total),
+                ...open_buckets.map((bucket) => amountIn(bucket, bucket)),
+                amount(report.total_open.value, all.open),
+                amount(report.total_open.weighted_value, all.open),
+                amount(won_months.won_value, all.won),
               ],
-            }
-          }),
+            },
+          ],
   }
 }
