@@ -1,7 +1,8 @@
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { perNumber } from '../../db/lists/pages.ts'
 import { prepare } from '../../db/statements/prepare.ts'
+import { activities, by_due_date } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
 import { filtersOf, type ListRequest } from '../../resources/list.ts'
@@ -98,24 +99,28 @@ export async function outcomesOf(
   return outcomes
 }
 
-// The same expression as in the index of open activities.
-const due = sql`coalesce(due_at, 'z')`
-type Times = { workspace_id: number; now: string; from: string; to: string }
-const openActivities = prepare((db, p: Times) => {
-  const those = (condition: ReturnType<typeof sql<SqlBool>>) =>
-    sql`(SELECT count(*) FROM activities WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL
-      AND completed_at IS NULL AND ${condition})`
-  return {
-    compile: () =>
-      sql<{ overdue_count: number; today_count: number; upcoming_count: number }>`SELECT
-        ${those(sql`${due} < ${p.now}`)} AS overdue_count,
-        ${those(sql`${due} >= ${p.from} AND ${due} < ${p.to}`)} AS today_count,
-        ${those(sql`${due} >= ${p.to} AND ${due} < 'z'`)} AS upcoming_count`.compile(db),
-  }
-})
+type Times = { now: string; from: string; to: string }
 
-/** The numbers of live open activities due before now, from `from` until `to` (the current day), and from `to` on. */
-export async function countOpenActivities(db: Db, times: Times) {
-  const [counts] = await openActivities(db, times)
-  return counts ?? { overdue_count: 0, today_count: 0, upcoming_count: 0 }
+/**
+ * The numbers of live open activities due before now, from `from` until `to` (the current day), and from `to` on. The
+ * request may have any filters of the list of activities.
+ */
+export async function countOpenActivities(
+  db: Db,
+  request: Omit<ListRequest, 'listing'>,
+  { now, from, to }: Times,
+) {
+  const none = { overdue_count: 0, today_count: 0, upcoming_count: 0 }
+  const filters = await filtersOf(db, activities, request)
+  if (!filters) return none
+  const live = sql<SqlBool>`workspace_id = ${request.workspace_id} AND deleted_at IS NULL AND completed_at IS NULL`
+  // The index of open activities by their due date finds them, so no other index may serve a filter.
+  const conditions = sql.join([live, ...filters.map(({ plain }) => plain)], sql` AND `)
+  const those = (due: RawBuilder<SqlBool>) =>
+    sql`(SELECT count(*) FROM activities WHERE ${conditions} AND ${due})`
+  const { rows } = await sql<typeof none>`SELECT
+    ${those(sql`${by_due_date} < ${now}`)} AS overdue_count,
+    ${those(sql`${by_due_date} >= ${from} AND ${by_due_date} < ${to}`)} AS today_count,
+    ${those(sql`${by_due_date} >= ${to} AND ${by_due_date} < 'z'`)} AS upcoming_count`.execute(db)
+  return rows[0] ?? none
 }

@@ -84,16 +84,17 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
       path: `${path}/activities`,
       scope,
       summary: 'Count the open activities by due date',
-      description: 'Activities without a due date are not counted.',
+      description: 'Those of everybody, or of an owner. Activities without a due date are not counted.',
       query: OpenActivitiesQuery,
       answers: { 200: Single(OpenActivities) },
       extension: true,
     },
-    async (request) => {
-      const { workspace_id } = request.access
+    async ({ access, query }) => {
+      const { owner_id } = query
       const at = clock.now()
-      const times = { workspace_id, now: isoTime(at), ...dayOf(zoneOf(request.query), at) }
-      return single(await reading((db) => countOpenActivities(db, times)))
+      const asked = requestOf(activities, access, { ...(owner_id && { owner_id }) }, at)
+      const times = { now: isoTime(at), ...dayOf(zoneOf(query), at) }
+      return single(await reading((db) => countOpenActivities(db, asked, times)))
     },
   )
 

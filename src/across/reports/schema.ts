@@ -65,4 +65,4 @@ export const OutcomesQuery = Type.Object(
   { months: Type.Integer({ minimum: 1, maximum: 36, default: 12 }), time_zone },
   only,
 )
-export const OpenActivitiesQuery = Type.Object({ time_zone }, only)
+export const OpenActivitiesQuery = Type.Object({ time_zone, owner_id }, only)
