@@ -3,11 +3,19 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { join, setUp } from '../../../test/people.ts'
+import {
+  activity_types,
+  dayIn,
+  type PlainActivity,
+  type PlainDeal,
+  plainForecast,
+  plainFunnel,
+  plainPeople,
+} from '../../../test/plain-reports.ts'
 import { open_stages, type Stage, shownProbability, stages, statusOf } from '../../resources/deals/stages.ts'
 
 const hour = 3_600_000
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Auckland']
-const types = ['call', 'email', 'meeting', 'task', 'other'] as const
 const reasons = ['Price', 'Kein Budget für 2027', 'Chose a competitor']
 
 /** What happens to one of the deals and activities of a history, after some hours. */
@@ -22,170 +30,27 @@ const step = fc.record({
     fc.constantFrom(...stages),
   ) as fc.Arbitrary<Stage>,
   reason: fc.constantFrom(...reasons),
-  type: fc.constantFrom(...types),
+  type: fc.constantFrom(...activity_types),
   units: fc.option(fc.nat(50_000_000)),
   probability: fc.option(fc.integer({ min: 0, max: 100 })),
   // Days from the creation until the deal is to be closed, or the activity to be done.
   days: fc.option(fc.integer({ min: -40, max: 120 })),
 })
-type Deal = {
+type Deal = Omit<PlainDeal, 'units' | 'probability' | 'stage' | 'closed_at'> & {
   id: number
-  owner_id: string | null
-  created_at: string
-  stays: { stage: Stage; at: string }[]
-  lost_reason: string | null
   units: number
-  probability: number | null
-  close: string | null
+  own_probability: number | null
 }
-type Activity = {
-  id: number
-  owner_id: string | null
-  type: (typeof types)[number]
-  due_at: string | null
-  completed_at: string | null
-}
-type Asked = { zone: string; owner: string | undefined; from: string; to: string }
+type Activity = PlainActivity & { id: number }
 
-/** The calendar day of a time in a zone, without the code of the reports. */
-const dayIn = (zone: string, time: string) =>
-  new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(new Date(time))
-const rate = (part: number, whole: number) => (whole ? Math.round((part * 10_000) / whole) / 10_000 : null)
-const days = (ms: number) => Math.round((ms * 100) / (24 * hour)) / 100
 const money = (units: number) => units / 10_000
-const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
 
-function medianOf(numbers: number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return sorted.length % 2
-    ? (sorted[Math.floor(middle)] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
-}
-
-/** The funnel, stage by stage, by its definitions in docs/reports.md. */
-function plainFunnel(deals: Deal[]) {
-  const stageOf = ({ stays }: Deal) => stays.at(-1)?.stage as Stage
-  const furthest = ({ stays }: Deal) =>
-    Math.max(
-      ...stays.map(({ stage }) =>
-        stage === 'won' ? 5 : Math.max(0, (open_stages as readonly Stage[]).indexOf(stage)),
-      ),
-    )
-  const status = (wanted: string) => deals.filter((deal) => statusOf(stageOf(deal)) === wanted)
-  const won = status('won')
-  const reached = (place: number) => deals.filter((deal) => furthest(deal) >= place).length
-  return {
-    count: deals.length,
-    open_count: status('open').length,
-    won_count: won.length,
-    lost_count: status('lost').length,
-    win_rate: rate(won.length, won.length + status('lost').length),
-    stages: open_stages.map((stage, place) => {
-      const further = place === 5 ? won.length : reached(place + 1)
-      const times = deals
-        .filter((deal) => stageOf(deal) !== stage && deal.stays.some((stay) => stay.stage === stage))
-        .map(({ stays }) =>
-          sum(
-            stays.flatMap((stay, index) => {
-              const next = stays[index + 1]
-              return stay.stage === stage && next ? [Date.parse(next.at) - Date.parse(stay.at)] : []
-            }),
-          ),
-        )
-      const lost = status('lost').filter((deal) => furthest(deal) === place)
-      return {
-        stage,
-        reached_count: reached(place),
-        conversion_to_next: rate(further, reached(place)),
-        conversion_to_won: rate(won.length, reached(place)),
-        open_count: status('open').filter((deal) => furthest(deal) === place).length,
-        lost_count: lost.length,
-        left_count: times.length,
-        median_days: times.length ? days(medianOf(times)) : null,
-        mean_days: times.length ? days(sum(times) / times.length) : null,
-        lost_reasons: [...new Set(lost.map(({ lost_reason }) => lost_reason))]
-          .map((reason) => ({ reason, count: lost.filter((deal) => deal.lost_reason === reason).length }))
-          .sort((a, b) => b.count - a.count || ((a.reason ?? '') < (b.reason ?? '') ? -1 : 1)),
-      }
-    }),
-  }
-}
-
-/** The lines of a report by owner: those with the most records first. */
-function byOwner<One extends { owner_id: string | null }, Line>(
-  all: One[],
-  own: One[],
-  lineOf: (those: One[]) => Line,
-) {
-  const size = (owner: string | null) => all.filter(({ owner_id }) => owner_id === owner).length
-  return [...new Set(own.map(({ owner_id }) => owner_id))]
-    .sort((a, b) => size(b) - size(a) || ((a ?? '') < (b ?? '') ? -1 : 1))
-    .map((owner_id) => ({ owner_id, ...lineOf(own.filter((one) => one.owner_id === owner_id)) }))
-}
-
-function plainForecast(deals: Deal[], zone: string, now: string) {
-  const today = dayIn(zone, now)
-  const open = deals.filter(({ stays }) => statusOf(stays.at(-1)?.stage as Stage) === 'open')
-  const won = deals.filter(({ stays }) => stays.at(-1)?.stage === 'won')
-  const wonIn = (month: string) =>
-    won.filter(({ stays }) => dayIn(zone, stays.at(-1)?.at as string).startsWith(month))
-  const index = (month: string) => Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
-  const name = (n: number) => `${Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, '0')}`
-  const months = Array.from({ length: 8 }, (_, n) => name(index(today.slice(0, 7)) - 2 + n))
-  const last = months.at(-1) as string
-  const sums = (those: Deal[]) => {
-    const weighted = those.map(({ units, probability, stays }) => {
-      const stage = stays.at(-1)?.stage as Stage
-      return units * shownProbability({ stage, own_probability: probability, closed_probability: null })
-    })
-    return {
-      count: those.length,
-      value: money(sum(those.map(({ units }) => units))),
-      weighted_value: money(Math.floor((sum(weighted) + 50) / 100)),
-    }
-  }
-  const counted = [...open, ...months.flatMap(wonIn)]
-  const bucket = (those: Deal[]) => ({ ...sums(those), owners: byOwner(counted, those, sums) })
-  return {
-    today,
-    overdue: bucket(open.filter(({ close }) => close !== null && close < today)),
-    months: months.map((month) => {
-      const expected = open.filter(({ close }) => close !== null && close >= today && close.startsWith(month))
-      const both = (those: Deal[]) => ({
-        ...sums(those.filter((deal) => expected.includes(deal))),
-        won_count: those.filter((deal) => wonIn(month).includes(deal)).length,
-        won_value: money(sum(those.filter((deal) => wonIn(month).includes(deal)).map(({ units }) => units))),
-      })
-      const those = [...expected, ...wonIn(month)]
-      return { month, ...both(those), owners: byOwner(counted, those, both) }
-    }),
-    later: bucket(open.filter(({ close }) => close !== null && close.slice(0, 7) > last)),
-    undated: bucket(open.filter(({ close }) => close === null)),
-    total_open: sums(open),
-    omitted_owners: 0,
-  }
-}
-
-function plainPeople(activities: Activity[], { zone, from, to }: Asked, now: string) {
-  const within = (time: string | null) =>
-    time !== null && dayIn(zone, time) >= from && dayIn(zone, time) <= to
-  const done = (one: Activity) => within(one.completed_at)
-  const open = (one: Activity) => one.completed_at === null && within(one.due_at)
-  const counts = (those: Activity[]) => ({
-    done_count: those.filter(done).length,
-    open_count: those.filter(open).length,
-    overdue_count: those.filter((one) => open(one) && (one.due_at ?? now) < now).length,
-  })
-  const shown = (those: Activity[]) => ({
-    ...counts(those),
-    types: types.flatMap((type) => {
-      const own = those.filter((one) => one.type === type)
-      return own.length ? [{ type, ...counts(own) }] : []
-    }),
-  })
-  const counted = activities.filter((one) => done(one) || open(one))
-  return { ...shown(counted), people: byOwner(counted, counted, shown), omitted_owners: 0 }
+/** A deal as its answer shows it. */
+function shownDeal({ units, own_probability, stays, ...deal }: Deal): PlainDeal {
+  const { stage, at } = stays.at(-1) as Deal['stays'][number]
+  const closed_at = statusOf(stage) === 'open' ? null : at
+  const probability = shownProbability({ stage, own_probability, closed_probability: null })
+  return { ...deal, stage, stays, closed_at, probability, units: BigInt(units) }
 }
 
 const ok = async (call: Rapport['call'], method: string, path: string, body?: object) => {
@@ -241,7 +106,7 @@ test('for any history, the reports say what a plain recomputation says, and list
               ...{ id: data.id, owner_id, created_at: data.created_at, lost_reason: null, close },
               stays: [{ stage, at: now }],
               units: units ?? 0,
-              probability: statusOf(stage) === 'open' ? probability : null,
+              own_probability: statusOf(stage) === 'open' ? probability : null,
             })
           } else if (action === 'plan') {
             const body = { subject: 'Call back', type, owner_id, due_at: in_days }
@@ -275,7 +140,8 @@ test('for any history, the reports say what a plain recomputation says, and list
           const total = async (list: string, query: string) =>
             (await ok(call, 'GET', `/${list}?${query}${owned}&per_page=1`)).meta.total
 
-          const created = of_owner(deals).filter(({ created_at }) => {
+          const own_deals = of_owner(deals).map(shownDeal)
+          const created = own_deals.filter(({ created_at }) => {
             const day = dayIn(zone, created_at)
             return day >= from && day <= to
           })
@@ -298,7 +164,12 @@ test('for any history, the reports say what a plain recomputation says, and list
           }
 
           const { months, ...forecast } = await report('forecast', `time_zone=${zone}${owned}`)
-          const { months: plain_months, ...plain } = plainForecast(of_owner(deals), zone, now)
+          const { months: plain_months, ...plain } = plainForecast(own_deals, {
+            zone,
+            now,
+            before: 2,
+            after: 5,
+          })
           assert.deepEqual(forecast, plain)
           assert.deepEqual(
             months.map(({ from_time, to_time, ...month }: Record<string, string>) => month),
@@ -318,7 +189,7 @@ test('for any history, the reports say what a plain recomputation says, and list
             to: __,
             ...people
           } = await report('people', period)
-          assert.deepEqual(people, plainPeople(of_owner(activities), { zone, owner: owned, from, to }, now))
+          assert.deepEqual(people, plainPeople(of_owner(activities), { zone, from, to, now }))
           const due = `due_at_from=${since}&due_at_to=${until}`
           assert.equal(
             await total('activities', `completed_at_from=${since}&completed_at_to=${until}`),
