@@ -72,7 +72,7 @@ test('the pages with examples have them', () => {
 })
 
 // Pages whose examples begin signed in, with the cookies in `jar`.
-const signed_in = ['notifications.md']
+const signed_in = ['notifications.md', 'views.md']
 const sign_in = `curl -fsS -c jar -H "$J" $API/setup -d '{"token": "'$SETUP_TOKEN'", "name": "Ada Lovelace",
   "email": "ada@example.com", "password": "correct horse battery", "workspace_name": "Acme"}'
 `

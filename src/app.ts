@@ -216,11 +216,11 @@ function createAccessRecorder(db: Db, clock: ServiceClock) {
 
 /** What an export of the workspace has besides records. */
 const exported_others: Others = {
-  workspace: async (db, workspace_id) => [(await findWorkspace(db, workspace_id)) ?? {}],
-  members: async (db, workspace_id) =>
+  workspace: async (db, { workspace_id }) => [(await findWorkspace(db, workspace_id)) ?? {}],
+  members: async (db, { workspace_id }) =>
     (await listMembers(db, workspace_id, { per_page: 100_000, offset: 0 })).records,
-  saved_views: (db, workspace_id) => listViews(db, workspace_id, undefined),
-  custom_fields: async (db, workspace_id) =>
+  saved_views: (db, { workspace_id, actor }) => listViews(db, workspace_id, actor, undefined),
+  custom_fields: async (db, { workspace_id }) =>
     (await listDefinitions(db, workspace_id, undefined, { per_page: 10_000, offset: 0 })).records,
 }
 

@@ -478,6 +478,8 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
     '/api/v1/session',
     '/api/v1/sessions',
     '/api/v1/sessions/:session_id',
+    '/api/v1/view-tabs',
+    '/api/v1/view-tabs/:list',
   ])
   const guarded = routes.filter(({ scope }) => scope !== 'open' && scope !== 'session')
   for (const { method, url, scope } of guarded) {

@@ -111,7 +111,7 @@ type Way = {
 
 async function wayOf(name: string, fields: Fields): Promise<Way> {
   const [method = '', path = ''] = name.split(' ')
-  const by_person = /^\/(profile|workspaces?)/.test(path)
+  const by_person = /^\/(profile|workspaces?|view-tabs)/.test(path)
   const call = by_person
     ? owner
     : (verb: string, at: string, body?: object) => rapport.call(verb, `/api/v1${at}`, body)
@@ -139,6 +139,7 @@ async function wayOf(name: string, fields: Fields): Promise<Way> {
 async function filled(path: string): Promise<string> {
   const [, resource = '', id] = path.split('/')
   if (!id?.startsWith('{')) return path
+  if (resource === 'view-tabs') return path.replace(id, 'contacts')
   if (resource === 'webhooks')
     return path.replace(id, (await register(rapport.call, { url: 'http://127.0.0.1:9/hook' })).id)
   const made = await rapport.call('POST', `/api/v1/${resource}`, bodies[resource]?.())

@@ -168,6 +168,7 @@ describe('roles', () => {
     ...['PUT /session', 'DELETE /session', 'DELETE /sessions/1', 'PUT /profile'],
     ...['PATCH /session', 'PATCH /profile', 'POST /profile/password'],
     ...['POST /profile/delete', 'POST /notifications/read'],
+    ...['PUT /view-tabs/1', 'PATCH /view-tabs/1'],
   ]
 
   test('a reader is refused on every operation that writes, before anything is looked at', async () => {

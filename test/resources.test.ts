@@ -47,6 +47,7 @@ const without_records = [
     'record_blocks',
     'field_definitions',
     'saved_views',
+    'view_tabs',
   ],
   'sessions',
   ...['webhook_backfills', 'webhook_deliveries', 'webhook_queue', 'webhook_registrations'],

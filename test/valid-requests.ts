@@ -147,6 +147,7 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     // Of the caller, who sees no others.
     '/sessions': async (who) => who?.session_id ?? (await person()).session_id,
     '/trash': async () => 'companies',
+    '/view-tabs': async () => 'companies',
     '/trash/companies': async () => {
       const { id } = await make('/companies')
       answered(await call('DELETE', `${base}/companies/${id}`))

@@ -113,9 +113,21 @@ CREATE TABLE saved_views (
   name text NOT NULL,
   query text NOT NULL,
   created_at text NOT NULL,
-  updated_at text NOT NULL
+  updated_at text NOT NULL,
+  visibility text NOT NULL DEFAULT 'shared',
+  created_by text,
+  updated_by text
 );
 CREATE INDEX saved_views_list ON saved_views (workspace_id, list, id);
+
+CREATE TABLE view_tabs (
+  workspace_id INTEGER NOT NULL,
+  user_id text NOT NULL,
+  list text NOT NULL,
+  tabs text NOT NULL,
+  default_tab text,
+  PRIMARY KEY (workspace_id, user_id, list)
+);
 
 CREATE TABLE field_definitions (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

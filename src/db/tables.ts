@@ -195,8 +195,21 @@ export interface Tables extends EventTables {
     list: string
     name: string
     query: string
+    visibility: Generated<'private' | 'shared'>
+    /** The id of a person or a key; null for views of version 0.1, and for imported ones of strangers. */
+    created_by: string | null
+    updated_by: string | null
     created_at: string
     updated_at: string
+  }
+  /** A member's own order of the saved views of a list, and the tab that the list opens with. */
+  view_tabs: {
+    workspace_id: number
+    user_id: string
+    list: string
+    /** A JSON array of ids. */
+    tabs: string
+    default_tab: string | null
   }
   api_keys: {
     id: string

@@ -31,6 +31,7 @@ const before_records: Shapes = {
   sign_in_failures: { key: ['name'] },
   reassignments: { key: ['workspace_id', 'from_id'] },
   saved_views: { key: ['id'] },
+  view_tabs: { key: ['workspace_id', 'user_id', 'list'] },
   field_definitions: record,
   idempotency_keys: { key: ['workspace_id', 'key_id', 'path', 'idempotency_key'] },
   record_counts: { key: ['workspace_id', 'name', 'slot'] },

@@ -3,6 +3,7 @@ import { lockEntry } from '../../db/locks.ts'
 import { conflict, invalid } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import { removeBelongings } from './belongings.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
 import { workspacesOf } from './memberships.ts'
@@ -72,11 +73,7 @@ export async function closeAccount(
   user_id: string,
 ): Promise<void> {
   for (const { id: workspace_id, role } of await workspacesOf(tx, user_id)) {
-    await tx
-      .deleteFrom('notifications')
-      .where('workspace_id', '=', workspace_id)
-      .where('user_id', '=', user_id)
-      .execute()
+    await removeBelongings(tx, workspace_id, user_id)
     const target = { ...context, workspace_id }
     await revokeInvitationsBy(tx, target, user_id, null)
     const change = { action: 'deleted', record_id: user_id }

@@ -7,6 +7,7 @@ import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { revokeKeysOf } from '../keys/queries.ts'
+import { removeBelongings } from './belongings.ts'
 import { markWithoutWorkspace } from './deletion.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { findMember, grantorOf, isLastOwner } from './members.ts'
@@ -86,11 +87,7 @@ export async function removeMember(
     .where('workspace_id', '=', workspace_id)
     .where('user_id', '=', id)
     .execute()
-  await tx
-    .deleteFrom('notifications')
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', id)
-    .execute()
+  await removeBelongings(tx, workspace_id, id)
   await markWithoutWorkspace(tx, context.now, id)
   await endSessions(tx, id, { workspace_id })
   if (revoke_keys === 'true') await revokeKeys(tx, context, access, member)

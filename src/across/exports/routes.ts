@@ -51,9 +51,8 @@ export function workspaceExportRoute(
         )
         .header('cache-control', 'no-store')
       if (method === 'HEAD') return reply.send('')
-      const { workspace_id } = access
-      const snapshot = await openSnapshot(workspace_id)
-      const content = Readable.from(archive(snapshot.db, workspace_id, { sources, others, now_ms }))
+      const snapshot = await openSnapshot(access.workspace_id)
+      const content = Readable.from(archive(snapshot.db, access, { sources, others, now_ms }))
       // Also when the client goes away.
       content.once('close', snapshot.close)
       return reply.send(pipeline(content, createGzip(), new PassThrough(), () => {}))

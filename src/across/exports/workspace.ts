@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
+import type { Actor } from '../../events/context.ts'
 import { tar_end, tarFile } from '../../files/tar.ts'
 import type { Room } from '../../resources/room.ts'
 
@@ -11,8 +12,9 @@ export type Source = {
   read(db: Db, workspace_id: number, after: number, limit: number): Promise<{ id: number }[]>
 }
 
-/** Everything that an archive has besides records, such as the members. It fits into memory. */
-export type Others = Record<string, (db: Db, workspace_id: number) => Promise<object[]>>
+/** Everything that an archive has besides records, such as the members, as the reader sees it. It fits into memory. */
+export type Others = Record<string, (db: Db, reader: Reader) => Promise<object[]>>
+type Reader = { workspace_id: number; actor: Actor }
 
 // SQLite runs in this process, so a page must not block the event loop for more than a few ms.
 const rows_at_once = { sqlite: 250, postgres: 1000 }
@@ -51,17 +53,17 @@ const ownedSource = ({ resource }: Room, table: string, by: string): Source => (
 /** The bytes of a tar archive with a file of JSON lines for each kind, or several for a long one. */
 export async function* archive(
   db: Db,
-  workspace_id: number,
+  reader: Reader,
   { sources, others, now_ms }: { sources: readonly Source[]; others: Others; now_ms: number },
 ): AsyncGenerator<Buffer> {
   const file = (name: string, part: number, lines: string) =>
     tarFile(`${name}-${String(part).padStart(4, '0')}.ndjson`, Buffer.from(lines), Math.floor(now_ms / 1000))
   for (const [name, read] of Object.entries(others))
-    yield file(name, 1, (await read(db, workspace_id)).map(lineOf).join(''))
+    yield file(name, 1, (await read(db, reader)).map(lineOf).join(''))
   for (const source of sources) {
     let part = 1
     let lines = ''
-    for await (const rows of pagesOf(db, workspace_id, source))
+    for await (const rows of pagesOf(db, reader.workspace_id, source))
       for (const row of rows) {
         lines += lineOf(row)
         if (lines.length < max_file_bytes) continue

@@ -304,7 +304,7 @@ test('a saved view that a single request would refuse is reported, and the other
   const full = await imported(target, archiveOf({ 'saved_views-0001.ndjson': many }))
   assert.deepEqual([full.status, full.created, full.failed], ['succeeded', 199, 2])
   const errors = (await target.call('GET', `/api/v1/imports/${full.id}/errors`)).text
-  assert.match(errors, /A workspace has at most 200 saved views/)
+  assert.match(errors, /A workspace has at most 200 shared views/)
 })
 
 test('a dry run of an archive counts, and writes nothing', async () => {

@@ -1,12 +1,13 @@
 import { type Db, transaction } from '../../db/db.ts'
-import { ApiError, conflict, refuse } from '../../errors.ts'
+import { ApiError, conflict, orNotFound, refuse } from '../../errors.ts'
+import { actorOf } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
 import type { Schema } from '../../http/schema-problems.ts'
 import { bodyProblems, bodyValidator } from '../../http/validation.ts'
 import { createView, deleteView } from '../views/operations.ts'
-import { listViews } from '../views/queries.ts'
-import { type View, viewSchemas } from '../views/schema.ts'
+import { findMaker, listViews } from '../views/queries.ts'
+import { type View, type ViewFields, viewSchemas } from '../views/schema.ts'
 import { keepErrors, type RowError } from './errors.ts'
 import { nothing_done, type Progress, problemsOf, type Running, saveProgress } from './rows.ts'
 import { holdImport } from './store.ts'
@@ -23,7 +24,8 @@ export type NewIds = {
   members: ReadonlyMap<unknown, string>
 }
 
-type Fields = Pick<View, 'list' | 'name' | 'query'>
+/** A view of an archive. `maker` is the member who made it; null: nobody of this workspace. */
+type Archived = ViewFields & { maker: string | null }
 
 /** Saves the views of an archive. The workspace keeps a view that is equal, and gets no second one. */
 export async function importViews(
@@ -55,14 +57,15 @@ async function saveView(
   new_ids: NewIds,
   errors: RowError[],
 ): Promise<'created' | 'skipped'> {
-  const view = readView(running, row)
+  const { maker, ...view } = readView(running, row, new_ids)
   // A dry run makes no records that a query could name.
   if (!running.options.dry_run) view.query = await relinkQuery(tx, running, row, view, new_ids, errors)
   const { workspace_id, id: import_id } = running.row
-  const there = await listViews(tx, workspace_id, view.list)
-  if (there.some(({ name, query }) => name === view.name && query === view.query)) return 'skipped'
+  const there = await listViews(tx, workspace_id, actorOf(maker ?? 'service'), view.list)
+  const fields = ['name', 'query', 'visibility'] as const
+  if (there.some((one) => fields.every((field) => one[field] === view[field]))) return 'skipped'
   if (running.options.dry_run) return 'created'
-  const made = await createView(tx, running.context(), { body: view, problems: [] })
+  const made = await createView(tx, running.context(), { body: view, problems: [] }, maker)
   const entry = { workspace_id, import_id, kind: views_kind, record_id: row.number }
   await tx
     .insertInto('import_changes')
@@ -71,13 +74,19 @@ async function saveView(
   return 'created'
 }
 
-function readView({ rooms }: Running, { names, values, problem }: FileRow): Fields {
+function readView({ rooms }: Running, row: FileRow, { members }: NewIds): Archived {
+  const { names, values, problem } = row
   if (problem) throw new ApiError('validation_failed', problem)
   const { ViewCreate } = viewSchemas(rooms.map(({ resource }) => resource))
   const sent = Object.fromEntries(names.map((name, n) => [name, values[n]]))
-  const body = bodyValidator(ViewCreate as unknown as Schema)(sent).value as Fields
+  const body = bodyValidator(ViewCreate as unknown as Schema)(sent).value as ViewFields
   refuse(bodyProblems(body))
-  return { list: body.list, name: body.name, query: body.query }
+  const { list, name, query, visibility = 'shared' } = body
+  const { id } = (sent.created_by ?? {}) as { id?: unknown }
+  const maker = members.get(id) ?? null
+  if (visibility === 'private' && maker === null)
+    throw new ApiError('validation_failed', 'The person who made this private view is not a member.')
+  return { list, name, query, visibility, maker }
 }
 
 /** The query with the ids of this workspace. It loses ids that the archive does not bring, and an error names them. */
@@ -85,7 +94,7 @@ async function relinkQuery(
   tx: Db,
   { rooms }: Running,
   row: FileRow,
-  { list, query }: Fields,
+  { list, query }: ViewFields,
   { records, members }: NewIds,
   errors: RowError[],
 ): Promise<string> {
@@ -133,12 +142,11 @@ export async function undoViews(
   for (const { changed_at, before } of changes) {
     const view_id = before ?? ''
     try {
-      await deleteView(tx, context, {
-        params: { view_id },
-        expect(view) {
-          if ((view as View).updated_at !== changed_at) throw conflict('changed_since', 'Changed.')
-        },
-      })
+      const maker = orNotFound('saved view', await findMaker(tx, context.workspace_id, view_id))
+      const expect = (view: object) => {
+        if ((view as View).updated_at !== changed_at) throw conflict('changed_since', 'Changed.')
+      }
+      await deleteView(tx, context, { params: { view_id }, expect }, maker)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       left.set(view_id, error.code === 'not_found' ? 'deleted' : 'changed')

@@ -1,3 +1,4 @@
+import { any_session } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List, list } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
@@ -5,9 +6,13 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { changeView, createView, deleteView } from './operations.ts'
 import { findView, listViews } from './queries.ts'
-import { max_views, ViewParams, viewSchemas } from './schema.ts'
+import { listsOf, max_views, tabSchemas, ViewParams, viewSchemas } from './schema.ts'
+import { changeTabs, listTabs } from './tabs.ts'
 
-/** Saved views, which everybody in a workspace shares. */
+const onePage = <Record>(records: Record[]) =>
+  list(records, records.length, { page: 1, per_page: Math.max(1, records.length) })
+
+/** Saved views: those that everybody in a workspace shares, and private ones. */
 export function viewRoutes(app: App, service: Service): void {
   const { db, resources } = service
   const { View, ViewCreate, ViewUpdate, ViewsQuery } = viewSchemas(resources)
@@ -28,36 +33,81 @@ export function viewRoutes(app: App, service: Service): void {
       path: kind.path,
       scope: kind.reads,
       summary: 'List saved views',
-      description: 'Newest first, on one page.',
+      description: 'The shared views and your own private ones, newest first, on one page.',
       query: ViewsQuery,
       answers: { 200: List(View) },
       extension: true,
     },
-    async (request) => {
-      const views = await listViews(db, request.access.workspace_id, request.query.list)
-      return list(views, views.length, { page: 1, per_page: Math.max(1, views.length) })
-    },
+    async ({ access, query }) => onePage(await listViews(db, access.workspace_id, access.actor, query.list)),
   )
   views.create(
     {
       summary: 'Save a view',
-      description: `409 above ${max_views} saved views of the workspace.`,
+      description: `409 above ${max_views} shared views of the workspace, or private ones of a person.`,
       body: ViewCreate,
       view: View,
     },
     async (tx, context, sent) => ({ record: await createView(tx, context, sent) }),
   )
   views.read({ summary: 'Read a saved view', view: View }, ({ access, params }) =>
-    findView(db, access.workspace_id, params.view_id),
+    findView(db, access.workspace_id, access.actor, params.view_id),
   )
   views.change(
-    { summary: 'Change a saved view', body: ViewUpdate, view: View },
-    async (tx, context, sent) => ({
-      record: await changeView(tx, context, sent),
-    }),
+    {
+      summary: 'Change a saved view',
+      description:
+        'A person changes their own views, and views that no person made. Administrators and keys change all shared views.',
+      body: ViewUpdate,
+      view: View,
+      conflict: true,
+    },
+    async (tx, context, sent) => ({ record: await changeView(tx, context, sent) }),
   )
   views.remove(
-    { summary: 'Delete a saved view', description: 'Removes the view for good: views have no trash.' },
-    deleteView,
+    {
+      summary: 'Delete a saved view',
+      description: 'Removes the view for good: views have no trash. 403 where a change is refused.',
+    },
+    (tx, context, sent) => deleteView(tx, context, sent),
+  )
+  tabRoutes(app, service)
+}
+
+/** The order of the tabs above each list, and the default tab, of the person who is signed in. */
+function tabRoutes(app: App, service: Service): void {
+  const { db, resources } = service
+  const { ViewTabs, ViewTabsUpdate, TabsParams } = tabSchemas(resources)
+  const lists = listsOf(resources)
+  const path = '/api/v1/view-tabs'
+  const kind = { path, params: TabsParams, reads: any_session, noun: 'list', extension: true }
+  const tabs = endpoints(app, service, kind)
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path,
+      id: 'listViewTabs',
+      scope: any_session,
+      summary: 'List the own tabs of all lists',
+      description:
+        'On one page. A view that is gone, or that you no longer see, may still be named: ignore it.',
+      answers: { 200: List(ViewTabs) },
+      extension: true,
+    },
+    async ({ access }) => onePage(await listTabs(db, access, lists)),
+  )
+  tabs.read({ summary: 'Read the own tabs of a list', view: ViewTabs }, async ({ access, params }) => {
+    const known = lists.filter((one) => one === params.list)
+    return (await listTabs(db, access, known))[0] ?? null
+  })
+  tabs.change(
+    {
+      summary: 'Order the own tabs of a list, or choose its default',
+      description: 'Only for yourself. The audit log has no entry of it.',
+      body: ViewTabsUpdate,
+      view: ViewTabs,
+    },
+    async (tx, context, sent) => ({ record: await changeTabs(tx, context, lists, sent) }),
   )
 }

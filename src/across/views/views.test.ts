@@ -27,9 +27,13 @@ test('a view has exactly its fields, and is found where Location says', async ()
   const reply = await call('POST', path, { ...view, name: ' Partners ' })
   assert.equal(reply.status, 201, reply.text)
   const now = new Date(clock.now()).toISOString()
-  const { id, ...rest } = reply.body.data
+  const { id, created_by, ...rest } = reply.body.data
   assert.match(id, /^view_[0-9a-f]+$/)
-  assert.deepEqual(rest, { ...view, created_at: now, updated_at: now })
+  assert.deepEqual([created_by.kind, created_by.name], ['key', 'First key'])
+  assert.deepEqual(rest, {
+    ...view,
+    ...{ visibility: 'shared', updated_by: created_by, created_at: now, updated_at: now },
+  })
   assert.equal(reply.headers.get('location'), `${path}/${id}`)
   const read = await call('GET', `${path}/${id}`)
   assert.deepEqual(read.body, { success: true, data: reply.body.data })

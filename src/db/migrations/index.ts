@@ -32,6 +32,7 @@ import { importSources } from './0030_import_sources.ts'
 import { notifications } from './0031_notifications.ts'
 import { importProgress } from './0032_import_progress.ts'
 import { notesOfRecords } from './0033_notes_of_records.ts'
+import { viewsOfMembers } from './0034_views_of_members.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: Migration[] = [
   notifications,
   importProgress,
   notesOfRecords,
+  viewsOfMembers,
 ]

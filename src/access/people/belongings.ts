@@ -1,0 +1,17 @@
+import type { Db } from '../../db/db.ts'
+
+/** Removes what belongs to a member alone: notifications, private views and the order of tabs. Shared views stay. */
+export async function removeBelongings(tx: Db, workspace_id: number, user_id: string): Promise<void> {
+  for (const table of ['notifications', 'view_tabs'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('workspace_id', '=', workspace_id)
+      .where('user_id', '=', user_id)
+      .execute()
+  await tx
+    .deleteFrom('saved_views')
+    .where('workspace_id', '=', workspace_id)
+    .where('created_by', '=', user_id)
+    .where('visibility', '=', 'private')
+    .execute()
+}
