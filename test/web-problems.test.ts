@@ -61,6 +61,14 @@ test('a sentence has the numbers and names of its error', () => {
   for (const [problem, part] of table) assert.ok(said(problem)[1].includes(part), said(problem)[1])
 })
 
+test('large numbers in a sentence have groups of digits', () => {
+  const message = 'body must have at most 10000 characters.'
+  const too_long = { code: 'validation_failed', fields: [{ field: 'body', code: 'too_long', message }] }
+  assert.equal(said(too_long)[0], 'At most 10,000 characters.')
+  const too_many = { code: 'conflict', reason: 'too_many_pending', facts: { most: 1204 } }
+  assert.match(said(too_many)[0], /^More than 1,204 deliveries wait/)
+})
+
 test('an error of a later service shows its own sentence', () => {
   assert.deepEqual(said({ code: 'conflict', reason: 'of_next_year', facts: {} }), [unsaid, unsaid])
 })

@@ -191,6 +191,6 @@ test('all contacts that match are selected beyond their page, and deleted at onc
   await page.getByText('51–100 of 1,204').waitFor()
   await bar(page).getByText('1,204 selected').waitFor()
   await bar(page).getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('1204 contacts deleted').waitFor()
+  await page.getByText('1,204 contacts deleted').waitFor()
   assert.equal(await total(), 0)
 })

@@ -60,8 +60,8 @@ export function useActivityActions() {
         work: ({ id }) => complete(id),
         undo: ({ id }) => reopen(id),
         show: (shown, done) => show(shown, () => (done ? now : null)),
-        message: (n) =>
-          only && !more ? t.activities.completed_one(only.subject) : t.activities.completed_many(n),
+        message: (n, written) =>
+          only && !more ? t.activities.completed_one(only.subject) : t.activities.completed_many(n, written),
       })
     },
     /** Says what came of a completed activity. */
@@ -91,7 +91,8 @@ export function useActivityActions() {
         items: those,
         work: 'delete',
         undo: ({ id }) => activitiesApi.restore(id),
-        message: (n) => (only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(n, names)),
+        message: (n, written) =>
+          only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(n, written, names),
       })
     },
   }

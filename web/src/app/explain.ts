@@ -1,12 +1,13 @@
 import { type Facts, type FieldProblem, Problem } from '../api/problem.ts'
 import type { Texts } from '../texts/en.ts'
+import { localeOf } from './intl.ts'
 
 /** The message for an invalid field. Only a code of a later service shows the service's English message. */
 export function fieldMessage({ field, code, message }: FieldProblem, { app, webhooks }: Texts): string {
   const limited = app.field_limits[code as keyof typeof app.field_limits]
   // Only the message of the service has the limits: `probability must be from 0 to 100.`
   const { least, most, only_most } = limits.exec(message)?.groups ?? {}
-  if (limited && (least || only_most)) return limited(least ?? '', most ?? only_most ?? '')
+  if (limited && (least || only_most)) return limited(written(least), written(most ?? only_most))
   const of_webhook = /^(conditions|headers)(\.|$)/.test(field) && webhooks.field_problems
   if (of_webhook && code in of_webhook) return of_webhook[code as keyof typeof of_webhook]
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
@@ -14,11 +15,28 @@ export function fieldMessage({ field, code, message }: FieldProblem, { app, webh
 const limits =
   /(?:from|at least|>=) (?<least>-?\d+)(?: to (?<most>-?\d+))?|(?:at most|<=) (?<only_most>-?\d+)/
 
+const { document } = globalThis as { document?: { documentElement: { lang: string } } }
+
+/** A number of the service as the reader writes it. The page has the reader's language. */
+function written(digits: string | number = ''): string {
+  if (digits === '') return ''
+  return Number(digits).toLocaleString(localeOf(document?.documentElement.lang || 'en'))
+}
+
+// The texts compare small numbers, such as 1.
+const writtenFacts = (facts: Facts): Facts =>
+  Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [
+      name,
+      typeof fact === 'number' && fact >= 1000 ? written(fact) : fact,
+    ]),
+  )
+
 /** The message for a conflict by its reason; null for one that this version does not know. */
 function conflictMessage(reason: string | null, facts: Facts, texts: Texts): string | null {
   const { conflicts, app } = texts
   const name = String(facts.field ?? '').replace(/^custom_fields\./, '')
-  const sentence = conflicts[reason as keyof typeof conflicts]?.({ ...facts, field: name })
+  const sentence = conflicts[reason as keyof typeof conflicts]?.({ ...writtenFacts(facts), field: name })
   if (!sentence || reason !== 'merge_taken_back') return sentence ?? null
   const { because = '', field } = facts
   const inner: Record<string, string> = field === undefined ? app.problems : app.field_problems

@@ -20,7 +20,7 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
         items,
         work: { change: () => ({ stage: text || null }) },
         undo: { change: ({ stage }) => ({ stage }) },
-        message: (n) => (text ? t.contacts.stage_set(n, text) : t.contacts.stage_cleared(n)),
+        message: (...n) => (text ? t.contacts.stage_set(...n, text) : t.contacts.stage_cleared(...n)),
       }),
     )
   return (

@@ -112,6 +112,7 @@ export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) 
 /** The bulk actions on deals beside deleting, with Undo. */
 function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
   const t = useTexts()
+  const formats = useFormats()
   const bulk = useBulk()
   const [asks, setAsks] = useState(false)
   const move = (to: Stage, lost_reason?: string) =>
@@ -123,7 +124,7 @@ function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
         nameOf: ({ name }) => name,
         work: async (deal) => backs.set(deal.id, (await moveDeal(deal, to, lost_reason)).back),
         undo: async ({ id }) => backs.get(id)?.(),
-        message: (n) => t.deals.moved_many(n, t.deals.stages[to]),
+        message: (n, written) => t.deals.moved_many(n, written, t.deals.stages[to]),
       })
     })
   return (
@@ -148,7 +149,7 @@ function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
       </Menu>
       <LostReasonDialog
         opened={asks}
-        question={t.deals.why_lost_many(chosen.length)}
+        question={t.deals.why_lost_many(chosen.length, formats.number(chosen.length))}
         onCancel={() => setAsks(false)}
         onReason={(reason) => {
           setAsks(false)

@@ -1,5 +1,6 @@
 import { type Icon, MentionIcon, PersonAddIcon, UploadIcon, WebhookIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
+import { useFormats } from '../app/formats.ts'
 import { whoOf } from '../record/changes.tsx'
 import { useKinds } from '../record/kinds.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
@@ -78,13 +79,14 @@ function useSentence({ kind, actor, outcome }: Notification): string {
 /** The name of the record or of the records, more about them, and where they are. */
 function useTarget({ record, records, kind, note_id }: Notification) {
   const t = useTexts()
+  const formats = useFormats()
   const kinds = useKinds()
   const language = useLanguage()
   const { id, title } = record
   const gone = title === null
   const name = gone ? t.notifications.deleted : visible(title)
   if (record.kind === 'webhooks') {
-    const detail = records > 1 ? t.notifications.times(records) : null
+    const detail = records > 1 ? t.notifications.times(formats.number(records)) : null
     return { name, detail, to: gone ? null : `/settings/webhooks/${id}` }
   }
   if (record.kind === 'imports')
@@ -92,7 +94,11 @@ function useTarget({ record, records, kind, note_id }: Notification) {
   const { path, names } = kinds[record.kind as keyof typeof kinds]
   const { one, many } = names[language]
   if (kind === 'assigned' && records > 1)
-    return { name: t.notifications.many(records, many), detail: null, to: `${path}?owner_id=me` }
+    return {
+      name: t.notifications.many(formats.number(records), many),
+      detail: null,
+      to: `${path}?owner_id=me`,
+    }
   const place = note_id ? `?tab=notes&note=${note_id}` : ''
   return { name, detail: one, to: gone ? null : `${path}/${id}${place}` }
 }

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
 import { matching } from '../app/matching.ts'
 import { explain } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -97,7 +98,8 @@ function useGive<Row extends Owned>(kind: OwnedKind) {
       nameOf,
       work: { change: () => ({ owner_id }) },
       undo: { change: (row) => ({ owner_id: row.owner_id }) },
-      message: (n) => t.record.assigned(only && !more ? nameOf(only) : t.record.several(n, names), who),
+      message: (n, written) =>
+        t.record.assigned(only && !more ? nameOf(only) : t.record.several(n, written, names), who),
     })
   }
 }
@@ -112,12 +114,16 @@ type DialogProps = {
 /** Chooses the owner of records: type a part of the name, Enter takes it. */
 function AssignDialog({ kind, rows, onPick, onClose }: DialogProps) {
   const t = useTexts()
+  const formats = useFormats()
   const [text, setText] = useState('')
   const { members, error } = useMembers()
   const names = useNames(kind)
   const { nameOf }: Kind = useKind(kind)
   const [only, more] = rows
-  const what = only && !more ? nameOf(only as AnyRecord) : t.record.several(rows.length, names)
+  const what =
+    only && !more
+      ? nameOf(only as AnyRecord)
+      : t.record.several(rows.length, formats.number(rows.length), names)
   const present = rows.every(({ owner_id }) => owner_id === only?.owner_id) ? only?.owner_id : undefined
   const choices = [
     ...(members ?? []).map(({ id, label, name, email }) => ({

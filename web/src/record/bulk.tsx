@@ -74,6 +74,7 @@ const named = 3
 /** Shows what failed, and for each reason the first names and what to do. */
 export function useShowFailed() {
   const t = useTexts()
+  const formats = useFormats()
   return useCallback(
     <Item,>(failed: Failed<Item>, nameOf: (item: Item) => string, of: number) => {
       const [first] = failed
@@ -84,11 +85,15 @@ export function useShowFailed() {
         reasons.set(why, [...(reasons.get(why) ?? []), nameOf(item)])
       }
       const messages = [...reasons].map(([why, names]) =>
-        t.record.not_done(names.slice(0, named).join(', '), Math.max(0, names.length - named), why),
+        t.record.not_done(
+          names.slice(0, named).join(', '),
+          names.length > named ? formats.number(names.length - named) : null,
+          why,
+        ),
       )
       showProblem(first.problem, t, of > 1 ? messages.join(' ') : undefined)
     },
-    [t],
+    [t, formats],
   )
 }
 
@@ -108,8 +113,8 @@ type Work<Item> = {
   undo: Does<Item>
   /** Shows the items before the service has answered, or as they were. */
   show?: (items: readonly Item[], changed: boolean) => Promise<void>
-  /** The message of the toast for a number of items. */
-  message: (n: number) => string
+  /** The message of the toast for a number of items, and the number as the locale writes it. */
+  message: (n: number, written: string) => string
 }
 
 function doAll<Item extends { id: number }>(
@@ -135,6 +140,7 @@ function doAll<Item extends { id: number }>(
  */
 export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Promise<Item[]> {
   const t = useTexts()
+  const formats = useFormats()
   const counted = useProgress()
   const showFailed = useShowFailed()
   const refresh = useRefresh()
@@ -153,13 +159,13 @@ export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Pr
       }
       const { done, left } = await go(items, work, true)
       if (done.length)
-        offerUndo(t, message(done.length), async () => {
+        offerUndo(t, message(done.length, formats.number(done.length)), async () => {
           await go(done, undo, false)
           await refresh(...resources)
         })
       await refresh(...resources)
       return left
     },
-    [t, counted, showFailed, refresh, kinds],
+    [t, formats, counted, showFailed, refresh, kinds],
   )
 }

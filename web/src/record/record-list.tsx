@@ -97,7 +97,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         kind,
         items: rows,
         nameOf: nameOfRow,
-        message: (n) => t.app.deleted_many(n, names),
+        message: (n, written) => t.app.deleted_many(n, written, names),
         work: 'delete',
         undo: ({ id }) => api.restore(id),
       })

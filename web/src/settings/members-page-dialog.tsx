@@ -1,6 +1,7 @@
 import { Checkbox, Select, Text } from '@mantine/core'
 import { useState } from 'react'
 import { answerOf, api, type Schemas } from '../api/client.ts'
+import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { useMembers } from '../record/members.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
@@ -41,6 +42,7 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
   const [heir, setHeir] = useState(keep)
   const { member, keys } = change
   const own = member.id === user.id
+  const written = useFormats().number(keys)
   return (
     <Ask
       {...wordsOf(change, own, t)}
@@ -52,7 +54,7 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
       {keys > 0 && (
         <>
           <Text size="sm" my="sm">
-            {own ? t.settings.keys_of_yours(keys) : t.settings.keys_of_person(keys)}
+            {own ? t.settings.keys_of_yours(keys, written) : t.settings.keys_of_person(keys, written)}
           </Text>
           <Checkbox
             label={own ? t.settings.revoke_my_keys : t.settings.revoke_their_keys}

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { note_kinds, notedOf, recordOfNote } from '../api/note-kinds.ts'
+import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useCounted, useShowFailed } from '../record/bulk.tsx'
 import { useAllKinds } from '../record/kinds.ts'
@@ -39,6 +40,7 @@ export function TrashPage() {
   const [erasing, setErasing] = useState<Row | null>(null)
   const counted = useCounted()
   const showFailed = useShowFailed()
+  const formats = useFormats()
   const [restoring, setRestoring] = useState(false)
   const query = {
     ...(view.filters.kind && { kind: view.filters.kind as Trashed['kind'] }),
@@ -64,7 +66,9 @@ export function TrashPage() {
     setRestoring(false)
     if (done.length)
       showMessage(
-        done.length === 1 ? t.app.restored(done[0]?.name ?? '') : t.trash.restored_many(done.length),
+        done.length === 1
+          ? t.app.restored(done[0]?.name ?? '')
+          : t.trash.restored_many(done.length, formats.number(done.length)),
       )
     showFailed(failed, ({ name }) => name, chosen.length)
     await readAgain()

@@ -16,7 +16,7 @@ export const activities: typeof english = {
   reopen_one: (subject) => `${subject} wieder öffnen`,
   completed_one: (subject) => `${subject} erledigt`,
   reopened_one: (subject) => `${subject} wieder offen`,
-  completed_many: (n) => (n === 1 ? '1 Aktivität erledigt' : `${n} Aktivitäten erledigt`),
+  completed_many: (n, written) => (n === 1 ? '1 Aktivität erledigt' : `${written} Aktivitäten erledigt`),
   empty: {
     today: 'Heute ist nichts fällig. Notieren Sie, was Sie als Nächstes tun möchten.',
     overdue: 'Nichts ist überfällig.',

@@ -74,7 +74,7 @@ export const app: typeof english = {
     return `${noun} „${name}“ ${verb}`
   },
   deleted: (what) => `${what} gelöscht`,
-  deleted_many: (n, { one, many }) => `${n} ${n === 1 ? one : many} gelöscht`,
+  deleted_many: (n, written, { one, many }) => `${written} ${n === 1 ? one : many} gelöscht`,
   restored: (what) => `${what} wiederhergestellt`,
   add_field: 'Feld hinzufügen',
   yes: 'Ja',

@@ -7,7 +7,8 @@ export const contacts: typeof english = {
   call_someone: 'Kontakt der Firma anrufen',
   write_someone: 'E-Mail an einen Kontakt der Firma schreiben',
   set_stage: 'Phase setzen',
-  stage_set: (n, stage) =>
-    n === 1 ? `Phase ${stage} für 1 Kontakt gesetzt` : `Phase ${stage} für ${n} Kontakte gesetzt`,
-  stage_cleared: (n) => (n === 1 ? 'Phase von 1 Kontakt entfernt' : `Phase von ${n} Kontakten entfernt`),
+  stage_set: (n, written, stage) =>
+    n === 1 ? `Phase ${stage} für 1 Kontakt gesetzt` : `Phase ${stage} für ${written} Kontakte gesetzt`,
+  stage_cleared: (n, written) =>
+    n === 1 ? 'Phase von 1 Kontakt entfernt' : `Phase von ${written} Kontakten entfernt`,
 }

@@ -44,8 +44,8 @@ export const deals: typeof english = {
   moved: (name, stage) => `${name} nach ${stage} verschoben`,
   won: (name) => `${name} gewonnen`,
   lost: (name) => `${name} verloren`,
-  moved_many: (n, stage) =>
-    n === 1 ? `1 Deal nach ${stage} verschoben` : `${n} Deals nach ${stage} verschoben`,
+  moved_many: (n, written, stage) =>
+    n === 1 ? `1 Deal nach ${stage} verschoben` : `${written} Deals nach ${stage} verschoben`,
   back_in: (name, stage, why) => `${name} ist wieder in ${stage}. ${why}`,
   change_stage: 'Phase ändern',
   drag_instructions:
@@ -56,8 +56,8 @@ export const deals: typeof english = {
   dropped: (name, stage) => `${name} in ${stage} abgelegt.`,
   put_back: (name, stage) => `${name} zurück in ${stage}.`,
   why_lost: (name) => `Warum ging ${name} verloren?`,
-  why_lost_many: (n) =>
-    n === 1 ? 'Warum ging der Deal verloren?' : `Warum gingen diese ${n} Deals verloren?`,
+  why_lost_many: (n, written) =>
+    n === 1 ? 'Warum ging der Deal verloren?' : `Warum gingen diese ${written} Deals verloren?`,
   reason: 'Grund',
   reason_required: 'Nennen Sie den Grund in ein paar Worten.',
   reasons: ['Preis', 'Wettbewerber gewählt', 'Kein Budget', 'Keine Antwort', 'Falscher Zeitpunkt'],

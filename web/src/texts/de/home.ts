@@ -39,7 +39,7 @@ export const home: typeof english = {
   all_deals: 'Alle',
   all_activities: 'Alle',
   appointments: 'Nächste Termine',
-  requests: (n) => (n === 1 ? '1 offene Anfrage' : `${n} offene Anfragen`),
+  requests: (n, written) => (n === 1 ? '1 offene Anfrage' : `${written} offene Anfragen`),
   no_appointments: 'Keine Termine in Sicht.',
   all_appointments: 'Kalender',
   events: 'Letzte Ereignisse',

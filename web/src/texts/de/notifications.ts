@@ -17,7 +17,7 @@ export const notifications: typeof english = {
   sentences,
   ended,
   title: 'Mitteilungen',
-  title_with: (unread) => (unread ? `Mitteilungen, ${unread} ungelesen` : 'Mitteilungen'),
+  title_with: (unread, written) => (unread ? `Mitteilungen, ${written} ungelesen` : 'Mitteilungen'),
   read_all: 'Alle als gelesen markieren',
   read: 'Als gelesen markieren',
   read_one: (name) => `Als gelesen markieren: ${name}`,

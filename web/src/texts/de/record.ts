@@ -128,7 +128,7 @@ export const record: typeof english = {
   assign_none: 'Wählen Sie erst etwas aus, oder gehen Sie mit j und k zu einer Zeile.',
   assigned: (what, who) => `${what}: zuständig ist jetzt ${who ?? 'niemand'}`,
   present: 'Zurzeit',
-  several: (n, { one, many }) => `${n} ${n === 1 ? one : many}`,
+  several: (n, written, { one, many }) => `${written} ${n === 1 ? one : many}`,
   on_day: (day) => `am ${day}`,
   by_you: 'Ihnen',
   by: (who) => (who ? ` von ${who}` : ''),

@@ -144,14 +144,14 @@ export const settings: typeof english = {
   revoke_text:
     'Programme damit werden binnen einer Sekunde abgewiesen. Damit angelegte Schlüssel und Einladungen enden auch. Das lässt sich nicht rückgängig machen.',
   made_by: 'Angelegt von',
-  keys_of_person: (n) =>
+  keys_of_person: (n, written) =>
     n === 1
       ? 'Ein API-Schlüssel, den diese Person angelegt hat, gilt noch.'
-      : `${n} API-Schlüssel, die diese Person angelegt hat, gelten noch.`,
-  keys_of_yours: (n) =>
+      : `${written} API-Schlüssel, die diese Person angelegt hat, gelten noch.`,
+  keys_of_yours: (n, written) =>
     n === 1
       ? 'Ein API-Schlüssel, den Sie angelegt haben, gilt noch.'
-      : `${n} API-Schlüssel, die Sie angelegt haben, gelten noch.`,
+      : `${written} API-Schlüssel, die Sie angelegt haben, gelten noch.`,
   revoke_their_keys: 'Diese API-Schlüssel auch widerrufen',
   revoke_my_keys: 'Meine API-Schlüssel auch widerrufen',
 

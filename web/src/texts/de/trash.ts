@@ -63,7 +63,8 @@ export const trash: typeof english = {
   none_of_kind: 'Nichts dieser Art liegt im Papierkorb.',
   restore: 'Wiederherstellen',
   restore_one: (name) => `${name} wiederherstellen`,
-  restored_many: (n) => (n === 1 ? '1 Eintrag wiederhergestellt' : `${n} Einträge wiederhergestellt`),
+  restored_many: (n, written) =>
+    n === 1 ? '1 Eintrag wiederhergestellt' : `${written} Einträge wiederhergestellt`,
   history_of: (name) => `Änderungen von ${name}`,
   record_of_note: {
     contacts: 'Kontakt dieser Notiz öffnen',

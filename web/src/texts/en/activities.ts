@@ -15,7 +15,8 @@ export const activities = {
   reopen_one: (subject: string) => `Reopen ${subject}`,
   completed_one: (subject: string) => `${subject} completed`,
   reopened_one: (subject: string) => `${subject} reopened`,
-  completed_many: (n: number) => (n === 1 ? '1 activity completed' : `${n} activities completed`),
+  completed_many: (n: number, written: string) =>
+    n === 1 ? '1 activity completed' : `${written} activities completed`,
   empty: {
     today: 'Nothing is due today. Write down what you want to do next.',
     overdue: 'Nothing is overdue.',

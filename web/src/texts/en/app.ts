@@ -70,8 +70,8 @@ export const app = {
   open_created: 'Open what was created',
   create_named: (create: string, name: string) => `${create} “${name}”`,
   deleted: (what: string) => `${what} deleted`,
-  deleted_many: (n: number, { one, many }: { one: string; many: string }) =>
-    n === 1 ? `1 ${one.toLowerCase()} deleted` : `${n} ${many.toLowerCase()} deleted`,
+  deleted_many: (n: number, written: string, { one, many }: { one: string; many: string }) =>
+    n === 1 ? `1 ${one.toLowerCase()} deleted` : `${written} ${many.toLowerCase()} deleted`,
   restored: (what: string) => `${what} restored`,
   add_field: 'Add a field',
   yes: 'Yes',

@@ -43,8 +43,8 @@ export const deals = {
   moved: (name: string, stage: string) => `${name} moved to ${stage}`,
   won: (name: string) => `${name} won`,
   lost: (name: string) => `${name} lost`,
-  moved_many: (n: number, stage: string) =>
-    n === 1 ? `1 deal moved to ${stage}` : `${n} deals moved to ${stage}`,
+  moved_many: (n: number, written: string, stage: string) =>
+    n === 1 ? `1 deal moved to ${stage}` : `${written} deals moved to ${stage}`,
   back_in: (name: string, stage: string, why: string) => `${name} is back in ${stage}. ${why}`,
   change_stage: 'Change stage',
   drag_instructions:
@@ -55,7 +55,8 @@ export const deals = {
   dropped: (name: string, stage: string) => `${name} dropped in ${stage}.`,
   put_back: (name: string, stage: string) => `${name} put back in ${stage}.`,
   why_lost: (name: string) => `Why was ${name} lost?`,
-  why_lost_many: (n: number) => (n === 1 ? 'Why was the deal lost?' : `Why were these ${n} deals lost?`),
+  why_lost_many: (n: number, written: string) =>
+    n === 1 ? 'Why was the deal lost?' : `Why were these ${written} deals lost?`,
   reason: 'Reason',
   reason_required: 'Say why, in a few words.',
   reasons: ['Price', 'Chose a competitor', 'No budget', 'No answer', 'Bad timing'],

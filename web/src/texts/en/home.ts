@@ -41,7 +41,8 @@ export const home = {
   all_deals: 'All',
   all_activities: 'All',
   appointments: 'Next appointments',
-  requests: (n: number) => (n === 1 ? '1 request to answer' : `${n} requests to answer`),
+  requests: (n: number, written: string) =>
+    n === 1 ? '1 request to answer' : `${written} requests to answer`,
   no_appointments: 'No appointments ahead.',
   all_appointments: 'Calendar',
   // Events.

@@ -16,7 +16,8 @@ export const notifications = {
   sentences,
   ended,
   title: 'Notifications',
-  title_with: (unread: number) => (unread ? `Notifications, ${unread} unread` : 'Notifications'),
+  title_with: (unread: number, written: string) =>
+    unread ? `Notifications, ${written} unread` : 'Notifications',
   read_all: 'Mark all as read',
   read: 'Mark as read',
   read_one: (name: string) => `Mark as read: ${name}`,
@@ -31,7 +32,7 @@ export const notifications = {
   today: 'Today',
   yesterday: 'Yesterday',
   none: 'Nothing new. Records that others assign to you appear here, notes that mention you, and imports that end.',
-  many: (count: number, records: string) => `${count} ${records.toLowerCase()}`,
-  times: (count: number) => `${count} times`,
+  many: (count: string, records: string) => `${count} ${records.toLowerCase()}`,
+  times: (count: string) => `${count} times`,
   deleted: 'a deleted record',
 }

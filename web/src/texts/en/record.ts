@@ -132,8 +132,8 @@ export const record = {
   assign_none: 'Select records first, or go to one with j and k.',
   assigned: (what: string, who: string | null) => `${what} assigned to ${who ?? 'nobody'}`,
   present: 'At present',
-  several: (n: number, { one, many }: { one: string; many: string }) =>
-    n === 1 ? `1 ${one.toLowerCase()}` : `${n} ${many.toLowerCase()}`,
+  several: (n: number, written: string, { one, many }: { one: string; many: string }) =>
+    n === 1 ? `1 ${one.toLowerCase()}` : `${written} ${many.toLowerCase()}`,
   on_day: (day: string) => `on ${day}`,
   by_you: 'you',
   by: (who: string | null) => (who ? ` by ${who}` : ''),
@@ -159,7 +159,7 @@ export const record = {
   // Lists.
   bulk_working: (done: string, total: string) => `${done} of ${total} done`,
   bulk_stop: 'Stop',
-  not_done: (names: string, more: number, why: string) =>
+  not_done: (names: string, more: string | null, why: string) =>
     `Not done: ${names}${more ? ` and ${more} more` : ''}. ${why}`,
   apply: 'Apply',
   custom_field: 'Custom field',

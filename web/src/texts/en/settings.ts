@@ -133,12 +133,12 @@ export const settings = {
   revoke_text:
     'Programs that use it are refused within a second. Keys and invitations made with it end too. This cannot be undone.',
   made_by: 'Made by',
-  keys_of_person: (n: number) =>
+  keys_of_person: (n: number, written: string) =>
     n === 1
       ? '1 API key that this person made still works.'
-      : `${n} API keys that this person made still work.`,
-  keys_of_yours: (n: number) =>
-    n === 1 ? '1 API key that you made still works.' : `${n} API keys that you made still work.`,
+      : `${written} API keys that this person made still work.`,
+  keys_of_yours: (n: number, written: string) =>
+    n === 1 ? '1 API key that you made still works.' : `${written} API keys that you made still work.`,
   revoke_their_keys: 'Revoke their API keys too',
   revoke_my_keys: 'Revoke my API keys too',
 

@@ -64,7 +64,8 @@ export const trash = {
   none_of_kind: 'Nothing of this kind is in the trash.',
   restore: 'Restore',
   restore_one: (name: string) => `Restore ${name}`,
-  restored_many: (n: number) => (n === 1 ? '1 record restored' : `${n} records restored`),
+  restored_many: (n: number, written: string) =>
+    n === 1 ? '1 record restored' : `${written} records restored`,
   history_of: (name: string) => `History of ${name}`,
   record_of_note: {
     contacts: 'Open the contact of this note',
