@@ -150,6 +150,9 @@ test("what is typed right after the key is the palette's, however long its progr
     await late
     await route.continue()
   })
+  // An idle page loads the part before it is used.
+  await page.reload()
+  await page.getByRole('table', { name: 'Contacts' }).waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.type('create co')
   come()

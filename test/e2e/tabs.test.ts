@@ -50,9 +50,11 @@ test('a part that cannot be loaded leaves the page and what is written in it', a
   const page = await web.open(t, `/contacts/${body.data.id}?tab=notes`, {
     allow: /ERR_FAILED|Failed to/,
   })
+  // An idle page loads the part before it is used.
+  await page.route(/\/assets\/palette-|\/healthz/, (route) => route.abort())
+  await page.reload()
   const note = page.getByRole('textbox', { name: 'Write a note' })
   await note.fill('Half a thought')
-  await page.route(/\/assets\/palette-|\/healthz/, (route) => route.abort())
   await page.keyboard.press('Control+k')
   await page.getByText('The service cannot be reached').waitFor()
   assert.equal(await note.inputValue(), 'Half a thought')

@@ -1,9 +1,6 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
-import './app/frame.css'
-import './app/forced-colors.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
@@ -17,7 +14,10 @@ import { theme } from './app/theme.ts'
 import { kinds } from './kinds.ts'
 import { ExplainContext } from './record/explained.tsx'
 import { KindsContext } from './record/kinds.ts'
+import { Toasts } from './ui/toasts.tsx'
 import { UndoCommand } from './ui/undo.tsx'
+import './app/frame.css'
+import './app/forced-colors.css'
 
 const client = new QueryClient({
   defaultOptions: {
@@ -44,7 +44,7 @@ createRoot(document.getElementById('app') as HTMLElement, {
       <LanguageProvider>
         <KindsContext value={kinds}>
           <ExplainContext value={ExplainChange}>
-            <Notifications position="bottom-right" limit={4} />
+            <Toasts />
             <UndoCommand />
             <RouterProvider router={router} />
           </ExplainContext>

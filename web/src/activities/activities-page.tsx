@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef } from 'react'
 import type { Aborted } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useListAssign } from '../record/assign.tsx'
@@ -10,10 +11,10 @@ import { BulkTags } from '../record/bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from '../record/columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts } from '../record/custom-lists.tsx'
 import { useLabels, useNames } from '../record/kinds.ts'
+import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
 import { filtersOf } from '../record/list-query.ts'
-
 import { ownerColumn, useMineCommand } from '../record/owner.tsx'
 import { ViewTabs } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -29,12 +30,13 @@ import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
 import { useActivityFilters } from './activity-filters.ts'
-import { ActivityRecord } from './activity-record.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
-import { CreateActivity } from './create-activity.tsx'
 import { Due, TypeLabel } from './labels.tsx'
 import { activitiesQuery, orders, overdueQuery, queryOf, readActivities, shows } from './lists.ts'
 import { type ListedActivity, useActivityActions } from './queries.ts'
+
+const CreateActivity = laterDialog(async () => (await import('./create-activity.tsx')).CreateActivity)
+const ActivityRecord = lateRecord(async () => (await import('./activity-record.tsx')).ActivityRecord)
 
 /** With a filter by one of these, the page shows all activities. */
 const of_all = ['contact_id', 'company_id', 'deal_id', 'status']

@@ -1,9 +1,11 @@
+import { laterDialog } from '../app/contained.tsx'
 import type { Related } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { RelatedRow } from '../record/related.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
-import { CreateActivity } from './create-activity.tsx'
 import { Due, TypeLabel } from './labels.tsx'
+
+const CreateActivity = laterDialog(async () => (await import('./create-activity.tsx')).CreateActivity)
 
 export const related: Related<'activities'> = {
   row: (activity) => (

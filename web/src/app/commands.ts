@@ -56,16 +56,19 @@ export function useOffered(): Command[] {
 
 // The chunk of the dialog may have to load first.
 const opening_ms = 3000
-let held: { text: string; until_ms: number } | null = null
+type Held = { text: string; enter: KeyboardEvent | null; until_ms: number }
+let held: Held | null = null
 
 /** Buffers keys for the field that is about to open, so that they run no commands and are not lost. */
 export function holdKeys(): void {
-  held = { text: '', until_ms: performance.now() + opening_ms }
+  held = { text: '', enter: null, until_ms: performance.now() + opening_ms }
 }
-/** Buffers a key if a field is about to open. */
-function hold({ key }: KeyboardEvent): boolean {
+/** Buffers a key if a field is about to open: characters, and the Enter that ends them. */
+function hold(event: KeyboardEvent): boolean {
   if (!held || performance.now() > held.until_ms) return false
-  if (key.length === 1) held.text += key
+  if (held.enter) return true
+  if (event.key === 'Enter') held.enter = event
+  else if (event.key.length === 1) held.text += event.key
   return true
 }
 /** Types the buffered keys into the field that takes the focus. */
@@ -76,11 +79,19 @@ function giveHeld({ target }: FocusEvent): void {
     !target.matches(`${typing}, [aria-modal=true] *, [role=menu] *`)
   )
     return
-  const { text, until_ms } = held
+  const { text, enter, until_ms } = held
   held = null
+  if (performance.now() > until_ms || !target.matches(typing)) return
   // As typed input, so that the field's own handlers run.
-  if (text && performance.now() <= until_ms && target.matches(typing))
-    document.execCommand('insertText', false, text)
+  if (text) document.execCommand('insertText', false, text)
+  if (!enter) return
+  const { key, ctrlKey, metaKey } = enter
+  // When the page has drawn the text.
+  setTimeout(() =>
+    target.dispatchEvent(
+      new KeyboardEvent('keydown', { key, ctrlKey, metaKey, bubbles: true, cancelable: true }),
+    ),
+  )
 }
 
 // While one of these is open, it handles all keys.
@@ -99,7 +110,7 @@ export function useCommandKeys(): void {
       const target = event.target as Element
       const key = mod ? `mod+${event.key.toLowerCase()}` : event.key
       if (!mod && target.closest(typing)) return
-      if (!mod && hold(event)) return event.preventDefault()
+      if ((!mod || event.key === 'Enter') && hold(event)) return event.preventDefault()
       if (document.querySelector(closed_off)) return
       const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
       const commandOf = (pressed: string) =>

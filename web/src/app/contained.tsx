@@ -1,5 +1,6 @@
-import { Component, type ComponentType, lazy, Suspense } from 'react'
+import { Component, type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
 import { type Texts, TextsContext } from '../texts/texts.ts'
+import { whenIdle } from './idle.ts'
 import { loaded } from './loading.ts'
 import { showProblem } from './problems.tsx'
 
@@ -26,25 +27,56 @@ class Contained extends Component<Props, { failed: boolean }> {
   }
 }
 
+/** A part that is loaded when it is first shown, or before, when the page is idle. */
+function contained<Given extends object>(load: () => Promise<ComponentType<Given>>) {
+  const part = () => lazy(() => loaded(load()).then((piece) => ({ default: piece })))
+  let Part = part()
+  whenIdle(load)
+  return function Late({ given, onFailed }: { given: Given; onFailed: () => void }) {
+    const Piece = Part
+    function fail() {
+      Part = part()
+      onFailed()
+    }
+    return (
+      <Contained onFailed={fail}>
+        <Suspense>
+          <Piece {...given} />
+        </Suspense>
+      </Contained>
+    )
+  }
+}
+
 /**
  * A dialog or palette that is loaded when it is first shown. If loading fails, the next opening tries
  * again.
  */
 export function later<Given extends { onClose: () => void }>(load: () => Promise<ComponentType<Given>>) {
-  const part = () => lazy(() => loaded(load()).then((piece) => ({ default: piece })))
-  let Part = part()
-  return function Later(props: Given) {
-    const Piece = Part
+  const Late = contained(load)
+  return (props: Given) => <Late given={props} onFailed={props.onClose} />
+}
+
+/** The same of a dialog that stays mounted while it is closed, so that it can return the focus. */
+export function laterDialog<Given extends { opened: boolean; onClose: () => void }>(
+  load: () => Promise<ComponentType<Given>>,
+) {
+  const Late = contained(async () => {
+    const Dialog = await load()
+    return function Mounted(props: Given) {
+      // It returns the focus only if it was closed before.
+      const [mounted, setMounted] = useState(false)
+      useEffect(() => setMounted(true), [])
+      return <Dialog {...props} opened={props.opened && mounted} />
+    }
+  })
+  return function LateDialog(props: Given) {
+    const [asked, setAsked] = useState(props.opened)
+    if (props.opened && !asked) setAsked(true)
     function onFailed() {
-      Part = part()
+      setAsked(false)
       props.onClose()
     }
-    return (
-      <Contained onFailed={onFailed}>
-        <Suspense>
-          <Piece {...props} />
-        </Suspense>
-      </Contained>
-    )
+    return asked && <Late given={props} onFailed={onFailed} />
   }
 }

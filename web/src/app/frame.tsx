@@ -19,6 +19,7 @@ import { RecordCards } from '../record/record-card.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
+import { startIdle } from './idle.ts'
 import { Keys } from './keys.tsx'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
@@ -65,6 +66,7 @@ export function Frame() {
   useCommandKeys()
   useRecentRecords(useSession().workspace.id)
   useFocusOnNewPages()
+  useEffect(startIdle, [])
   useCommands([
     ...pages.map(({ to, label, keys }) => ({
       id: `go-${to}`,

@@ -6,7 +6,8 @@ import { all_kinds } from '../kinds.ts'
 import { useSettingsPages } from '../settings/settings-pages.ts'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import type { Address } from '../ui/list-view.ts'
-import { type Entry, type Group, PickDialog } from '../ui/pick-dialog.tsx'
+import type { Entry, Group } from '../ui/pick-dialog.tsx'
+import { PickList } from '../ui/pick-list.tsx'
 import { Initials } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
 import { type Command, useOffered } from './commands.ts'
@@ -33,7 +34,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const { groups, searching, failed } = useGroups(text)
   return (
-    <PickDialog
+    <PickList
       label={t.app.palette}
       placeholder={t.app.palette_placeholder}
       text={text}

@@ -12,9 +12,8 @@ import {
 import { Problem } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
-import { RecordPage } from '../record/record-page.tsx'
 import type { Address } from '../ui/list-view.ts'
-import { Crashed, NotFound, Waiting } from './fallback-pages.tsx'
+import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
@@ -39,6 +38,7 @@ const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
   component: Frame,
+  pendingComponent: FirstWaiting,
   beforeLoad: async ({ context, location, matches }) => {
     // Load the page's chunk while the session is read. The page itself reports a failure.
     // Only the last match is a page: the root and the frame have the path of Home.
@@ -61,7 +61,10 @@ const recordPages = ({ path, list, record, kind }: Kind) => ({
   ...(isMerged(kind) && mergePages(kind, path)),
   [path]: lazyRouteComponent(async () => ({ default: await loaded(list()) })),
   [`${path}/$id`]: lazyRouteComponent(async () => {
-    const Record = await loaded(record())
+    const [Record, { RecordPage }] = await Promise.all([
+      loaded(record()),
+      loaded(import('../record/record-page.tsx')),
+    ])
     return { default: () => <RecordPage list={path} Record={Record} /> }
   }),
 })

@@ -6,12 +6,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
 import { useCustomFilters } from '../record/custom-lists.tsx'
 import { useNames } from '../record/kinds.ts'
+import { lateRecord } from '../record/late-record.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
 import { filtersOf } from '../record/list-query.ts'
 import { useMineCommand } from '../record/owner.tsx'
@@ -23,10 +25,13 @@ import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { useAppointmentFilters } from './appointment-filters.ts'
-import { AppointmentRecord } from './appointment-record.tsx'
 import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
-import { CreateAppointment } from './create-appointment.tsx'
+
+const CreateAppointment = laterDialog(
+  async () => (await import('./create-appointment.tsx')).CreateAppointment,
+)
+const AppointmentRecord = lateRecord(async () => (await import('./appointment-record.tsx')).AppointmentRecord)
 
 const desk_shows = ['month', 'week', 'day', 'list'] as const
 // A week's seven columns do not fit on a phone.

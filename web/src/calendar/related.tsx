@@ -1,3 +1,4 @@
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import type { Related } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
@@ -5,7 +6,10 @@ import { RelatedRow } from '../record/related.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import type { Appointment } from './appointments.ts'
-import { CreateAppointment } from './create-appointment.tsx'
+
+const CreateAppointment = laterDialog(
+  async () => (await import('./create-appointment.tsx')).CreateAppointment,
+)
 
 /** The time and place of an appointment, and its status unless scheduled. */
 function Detail({ start_at, location, status }: Appointment) {

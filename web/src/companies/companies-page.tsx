@@ -1,6 +1,8 @@
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useLabels } from '../record/kinds.ts'
+import { lateRecord } from '../record/late-record.tsx'
 import { commonFilters, dateColumn, numberColumn, textFilters } from '../record/list-parts.tsx'
 import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
@@ -9,8 +11,9 @@ import type { Column } from '../ui/table.tsx'
 import { Initials } from '../ui/values.tsx'
 import { websiteOf } from '../ui/website.ts'
 import { CompaniesBulk } from './companies-bulk.tsx'
-import { CompanyRecord } from './company-record.tsx'
-import { CreateCompany } from './create-company.tsx'
+
+const CreateCompany = laterDialog(async () => (await import('./create-company.tsx')).CreateCompany)
+const CompanyRecord = lateRecord(async () => (await import('./company-record.tsx')).CompanyRecord)
 
 function useCompanyColumns() {
   const t = useTexts()

@@ -1,12 +1,15 @@
+import { TextInput } from '@mantine/core'
 import { MilestoneIcon } from '@primer/octicons-react'
 import type { RowOf } from '../api/record-api.ts'
+import { latePart } from '../app/late.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { BulkText } from '../record/bulk-text.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import type { ListPage } from '../ui/list-page.tsx'
-import { StageInput } from './stage-input.tsx'
+
+const input = latePart(async () => (await import('./stage-input.tsx')).StageInput)
 
 /** The bulk action that only contacts have, with one Undo. */
 export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) {
@@ -23,9 +26,27 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
         message: (...n) => (text ? t.contacts.stage_set(...n, text) : t.contacts.stage_cleared(...n)),
       }),
     )
+  // Loaded with the bar, so that it is there when the popover opens.
+  const StageInput = input.usePart(true, () => {})
   return (
     <BulkText label={t.contacts.set_stage} icon={<MilestoneIcon size={14} />} may_be_empty onApply={setStage}>
-      {(given) => <StageInput {...given} label={labelOf('stage')} comboboxProps={{ withinPortal: false }} />}
+      {({ onChange, ...given }) =>
+        StageInput ? (
+          <StageInput
+            {...given}
+            label={labelOf('stage')}
+            comboboxProps={{ withinPortal: false }}
+            onChange={onChange}
+          />
+        ) : (
+          <TextInput
+            {...given}
+            label={labelOf('stage')}
+            maxLength={64}
+            onChange={(event) => onChange(event.currentTarget.value)}
+          />
+        )
+      }
     </BulkText>
   )
 }

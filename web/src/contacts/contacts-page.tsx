@@ -1,7 +1,9 @@
 import { Badge } from '@mantine/core'
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useLabels } from '../record/kinds.ts'
+import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
 import {
   commonFilters,
@@ -17,9 +19,10 @@ import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { Column } from '../ui/table.tsx'
 import { Initials } from '../ui/values.tsx'
-import { ContactRecord } from './contact-record.tsx'
 import { ContactsBulk } from './contacts-bulk.tsx'
-import { CreateContact } from './create-contact.tsx'
+
+const CreateContact = laterDialog(async () => (await import('./create-contact.tsx')).CreateContact)
+const ContactRecord = lateRecord(async () => (await import('./contact-record.tsx')).ContactRecord)
 
 function useContactColumns() {
   const t = useTexts()

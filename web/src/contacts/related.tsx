@@ -1,9 +1,11 @@
+import { laterDialog } from '../app/contained.tsx'
 import type { Related } from '../record/kinds.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { RelatedRow } from '../record/related.tsx'
 import { fullName } from '../ui/full-name.ts'
 import { Initials } from '../ui/values.tsx'
-import { CreateContact } from './create-contact.tsx'
+
+const CreateContact = laterDialog(async () => (await import('./create-contact.tsx')).CreateContact)
 
 export const related: Related<'contacts'> = {
   row: (contact) => (

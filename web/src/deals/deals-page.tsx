@@ -1,10 +1,12 @@
-import { ActionIcon, Button, Menu, SegmentedControl, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, SegmentedControl, Text } from '@mantine/core'
 import { SortDescIcon } from '@primer/octicons-react'
 import { useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
+import { lateRecord } from '../record/late-record.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
 import { useReferenceFilters } from '../record/list-parts.tsx'
 import { useMineCommand, useOwnerFilter } from '../record/owner.tsx'
@@ -12,18 +14,20 @@ import { ViewTabs } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, useListFilters } from '../ui/filters.tsx'
+import { Menu } from '../ui/floating.tsx'
 import { isId, type ListView, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { Board } from './board.tsx'
 import { type BoardFilter, type BoardOrder, board_orders, usePipeline } from './columns.ts'
-import { CreateDeal } from './create-deal.tsx'
-import { DealRecord } from './deal-record.tsx'
 import { references } from './deals.ts'
 import { DealsTable } from './deals-table.tsx'
 import { useMoves } from './moves.ts'
 import type { Stage } from './stages.ts'
+
+const CreateDeal = laterDialog(async () => (await import('./create-deal.tsx')).CreateDeal)
+const DealRecord = lateRecord(async () => (await import('./deal-record.tsx')).DealRecord)
 
 /** The deals, as a board or as a table, by the address. */
 export function DealsPage() {
@@ -149,14 +153,13 @@ function BoardPage() {
 
 function OrderMenu({ sort, view }: { sort: BoardOrder; view: ListView }) {
   const t = useTexts()
+  const label = `${t.deals.order}: ${t.deals.orders[sort]}`
   return (
     <Menu position="bottom-start">
       <Menu.Target>
-        <Tooltip label={`${t.deals.order}: ${t.deals.orders[sort]}`}>
-          <ActionIcon variant="default" size={30} aria-label={`${t.deals.order}: ${t.deals.orders[sort]}`}>
-            <SortDescIcon />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon variant="default" size={30} aria-label={label} title={label}>
+          <SortDescIcon />
+        </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{t.deals.order}</Menu.Label>

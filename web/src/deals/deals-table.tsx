@@ -1,28 +1,32 @@
-import { Button, Menu } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { ArrowSwitchIcon } from '@primer/octicons-react'
 import { useMemo, useState } from 'react'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useBulk } from '../record/bulk.tsx'
 import { useLabels } from '../record/kinds.ts'
+import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
 import { dateColumn } from '../record/list-parts.tsx'
 import { ownerColumn } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Menu } from '../ui/floating.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Money } from '../ui/values.tsx'
 import { CloseDate } from './close-date.tsx'
-import { CreateDeal } from './create-deal.tsx'
 import { useDealFilters } from './deal-filters.ts'
-import { DealRecord } from './deal-record.tsx'
 import { type Deal, dealsQuery, moveDeal } from './deals.ts'
-import { LostReasonDialog } from './lost-reason.tsx'
 import { DaysInStage, NextStep } from './progress.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
 import './deals-table.css'
+
+const CreateDeal = laterDialog(async () => (await import('./create-deal.tsx')).CreateDeal)
+const DealRecord = lateRecord(async () => (await import('./deal-record.tsx')).DealRecord)
+const LostReasonDialog = laterDialog(async () => (await import('./lost-reason-dialog.tsx')).LostReasonDialog)
 
 function useDealColumns() {
   const t = useTexts()
@@ -150,7 +154,7 @@ function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
       <LostReasonDialog
         opened={asks}
         question={t.deals.why_lost_many(chosen.length, formats.number(chosen.length))}
-        onCancel={() => setAsks(false)}
+        onClose={() => setAsks(false)}
         onReason={(reason) => {
           setAsks(false)
           move('lost', reason)

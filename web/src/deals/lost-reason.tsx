@@ -1,8 +1,13 @@
-import { Button, Group, Modal, Text, TextInput } from '@mantine/core'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useEffect, useId, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 
-type Props = { question: string; onReason: (reason: string) => void; onCancel: () => void; cancel?: string }
+export type Props = {
+  question: string
+  onReason: (reason: string) => void
+  onCancel: () => void
+  cancel?: string
+}
 
 /** Asks for the reason of a loss: free text, or one of the usual reasons. */
 export function LostReason({ question, onReason, onCancel, cancel }: Props) {
@@ -66,21 +71,5 @@ export function LostReason({ question, onReason, onCancel, cancel }: Props) {
         </Button>
       </Group>
     </form>
-  )
-}
-
-/** The same question in a dialog, where there is no column. */
-export function LostReasonDialog({ opened, ...props }: Props & { opened: boolean }) {
-  const t = useTexts()
-  return (
-    <Modal
-      opened={opened}
-      onClose={props.onCancel}
-      title={t.deals.stages.lost}
-      size="sm"
-      closeButtonProps={{ 'aria-label': t.app.close }}
-    >
-      <LostReason {...props} />
-    </Modal>
   )
 }

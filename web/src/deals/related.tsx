@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import type { Related } from '../record/kinds.ts'
@@ -7,8 +8,9 @@ import { RecordLink } from '../record/linked.tsx'
 import { RelatedRow } from '../record/related.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
-import { CreateDeal } from './create-deal.tsx'
 import type { Deal } from './deals.ts'
+
+const CreateDeal = laterDialog(async () => (await import('./create-deal.tsx')).CreateDeal)
 
 /** What the open deals add up to. */
 function Summary({ filters }: { filters: Record<string, number> }) {

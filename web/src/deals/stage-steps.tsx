@@ -1,11 +1,13 @@
+import { laterDialog } from '../app/contained.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Deal } from './deals.ts'
-import { LostReasonDialog } from './lost-reason.tsx'
 import { StageBadge, StageMark } from './stage-badge.tsx'
 import { isOpen, open_stages, type Stage } from './stages.ts'
 import { useStage } from './use-stage.ts'
 import './stages.css'
 import './stage-steps.css'
+
+const LostReasonDialog = laterDialog(async () => (await import('./lost-reason-dialog.tsx')).LostReasonDialog)
 
 type Props = {
   deal: Deal
@@ -48,7 +50,7 @@ export function StageSteps({ deal, writes }: Props) {
         opened={asks}
         question={t.deals.why_lost(deal.name)}
         onReason={onReason}
-        onCancel={onCancel}
+        onClose={onCancel}
       />
     </>
   )

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { CreateActivity } from '../activities/create-activity.tsx'
 import type { QueryOf } from '../api/record-api.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { type Deal, listDeals } from '../deals/deals.ts'
@@ -14,6 +14,10 @@ import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
+
+const CreateActivity = laterDialog(
+  async () => (await import('../activities/create-activity.tsx')).CreateActivity,
+)
 
 const at_once = 6
 const open_of_mine = { status: 'open', owner_id: mine, sort: '-value,name' } as const

@@ -1,11 +1,11 @@
-import { TextInput } from '@mantine/core'
-import { CheckCircleFillIcon, CircleIcon } from '@primer/octicons-react'
+import { CircleIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
+import { latePart } from '../app/late.ts'
 import { useMay } from '../app/session.ts'
 import { endOfDay } from '../app/zones.ts'
 import { RecordLink } from '../record/linked.tsx'
@@ -14,6 +14,8 @@ import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
+
+const outcome = latePart(async () => (await import('./outcome.tsx')).Outcome)
 
 const at_once = 7
 
@@ -52,6 +54,7 @@ export function Tasks() {
   // A completed task goes at once. Undo or an error brings it back.
   const tasks = data?.data.filter(({ completed_at }) => !completed_at)
   const asked = done && !tasks?.some(({ id }) => id === done.activity.id) ? done : null
+  const Outcome = outcome.usePart(asked !== null, () => setDone(null))
   // Focus the task in the place of the one that was completed.
   useEffect(() => {
     if (done || left_at.current === null) return
@@ -86,7 +89,7 @@ export function Tasks() {
       <Due at={activity.due_at} />
     </li>
   ))
-  if (asked)
+  if (asked && Outcome)
     rows.splice(
       asked.at,
       0,
@@ -133,44 +136,6 @@ function With({ activity: { contact, company, deal } }: { activity: ListedActivi
       {company && <RecordLink kind="companies" {...company} />}
       {deal && <RecordLink kind="deals" {...deal} />}
     </span>
-  )
-}
-
-type OutcomeProps = { activity: ListedActivity; onDone: (by_key: boolean) => void }
-
-/** Asks what came of an activity that was just completed. Enter saves the text, Escape leaves it empty. */
-function Outcome({ activity, onDone }: OutcomeProps) {
-  const { home } = useTexts()
-  const { saveOutcome } = useActivityActions()
-  const [text, setText] = useState(activity.outcome ?? '')
-  const ended = useRef(false)
-  function end(saves: boolean, by_key: boolean) {
-    if (ended.current) return
-    ended.current = true
-    if (saves && text.trim() !== (activity.outcome ?? '')) saveOutcome(activity, text.trim() || null)
-    onDone(by_key)
-  }
-  return (
-    <li className="home-row">
-      <CheckCircleFillIcon className="home-won-sign" />
-      <TextInput
-        className="home-outcome"
-        size="xs"
-        aria-label={home.outcome(activity.subject)}
-        placeholder={home.outcome_hint}
-        maxLength={255}
-        autoFocus
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={() => end(true, false)}
-        onKeyDown={(event) => {
-          if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
-          event.preventDefault()
-          event.stopPropagation()
-          end(event.key === 'Enter', true)
-        }}
-      />
-    </li>
   )
 }
 

@@ -6,7 +6,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusWrong } from '../ui/focus.ts'
-import { useRecordForm } from '../ui/form.tsx'
+import { useRecordForm } from '../ui/record-form.ts'
 import './people.css'
 
 type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode }

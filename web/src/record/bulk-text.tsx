@@ -1,6 +1,7 @@
-import { Button, Group, Popover } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { Popover } from '../ui/floating.tsx'
 
 type InputProps = {
   label: string

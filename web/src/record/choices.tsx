@@ -1,26 +1,12 @@
-import { type ComponentProps, useCallback } from 'react'
+import type { ComponentProps } from 'react'
 import { type NewOf, type RecordKind, recordApi } from '../api/record-api.ts'
 import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { useShowCreated } from './created.ts'
-import { type AnyRecord, type Kind, useKind, useKinds, useLabels, useNames } from './kinds.ts'
+import { type AnyRecord, type Kind, useKind, useLabels, useNames } from './kinds.ts'
 import { useRefreshAfter } from './refresh.ts'
-
-// More typed letters find the other records.
-const per_page = 20
-
-/** Searches the records of a kind. */
-export function useSearch(): (
-  kind: RecordKind,
-) => (words: string, signal?: AbortSignal) => Promise<Choice[]> {
-  const t = useTexts()
-  const kinds: Record<string, Kind> = useKinds()
-  return useCallback(
-    (kind) => async (words, signal) => kinds[kind]?.search?.(words, per_page, t, signal) ?? [],
-    [kinds, t],
-  )
-}
+import { useSearch } from './search.ts'
 
 type ChooserProps = Omit<ComponentProps<typeof ReferenceInput>, 'kind' | 'search' | 'label' | 'create'> & {
   kind: RecordKind

@@ -1,9 +1,10 @@
-import { ActionIcon, Checkbox, Group, Popover, Stack, Text } from '@mantine/core'
+import { ActionIcon, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, ColumnsIcon } from '@primer/octicons-react'
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { moveColumn, toggleColumn, withHidden } from '../ui/column-order.ts'
+import { Popover } from '../ui/floating.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import {
   DownloadIcon,
   DuplicateIcon,
@@ -9,13 +9,16 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Command, useCommands } from '../app/commands.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { Menu } from '../ui/floating.tsx'
 import type { Address } from '../ui/list-view.ts'
-import { ExportDialog } from './export.tsx'
 import type { ExportedKind } from './export-query.ts'
 import { useKind, useNames } from './kinds.ts'
 import { useMayMerge } from './merges.tsx'
+
+const ExportDialog = laterDialog(async () => (await import('./export.tsx')).ExportDialog)
 
 type Props = {
   kind: ExportedKind

@@ -5,9 +5,9 @@ import { endsOf } from '../ui/filter-value.ts'
 import type { Filter } from '../ui/filters.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import { useSearch } from './choices.tsx'
 import { useLabels } from './kinds.ts'
 import { RecordName } from './linked.tsx'
+import { useSearch } from './search.ts'
 
 /** A date column. */
 export const dateColumn = <Id extends 'created_at' | 'updated_at'>(

@@ -14,8 +14,8 @@ import { PageAction } from '../ui/page-action.tsx'
 import { PickDialog } from '../ui/pick-dialog.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
-import { useSearch } from './choices.tsx'
 import { isMerged, type Kind, type MergedKind, useAllKinds, useKind, useNames } from './kinds.ts'
+import { useSearch } from './search.ts'
 import './merges.css'
 
 /** The page that compares records and merges them. The first one stays by default. */

@@ -1,4 +1,3 @@
-import { Select } from '@mantine/core'
 import { useMemo } from 'react'
 import type { RecordKind } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
@@ -71,24 +70,6 @@ export function OwnerField({ kind, owner_id, onSave }: FieldProps) {
       options={members.map(({ id, label }) => ({ value: id, label }))}
       searchable
       onSave={onSave && ((id) => onSave(id as string | null))}
-    />
-  )
-}
-
-type InputProps = { kind: RecordKind; value?: string | null; onChange?: (id: string | null) => void }
-
-/** The owner of a new record. */
-export function OwnerInput({ kind, ...input }: InputProps) {
-  const labelOf = useLabels(kind)
-  const { members = [] } = useMembers()
-  if (!useReadsMembers()) return null
-  return (
-    <Select
-      label={labelOf('owner_id')}
-      data={members.map(({ id, label }) => ({ value: id, label }))}
-      searchable
-      clearable
-      {...input}
     />
   )
 }

@@ -1,8 +1,8 @@
-import { Group, Skeleton, Stack, Tabs, Text } from '@mantine/core'
+import { Group, Tabs, Text } from '@mantine/core'
 import { ArrowLeftIcon, type Icon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { useCommands } from '../app/commands.ts'
+import { holdKeys, useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -59,13 +59,22 @@ export function RecordLayout(props: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: run when the tab has changed
   useEffect(() => {
     if (!asked) return
-    const target = content.current?.querySelector<HTMLElement>('[data-tab-focus]')
-    if (!target) return
-    target.focus()
-    setAsked(0)
+    function look() {
+      const target = content.current?.querySelector<HTMLElement>('[data-tab-focus]')
+      if (!target) return false
+      target.focus()
+      setAsked(0)
+      return true
+    }
+    if (!content.current || look()) return
+    // The tab may have to be loaded.
+    const waiting = new MutationObserver(look)
+    waiting.observe(content.current, { childList: true, subtree: true })
+    return () => waiting.disconnect()
   }, [asked, tab])
   const commands = tabs.flatMap(({ id, command }) => {
     function run() {
+      holdKeys()
       show(id)
       setAsked(asked + 1)
     }
@@ -146,17 +155,4 @@ function useShownTab(tabs: RefObject<HTMLElement | null>, is_named: boolean) {
     if (is_named && facts instanceof HTMLElement && facts.offsetLeft === current?.offsetLeft)
       current.scrollIntoView({ block: 'start' })
   }, [])
-}
-
-/** Placeholder of a record while it is read. */
-export function AwaitedRecord() {
-  const t = useTexts()
-  return (
-    <Stack gap="md" p="lg" role="status" aria-busy aria-label={t.app.loading}>
-      <Skeleton height={24} width="40%" mb="md" />
-      {['55%', '45%', '60%', '50%', '40%'].map((width) => (
-        <Skeleton key={width} height={14} width={width} />
-      ))}
-    </Stack>
-  )
 }

@@ -5,8 +5,8 @@ import { Problem } from '../api/client.ts'
 import { NotFound } from '../app/fallback-pages.tsx'
 import { ProblemNote } from '../app/problems.tsx'
 import { isId, untilShown } from '../ui/list-view.ts'
+import { AwaitedRecord } from './awaited-record.tsx'
 import type { RecordProps } from './kinds.ts'
-import { AwaitedRecord } from './record-layout.tsx'
 
 /** The page of the record whose id the address has. `list` is untilShown when the record is deleted. */
 export function RecordPage({ list, Record }: { list: string; Record: ComponentType<RecordProps> }) {

@@ -1,9 +1,12 @@
+import { Skeleton } from '@mantine/core'
 import { CommentDiscussionIcon, NoteIcon, TrashIcon } from '@primer/octicons-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import type { Tagged } from '../api/client.ts'
 import { hasNotes } from '../api/note-kinds.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
+import { whenIdle } from '../app/idle.ts'
+import { loaded } from '../app/loading.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { DraftScope } from '../ui/field-draft.ts'
@@ -23,7 +26,6 @@ import {
 } from './kinds.ts'
 import { useRecordLog } from './log.tsx'
 import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
-import { Notes } from './notes.tsx'
 import { QuickCreates } from './quick.tsx'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
@@ -32,6 +34,10 @@ import { useRelatedTabs } from './related.tsx'
 import { type Shared, SharedFacts } from './shared-facts.tsx'
 import { Timeline } from './timeline.tsx'
 import { useToTrash } from './to-trash.ts'
+
+const notes = () => import('./notes.tsx')
+const Notes = lazy(async () => ({ default: (await loaded(notes())).Notes }))
+whenIdle(notes)
 
 type Parts = {
   icon?: ReactNode
@@ -102,7 +108,11 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
     first.push({
       id: 'notes',
       label: t.fields.notes,
-      content: <Notes kind={kind} id={id} />,
+      content: (
+        <Suspense fallback={<Skeleton height={64} />}>
+          <Notes kind={kind} id={id} />
+        </Suspense>
+      ),
       ...(writes && { command: { keys: 'n', label: t.app.keys.note, icon: NoteIcon } }),
     })
   return (

@@ -1,14 +1,17 @@
 import { PencilIcon } from '@primer/octicons-react'
 import { useId, useRef, useState } from 'react'
 import type { RecordKind } from '../api/record-api.ts'
+import { holdKeys } from '../app/commands.ts'
+import { latePart } from '../app/late.ts'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
-import '../ui/fields.css'
 import { useFocusBack } from '../ui/focus.ts'
 import type { Choice } from '../ui/reference.tsx'
-import { RecordChooser } from './choices.tsx'
 import { RecordLink, useRecordName } from './linked.tsx'
+import '../ui/fields.css'
 import './reference-field.css'
+
+const choices = latePart(async () => (await import('./choices.tsx')).RecordChooser)
 
 type Props = {
   label: string
@@ -31,6 +34,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
   const button = useRef<HTMLButtonElement>(null)
   const name = useRecordName(kind, value?.name === undefined ? value?.id : undefined) ?? value?.name
   const chosen: Choice | null = value && { id: value.id, name: name ?? `#${value.id}` }
+  const RecordChooser = choices.usePart(editing, end)
   useFocusBack(editing, button)
   function end() {
     setEditing(false)
@@ -49,7 +53,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
       saving.current = false
     }
   }
-  if (editing && onSave)
+  if (editing && onSave && RecordChooser)
     return (
       <div className="field">
         <span className="field-label" id={id}>
@@ -98,6 +102,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
             aria-label={`${label}: ${t.app.edit}`}
             onClick={() => {
               store.current = onSave
+              if (!choices.now()) holdKeys()
               setEditing(true)
             }}
           >

@@ -1,11 +1,9 @@
-import { Button, Modal, Skeleton, Stack, Text } from '@mantine/core'
+import { Modal, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useMay } from '../app/session.ts'
 import type { Change } from '../record/explained.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { writeNumber } from '../ui/number.ts'
@@ -19,28 +17,14 @@ type Explained = Schemas['ExplainedDelivery']
 const looks: Partial<Record<Explained['verdict'], string>> = { delivered: 'succeeded' }
 const not_sent = ['not_subscribed', 'condition_false', 'created_later']
 
-/** A button that opens the reasons why each webhook got an event or not. */
-export function Explain({ event_id, event }: { event_id: string; event: string }) {
-  const t = useTexts()
-  const may = useMay()('webhooks:read')
-  const [opened, setOpened] = useState(false)
-  if (!may || event === 'ping') return null
-  return (
-    <>
-      <Button
-        variant="subtle"
-        size="compact-xs"
-        aria-label={t.webhooks.explain_event(event)}
-        onClick={() => setOpened(true)}
-      >
-        {t.webhooks.explain}
-      </Button>
-      <ReasonsDialog opened={opened} onClose={() => setOpened(false)}>
-        <Reasons event_id={event_id} event={event} />
-      </ReasonsDialog>
-    </>
-  )
-}
+type EventProps = { event_id: string; event: string; opened: boolean; onClose: () => void }
+
+/** The dialog with the reasons why each webhook got an event or not. */
+export const ExplainEvent = ({ opened, onClose, ...event }: EventProps) => (
+  <ReasonsDialog opened={opened} onClose={onClose}>
+    <Reasons {...event} />
+  </ReasonsDialog>
+)
 
 /** The dialog with the reasons for all events of a change. */
 export const ExplainChange = ({ onClose, ...change }: Change & { onClose: () => void }) => (

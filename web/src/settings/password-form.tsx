@@ -5,7 +5,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useSession } from '../app/session.ts'
 import { Password } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { useRecordForm } from '../ui/form.tsx'
+import { useRecordForm } from '../ui/record-form.ts'
 import { showMessage } from '../ui/undo.tsx'
 
 /** Changes the person's password. All other sessions end. */

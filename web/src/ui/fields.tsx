@@ -1,13 +1,14 @@
-import { Loader, Select, Textarea, TextInput } from '@mantine/core'
+import { Loader } from '@mantine/core'
 import { CheckIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
+import { holdKeys } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
+import { latePart } from '../app/late.ts'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { DraftNote } from './draft-note.tsx'
 import { useFieldDraft } from './field-draft.ts'
 import { useFocusBack } from './focus.ts'
-import { DayInput, MomentInput, MoneyInput, NumberInput } from './inputs.tsx'
 import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
 import { Money } from './values.tsx'
@@ -16,7 +17,7 @@ import './fields.css'
 
 /** The value of a moment is a local time: YYYY-MM-DDTHH:MM. */
 export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'money' | 'date' | 'moment' | 'long'
-type Value = string | number | null
+export type Value = string | number | null
 
 type Props = {
   label: string
@@ -42,6 +43,8 @@ type Props = {
   below?: ((value: Value) => React.ReactNode) | undefined
 }
 
+const editor = latePart(async () => (await import('./field-editor.tsx')).FieldEditor)
+
 const saved_ms = 1500
 
 /**
@@ -61,6 +64,7 @@ export function Field(props: Props) {
   const [draft, setDraft] = useState<Value>(kept.found ? kept.found.value : value)
   const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
   const [problem, setProblem] = useState<string | null>(null)
+  const FieldEditor = editor.usePart(editing, end)
   const button = useRef<HTMLButtonElement>(null)
   const reverted = useRef(false)
   // The value to store, whether a store is under way, and whether text was typed since it was sent.
@@ -88,6 +92,7 @@ export function Field(props: Props) {
     setProblem(null)
     reverted.current = false
     written.current = true
+    if (!editor.now()) holdKeys()
     setEditing(true)
   }
   function end() {
@@ -135,7 +140,6 @@ export function Field(props: Props) {
     return () => clearTimeout(timer)
   }, [state])
 
-  const number = kind === 'number' || kind === 'money'
   const plain =
     typeof value === 'string' ? (
       visible(value)
@@ -175,8 +179,6 @@ export function Field(props: Props) {
       else save(next)
     },
   }
-  const AmountInput = kind === 'money' ? MoneyInput : NumberInput
-  const WrittenInput = kind === 'date' ? DayInput : MomentInput
   return (
     <div className="field">
       <span className="field-label" id={id}>
@@ -192,7 +194,7 @@ export function Field(props: Props) {
           if (by_text && editing) kept.keepText(typed, began.current ?? null)
         }}
       >
-        {!editing || !onSave ? (
+        {!editing || !onSave || !FieldEditor ? (
           onSave ? (
             <button
               ref={button}
@@ -207,54 +209,11 @@ export function Field(props: Props) {
           ) : (
             <span className="field-text">{text ?? <span className="soft">–</span>}</span>
           )
-        ) : options ? (
-          <Select
-            {...common}
-            data={options}
-            value={draft === null ? null : String(draft)}
-            clearable={!required}
-            allowDeselect={!required}
-            searchable={searchable}
-            defaultDropdownOpened
-            onChange={(next) => {
-              setDraft(next)
-              save(next)
-            }}
-            onKeyDown={onEscape}
-            onBlur={() => save(draft)}
-          />
-        ) : kind === 'long' ? (
-          <Textarea
-            {...common}
-            {...keys}
-            autosize
-            minRows={2}
-            maxRows={12}
-            value={String(draft ?? '')}
-            onChange={(event) => setDraft(event.currentTarget.value)}
-          />
-        ) : number || kind === 'date' || kind === 'moment' ? (
-          // biome-ignore lint/a11y/noStaticElementInteractions: keys are heard on their way up from the input
-          <div
-            onKeyDown={(event) => {
-              onEscape(event)
-              // Enter returns the focus to the button, which the same key press would click.
-              if (event.key === 'Enter') event.preventDefault()
-            }}
-          >
-            {number ? (
-              <AmountInput {...common} {...ending} value={draft as number | null} />
-            ) : (
-              <WrittenInput {...common} {...ending} value={draft as string | null} />
-            )}
-          </div>
         ) : (
-          <TextInput
-            {...common}
-            {...keys}
-            type={kind}
-            value={String(draft ?? '')}
-            onChange={(event) => setDraft(event.currentTarget.value)}
+          <FieldEditor
+            {...{ kind, options, required, searchable, common, keys, ending, draft, onEscape }}
+            onChange={setDraft}
+            onSave={save}
           />
         )}
         {link && !editing && (

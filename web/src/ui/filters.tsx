@@ -1,10 +1,10 @@
-import { ActionIcon, Button, Popover, TextInput } from '@mantine/core'
+import { ActionIcon, Button, TextInput } from '@mantine/core'
 import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
+import { latePart } from '../app/late.ts'
 import { matching } from '../app/matching.ts'
 import { useTexts } from '../texts/texts.ts'
-import { FilterEditor } from './filter-editor.tsx'
 import { FilterSentence } from './filter-sentence.tsx'
 import {
   type Condition,
@@ -20,6 +20,7 @@ import type { ListView } from './list-view.ts'
 import { PickDialog } from './pick-dialog.tsx'
 import type { Choice } from './reference.tsx'
 import './filters.css'
+import { Popover } from './floating.tsx'
 
 /** A filter of a list. Its conditions are in the address under its names. */
 export type Filter = FilterField & {
@@ -35,6 +36,8 @@ export type Filter = FilterField & {
   /** A custom field. */
   custom?: boolean
 }
+
+const editing = latePart(async () => (await import('./filter-editor.tsx')).FilterEditor)
 
 const typing_ms = 200
 
@@ -191,6 +194,7 @@ function Chip({ filter, condition, opened, onOpen, onClose, onChange }: ChipProp
   const t = useTexts()
   const button = useRef<HTMLButtonElement>(null)
   const remove = () => onChange(changeOf(filter, condition, null))
+  const FilterEditor = editing.usePart(opened, onClose)
   function close() {
     button.current?.focus()
     onClose()
@@ -198,7 +202,8 @@ function Chip({ filter, condition, opened, onOpen, onClose, onChange }: ChipProp
   return (
     <li ref={focusBeside} className="chip">
       <Popover
-        opened={opened}
+        // With its editor, which takes the focus.
+        opened={opened && FilterEditor !== undefined}
         onChange={(open) => {
           if (open) return
           // Keeps a value that was typed, because an element that is removed is never left.
@@ -229,7 +234,9 @@ function Chip({ filter, condition, opened, onOpen, onClose, onChange }: ChipProp
           </button>
         </Popover.Target>
         <Popover.Dropdown role="dialog" aria-label={t.filters.edit(filter.label)}>
-          <FilterEditor filter={filter} condition={condition} onChange={onChange} onClose={close} />
+          {FilterEditor && (
+            <FilterEditor filter={filter} condition={condition} onChange={onChange} onClose={close} />
+          )}
         </Popover.Dropdown>
       </Popover>
       <ActionIcon

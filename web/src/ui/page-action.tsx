@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import type { Icon } from '@primer/octicons-react'
 
 type Props = { label: string; icon: Icon } & (
@@ -8,14 +8,11 @@ type Props = { label: string; icon: Icon } & (
 
 /** An icon among the actions of a page, with its label on hover. */
 export function PageAction({ label, icon: ActionSign, ...action }: Props) {
-  const look = { variant: 'default', size: 30, 'aria-label': label, children: <ActionSign /> } as const
-  return (
-    <Tooltip label={label}>
-      {'href' in action ? (
-        <ActionIcon component="a" {...look} {...action} />
-      ) : (
-        <ActionIcon {...look} {...action} />
-      )}
-    </Tooltip>
+  const names = { 'aria-label': label, title: label }
+  const look = { variant: 'default', size: 30, ...names, children: <ActionSign /> } as const
+  return 'href' in action ? (
+    <ActionIcon component="a" {...look} {...action} />
+  ) : (
+    <ActionIcon {...look} {...action} />
   )
 }

@@ -1,6 +1,7 @@
-import { ActionIcon, Menu, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { DeviceMobileIcon, type Icon, MailIcon } from '@primer/octicons-react'
 import { useTexts } from '../texts/texts.ts'
+import { Menu } from './floating.tsx'
 import { PageAction } from './page-action.tsx'
 import { telephoneOf } from './telephone.ts'
 
@@ -36,11 +37,9 @@ function Ways({ ways, icon: Sign, label, choose }: WaysProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Tooltip label={choose}>
-          <ActionIcon variant="default" size={30} aria-label={choose}>
-            <Sign />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon variant="default" size={30} aria-label={choose} title={choose}>
+          <Sign />
+        </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         {ways.map(({ name, href }) => (

@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'react'
+import { useTexts } from '../texts/texts.ts'
+import { whenIdle } from './idle.ts'
+import { loaded } from './loading.ts'
+import { showProblem } from './problems.tsx'
+
+/**
+ * A part of the app that is loaded when it is first asked for, or before, when the page is idle. `usePart` returns it as soon
+ * as it is there; if it cannot be loaded, it says so and calls `onFailed`.
+ */
+export function latePart<Part>(load: () => Promise<Part>) {
+  let part: Part | undefined
+  let loading: Promise<Part> | undefined
+  function get(): Promise<Part> {
+    loading ??= load().then((found) => {
+      part = found
+      return found
+    })
+    loading.catch(() => {
+      loading = undefined
+    })
+    return loading
+  }
+  whenIdle(get)
+  return {
+    now: (): Part | undefined => part,
+    usePart(asked: boolean, onFailed: () => void): Part | undefined {
+      const t = useTexts()
+      const [, setFound] = useState(0)
+      const missing = asked && part === undefined
+      // biome-ignore lint/correctness/useExhaustiveDependencies: loaded once
+      useEffect(() => {
+        if (!missing) return
+        let current = true
+        loaded(get()).then(
+          () => current && setFound((before) => before + 1),
+          (error) => {
+            if (!current) return
+            showProblem(error, t)
+            onFailed()
+          },
+        )
+        return () => {
+          current = false
+        }
+      }, [missing])
+      return asked ? part : undefined
+    },
+  }
+}

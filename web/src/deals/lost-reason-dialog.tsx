@@ -1,0 +1,21 @@
+import { Modal } from '@mantine/core'
+import { useTexts } from '../texts/texts.ts'
+import { LostReason, type Props } from './lost-reason.tsx'
+
+type DialogProps = Omit<Props, 'onCancel' | 'cancel'> & { opened: boolean; onClose: () => void }
+
+/** Asks for the reason of a loss in a dialog, where there is no column. */
+export function LostReasonDialog({ opened, onClose, ...props }: DialogProps) {
+  const t = useTexts()
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={t.deals.stages.lost}
+      size="sm"
+      closeButtonProps={{ 'aria-label': t.app.close }}
+    >
+      <LostReason {...props} onCancel={onClose} />
+    </Modal>
+  )
+}

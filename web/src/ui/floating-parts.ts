@@ -1,0 +1,2 @@
+// What is loaded when the first menu or popover opens.
+export { Menu, Popover } from '@mantine/core'
