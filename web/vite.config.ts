@@ -46,8 +46,71 @@ function smallIcons(): Plugin {
   }
 }
 
+// What opens over a page, or edits a field: loaded when it is first needed.
+const late = [
+  /@floating-ui|react-remove-scroll|autosize|@mantine[\\/](form|notifications)/,
+  /@mantine[\\/]core[\\/].*[\\/](Autocomplete|Combobox|Floating|FocusTrap|Menu|Modal|ModalBase|NativeSelect)[\\/]/,
+  /@mantine[\\/]core[\\/].*[\\/](NumberInput|Overlay|Pill|PillsInput|Popover|Radio|ScrollArea|Select|Switch)[\\/]/,
+  /@mantine[\\/]core[\\/].*[\\/](TagsInput|Textarea)[\\/]/,
+  /web[\\/]src[\\/]ui[\\/](day|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
+  /web[\\/]src[\\/]ui[\\/](pick-list|record-form|reference|spoken-day|toast-list|written-input)\./,
+  /web[\\/]src[\\/]record[\\/](choices|create-record|defined-inputs|export|mention-input|owner-input)\./,
+]
+const isLate = (id: string): boolean => late.some((one) => one.test(id))
+
+// The pages that most visits begin with, by their paths without ids, and their modules.
+const first_pages = {
+  '/': 'home/home-page.tsx',
+  '/contacts': 'contacts/contacts-page.tsx',
+  '/contacts/': 'contacts/contact-record.tsx',
+  '/companies': 'companies/companies-page.tsx',
+  '/companies/': 'companies/company-record.tsx',
+  '/deals': 'deals/deals-page.tsx',
+  '/deals/': 'deals/deal-record.tsx',
+  '/activities': 'activities/activities-page.tsx',
+  '/activities/': 'activities/activity-record.tsx',
+  '/calendar': 'calendar/calendar-page.tsx',
+  '/reports': 'reports/reports-page.tsx',
+}
+
+/**
+ * Lets the browser load the chunks of the first page beside those of the app, and paint the shell before the styles of the
+ * app are there: their links come after it.
+ */
+function firstPages(): Plugin {
+  return {
+    name: 'first-pages',
+    apply: 'build',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle = {} }) {
+        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk')
+        const withImports = (name: string, found = new Set<string>()): Set<string> => {
+          const chunk = bundle[name]
+          if (found.has(name) || chunk?.type !== 'chunk') return found
+          found.add(name)
+          for (const each of chunk.imports) withImports(each, found)
+          return found
+        }
+        const entry = chunks.find(({ isEntry }) => isEntry)
+        const known = withImports(entry?.fileName ?? '')
+        const files = Object.entries(first_pages).map(([path, module]) => {
+          const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/src/${module}`))
+          if (!chunk) throw new Error(`No chunk begins with ${module}.`)
+          return [path, [...withImports(chunk.fileName)].filter((name) => !known.has(name))]
+        })
+        const styles = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? []
+        const without = styles.reduce((text, link) => text.replace(link, ''), html)
+        return without
+          .replace('/* first pages */ {}', JSON.stringify(Object.fromEntries(files)))
+          .replace('    <div id="app">', (app) => `${styles.join('')}${app}`)
+      },
+    },
+  }
+}
+
 export default defineConfig({
-  plugins: [react(), smallIcons(), compress()],
+  plugins: [react(), smallIcons(), compress(), firstPages()],
   build: {
     target: 'es2023',
     // `npm start` chooses a folder per version; an image has this one.
@@ -55,9 +118,18 @@ export default defineConfig({
     // Small files stay files: the content policy allows no data: in scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // Code that several pages share is one chunk. Otherwise a page would load about sixty files of a
-    // kilobyte each.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 14 }] } } },
+    // The first load is one chunk, and what most pages share is another one. Otherwise a page would load about sixty
+    // files of a kilobyte each.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first', tags: ['$initial'], priority: 1 },
+            { name: 'shared', test: (id) => !isLate(id), minShareCount: 9 },
+          ],
+        },
+      },
+    },
     chunkSizeWarningLimit: 1000,
   },
   // For `npm run dev`, beside a running service.

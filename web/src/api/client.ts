@@ -43,7 +43,15 @@ async function send(request: Request): Promise<Response> {
   return response
 }
 
+// The answer to the first request, which index.html has sent before the scripts were there.
+let first = (window as { session?: Promise<Response> }).session
+
 async function sendWithKey(request: Request): Promise<Response> {
+  if (first && request.method === 'GET' && request.url.endsWith('/api/v1/session')) {
+    const answer = first
+    first = undefined
+    return answer.catch(() => window.fetch(request))
+  }
   // The session reports its own place.
   if (place && !request.url.endsWith('/session')) request.headers.set('rapport-place', place)
   if (request.method !== 'POST') return window.fetch(request)

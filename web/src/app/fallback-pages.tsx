@@ -17,6 +17,9 @@ export function Waiting() {
   )
 }
 
+/** Shown while the session is read: the shell of index.html, unless it is hidden. */
+export const FirstWaiting = () => (document.documentElement.dataset.shell === 'no' ? <Waiting /> : null)
+
 /** The page of an unknown address. */
 export function NotFound() {
   const t = useTexts()
