@@ -8,12 +8,14 @@ import type { Command, Io } from './command.ts'
 const poll_ms = 500
 const bar_width = 24
 
+type Counts = Record<'rows_read' | 'created' | 'updated' | 'skipped' | 'failed', number>
 type Import = {
   id: string
   status: string
   message: string | null
   progress: number
-} & Record<'rows_read' | 'created' | 'updated' | 'skipped' | 'failed', number>
+  kinds: ({ kind: string } & Counts)[]
+} & Counts
 
 const types: Record<string, string> = {
   '.gz': 'application/gzip',
@@ -51,9 +53,11 @@ export const importCommand: Command = {
       if (value !== undefined && name !== 'help') query.set(name.replaceAll('-', '_'), value)
     const api = apiOf(io)
     const done = await follow(api, io, await upload(api, io, file, query))
-    io.out(
-      `Imported ${done.rows_read} rows: ${done.created} created, ${done.updated} updated, ${done.skipped} skipped, ${done.failed} failed.`,
-    )
+    io.out(`Imported ${shown(done)}.`)
+    if (resource === 'workspace') {
+      for (const one of done.kinds) io.out(`  ${one.kind}: ${shown(one)}`)
+      io.out('Members are not imported. Records whose owner is not a member here have no owner.')
+    }
     if (done.status !== 'succeeded') throw new Error(done.message ?? `The import is ${done.status}.`)
     if (!done.failed) return 0
     for (const line of (await (await api(`/imports/${done.id}/errors`)).text())
@@ -64,6 +68,9 @@ export const importCommand: Command = {
     return 1
   },
 }
+
+const shown = ({ rows_read, created, updated, skipped, failed }: Counts) =>
+  `${rows_read} rows: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
 
 async function upload(api: Api, io: Io, file: string, query: URLSearchParams): Promise<Import> {
   const { size } = statSync(file)

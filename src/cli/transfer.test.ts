@@ -37,7 +37,14 @@ test('import and export on the command line go through the API', async (t) => {
   const exported = await run(['export', 'contacts', out, '--filters', 'search=ruiz'])
   assert.deepEqual([exported.code, exported.lines], [0, [`Wrote 1 rows to ${out}.`]])
   assert.match(readFileSync(out, 'utf8'), /^id,first_name.*\r\n1,Ana,Ruiz,/)
-  assert.equal((await run(['export', 'workspace', join(folder, 'all.tar.gz')])).code, 0)
+  const archive = join(folder, 'all.tar.gz')
+  assert.equal((await run(['export', 'workspace', archive])).code, 0)
+  const whole = await run(['import', 'workspace', archive, '--dry-run'])
+  assert.deepEqual(whole.lines, [
+    'Imported 1 rows: 1 created, 0 updated, 0 skipped, 0 failed.',
+    '  contacts: 1 rows: 1 created, 0 updated, 0 skipped, 0 failed',
+    'Members are not imported. Records whose owner is not a member here have no owner.',
+  ])
 })
 
 test('a missing key, an unknown resource and a server that is away are told', async (t) => {

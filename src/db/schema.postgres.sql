@@ -636,6 +636,7 @@ CREATE TABLE imports (
   not_restored text,
   undone_by text,
   progress double precision NOT NULL DEFAULT 0,
+  kinds text NOT NULL DEFAULT '[]',
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status = ANY (ARRAY['uploading', 'queued', 'running']);

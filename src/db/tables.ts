@@ -79,6 +79,8 @@ export interface ImportsTable {
   failed: Generated<number>
   /** The number of rows in import_errors. */
   errors: Generated<number>
+  /** JSON: the counters by the kind of rows, in the order of their import (across/imports/schema.ts). */
+  kinds: Generated<string>
   /** Why it failed. */
   message: string | null
   /** The id of the API key or person, or the kind of another actor. */

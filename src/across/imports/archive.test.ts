@@ -179,6 +179,8 @@ test('an archive of a workspace gives another one equal records, linked by their
   )
   await target.call('DELETE', `/api/v1/companies/${(await data(target, 'GET', 'companies?sort=id'))[0].id}`)
   assert.deepEqual(await comparable(target), await comparable(source))
+  const [note] = await archivedRows(target, 'notes')
+  assert.deepEqual(note?.created_by, done.created_by)
   const empty = await newWorkspace()
   await imported(empty, await exported(target))
   assert.deepEqual(await comparable(empty), await comparable(source))
@@ -312,6 +314,20 @@ test('a dry run of an archive counts, and writes nothing', async () => {
   await fill(source)
   const done = await imported(target, await exported(source), '&dry_run=true')
   assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 15, 0])
+  assert.deepEqual(
+    done.kinds.map(({ kind, rows_read, created }: Record<string, unknown>) => [kind, rows_read, created]),
+    [
+      ['companies', 2, 2],
+      ['contacts', 2, 2],
+      ['notes', 3, 3],
+      ['company_notes', 1, 1],
+      ['deals', 2, 2],
+      ['deal_notes', 1, 1],
+      ['activities', 1, 1],
+      ['booking_pages', 1, 1],
+      ['appointments', 2, 2],
+    ],
+  )
   for (const rows of Object.values(await comparable(target))) assert.deepEqual(rows, [])
 })
 
@@ -321,6 +337,9 @@ test('a line with an error, an unknown owner and a missing company are reported 
   const lines = `${JSON.stringify({ id: 1, ...contact })}\n{"id":2,"first_name":"Zoë"}\nnot JSON\n`
   const done = await imported(target, archiveOf({ 'contacts-0001.ndjson': lines }))
   assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
+  assert.deepEqual(done.kinds, [
+    { kind: 'contacts', rows_read: 3, created: 1, updated: 0, skipped: 0, failed: 2 },
+  ])
   const { text } = await target.call('GET', `/api/v1/imports/${done.id}/errors`)
   assert.match(text, /company_id,"contacts-0001\.ndjson, line 1: /)
   assert.match(text, /owner_id,"contacts-0001\.ndjson, line 1: /)

@@ -128,6 +128,15 @@ test('an import of an archive whose process is killed makes every record and its
     ({ status }) => status !== 'running',
   )
   assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 3 * count + 1, 0])
+  assert.deepEqual(
+    done.kinds.map(({ kind, created }: { kind: string; created: number }) => [kind, created]),
+    [
+      ['custom_fields', 1],
+      ['companies', count],
+      ['contacts', count],
+      ['notes', count],
+    ],
+  )
   const { text } = await call('GET', '/api/v1/contacts/export?format=ndjson')
   const linked = text
     .trimEnd()

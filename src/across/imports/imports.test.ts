@@ -44,6 +44,9 @@ test('rows become contacts, with companies by name, tags, custom fields and the 
     },
   )
   assert.equal(created_by.kind, 'key')
+  assert.deepEqual(done.kinds, [
+    { kind: 'contacts', rows_read: 4, created: 2, updated: 0, skipped: 0, failed: 2 },
+  ])
   const [ana] = await found('contacts?search=ana+ruiz')
   const record = await detail('contacts', ana.id)
   assert.deepEqual(

@@ -11,7 +11,7 @@ import { keepChanges } from './changes.ts'
 import { keepErrors, type RowError } from './errors.ts'
 import type { MappedRow, Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
-import type { ImportOptions } from './schema.ts'
+import type { ImportOptions, KindCounts } from './schema.ts'
 import { holdImport, type ImportRow } from './store.ts'
 
 export type ImportRoom = Room & { import: ImportForm }
@@ -221,13 +221,32 @@ export async function countParts({ db, clock, row }: Running, rows: readonly Fil
 /** The counters and the position of an import. */
 export type Progress = Pick<
   ImportRow,
-  'rows_read' | 'created' | 'updated' | 'skipped' | 'failed' | 'errors' | 'last_row' | 'progress' | 'claims'
+  | 'rows_read'
+  | 'created'
+  | 'updated'
+  | 'skipped'
+  | 'failed'
+  | 'kinds'
+  | 'errors'
+  | 'last_row'
+  | 'progress'
+  | 'claims'
 >
 
 /** The counters of rows that did nothing. */
 export const nothing_done = { created: 0, updated: 0, skipped: 0, failed: 0, errors: 0 }
 
-/** Stores the counters and the position; returns them. */
+type Counts = Omit<KindCounts, 'kind'>
+
+const sumOf = (before: Counts, rows: readonly FileRow[], added: Omit<Counts, 'rows_read'>): Counts => ({
+  rows_read: before.rows_read + rows.length,
+  created: before.created + added.created,
+  updated: before.updated + added.updated,
+  skipped: before.skipped + added.skipped,
+  failed: before.failed + added.failed,
+})
+
+/** Stores the counters and the position after rows of one kind; returns them. */
 export async function saveProgress(
   tx: Db,
   row: ImportRow,
@@ -235,11 +254,8 @@ export async function saveProgress(
   added: typeof nothing_done,
 ): Promise<Progress> {
   const progress: Progress = {
-    rows_read: row.rows_read + rows.length,
-    created: row.created + added.created,
-    updated: row.updated + added.updated,
-    skipped: row.skipped + added.skipped,
-    failed: row.failed + added.failed,
+    ...sumOf(row, rows, added),
+    kinds: JSON.stringify(countKind(row, rows, added)),
     errors: row.errors + added.errors,
     last_row: rows.at(-1)?.number ?? row.last_row,
     progress: row.progress,
@@ -247,4 +263,16 @@ export async function saveProgress(
   }
   await tx.updateTable('imports').set(progress).where('id', '=', row.id).execute()
   return progress
+}
+
+/** The counters by kind with those of some rows. The kinds of an archive come one after the other. */
+function countKind(
+  { resource, kinds }: ImportRow,
+  rows: readonly FileRow[],
+  added: typeof nothing_done,
+): KindCounts[] {
+  const kind = rows[0]?.archived?.kind ?? resource
+  const all: KindCounts[] = JSON.parse(kinds)
+  const before = all.find((one) => one.kind === kind) ?? { ...nothing_done, rows_read: 0 }
+  return [...all.filter((one) => one.kind !== kind), { kind, ...sumOf(before, rows, added) }]
 }

@@ -64,6 +64,19 @@ export const PreviewQuery = (names: readonly string[]) =>
 export const ImportParams = Type.Object({ import_id: Type.String() })
 
 const count = (description: string) => Type.Integer({ description })
+const counts = {
+  rows_read: count('Rows of the file so far.'),
+  created: count('Records that were made.'),
+  updated: count('Records that changed.'),
+  skipped: count('Rows whose record was there already, and did not change.'),
+  failed: count('Rows with an error.'),
+}
+const KindCounts = Type.Object(
+  { kind: Type.String({ examples: ['contacts'] }), ...counts },
+  { title: 'ImportKind' },
+)
+export type KindCounts = Static<typeof KindCounts>
+
 export const Import = Type.Object(
   {
     id: Type.String({ examples: ['imp_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
@@ -86,11 +99,11 @@ export const Import = Type.Object(
       examples: [0.42],
       description: 'The share of the file that was read. An archive is read once for each kind.',
     }),
-    rows_read: count('Rows of the file so far.'),
-    created: count('Records that were made.'),
-    updated: count('Records that changed.'),
-    skipped: count('Rows whose record was there already, and did not change.'),
-    failed: count('Rows with an error.'),
+    ...counts,
+    kinds: Type.Array(KindCounts, {
+      description:
+        'The same numbers for each kind of rows that was read, in the order of their import. An archive has several kinds.',
+    }),
     errors: count('Entries in the errors: also those of imported rows that lack a link.'),
     message: Type.Unsafe<string | null>({
       type: ['string', 'null'],

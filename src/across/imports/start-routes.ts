@@ -52,7 +52,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       scope: 'imports:write',
       summary: 'Import a file',
       description:
-        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. Members are not imported: a record gets the owner whose e-mail address a member has, otherwise none. An import of a workspace waits for the one before. 409 while 10 are waiting.',
       query: ImportQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
       body: file,
       checkBody: asItIs,

@@ -51,7 +51,8 @@ export async function shownImports(
     const { id, resource, file_name, rows_read, created, updated, skipped, failed, errors, message } = row
     const { created_at, started_at, finished_at } = row
     const status = row.status as Import['status']
-    const counts = { rows_read, created, updated, skipped, failed, errors }
+    const kinds: Import['kinds'] = JSON.parse(row.kinds)
+    const counts = { rows_read, created, updated, skipped, failed, kinds, errors }
     const progress = status === 'succeeded' || status === 'undone' ? 1 : row.progress
     const times = { created_at, started_at, finished_at }
     const created_by = actors[n] as Import['created_by']

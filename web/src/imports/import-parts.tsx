@@ -3,9 +3,9 @@ import { DownloadIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useLabels } from '../record/kinds.ts'
+import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Status } from '../settings/statuses.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/texts.ts'
 import { DataTable } from '../ui/table.tsx'
 import { parseCsv } from './csv.ts'
 import { errorsHref, hasEnded, type Import, importQuery, readErrors } from './imports.ts'
@@ -56,8 +56,59 @@ export function ImportProgress({ id }: { id: string }) {
           </div>
         ))}
       </dl>
+      {data.resource === 'workspace' && data.kinds.length > 0 && <KindCounts kinds={data.kinds} />}
       {data.errors > 0 && hasEnded(data) && <ImportErrors id={id} resource={data.resource} />}
     </div>
+  )
+}
+
+/** The names of an archive's kinds, in the plural. */
+export function useArchiveKinds(): Record<string, string> {
+  const t = useTexts()
+  const language = useLanguage()
+  const of_records = useAllKinds().map(({ kind, names }) => [kind, names[language].many])
+  return { ...Object.fromEntries(of_records), ...t.imports.kinds }
+}
+
+/** The numbers of an archive's import by kind, and what it leaves out. */
+function KindCounts({ kinds }: Pick<Import, 'kinds'>) {
+  const t = useTexts()
+  const formats = useFormats()
+  const names = useArchiveKinds()
+  return (
+    <>
+      <div className="import-scroll">
+        <table className="import-kinds" aria-label={t.imports.by_kind}>
+          <thead>
+            <tr>
+              <th scope="col">{t.imports.of_kind}</th>
+              {counted.map((name) => (
+                <th key={name} scope="col" className="numbers">
+                  {t.imports[name]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.map((one) => (
+              <tr key={one.kind}>
+                <th scope="row">{names[one.kind] ?? one.kind}</th>
+                {counted.map((name) => (
+                  <td
+                    key={name}
+                    className="numbers"
+                    data-bad={(name === 'failed' && one.failed > 0) || undefined}
+                  >
+                    {formats.number(one[name])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="hint">{t.imports.no_members}</p>
+    </>
   )
 }
 

@@ -6,11 +6,11 @@ import { useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useAllKinds, useKinds, useLabels } from '../record/kinds.ts'
+import { useKinds, useLabels } from '../record/kinds.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
-import { ImportProgress } from './import-parts.tsx'
+import { ImportProgress, useArchiveKinds } from './import-parts.tsx'
 import {
   type Choices,
   countArchive,
@@ -154,17 +154,10 @@ function Archive({ file }: { file: File }) {
       </table>
       {!data.kinds.length && <p>{t.imports.empty_archive}</p>}
       {!data.complete && <p className="hint">{t.imports.counted_part}</p>}
+      <p className="hint">{t.imports.no_members}</p>
       <Start file={file} choices={archive} />
     </>
   )
-}
-
-/** The names of an archive's kinds, in the plural. */
-function useArchiveKinds(): Record<string, string> {
-  const t = useTexts()
-  const language = useLanguage()
-  const of_records = useAllKinds().map(({ kind, names }) => [kind, names[language].many])
-  return { ...Object.fromEntries(of_records), ...t.imports.kinds }
 }
 
 type MappingProps = { file: File; resource: ImportedKind }

@@ -40,6 +40,10 @@ export const imports = {
     deal_notes: 'Notes on deals',
     saved_views: 'Saved views',
   } as Record<string, string>,
+  by_kind: 'Numbers by kind',
+  of_kind: 'Kind',
+  no_members:
+    'Members are not imported. A record belongs to the member with the e-mail address of its owner, otherwise to nobody. Its author is the person or key that imports it.',
   empty_archive: 'The archive has no records.',
   counted_part: 'The archive is very large, so only its start was counted. All of it is imported.',
   dry_run: 'Check without writing',
