@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
+import { lockText } from '../../db/locks.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import type { ImportsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -63,18 +64,24 @@ export async function shownImports(
 /** Thrown when another process has the import, or somebody cancelled it. */
 export class Lost extends Error {}
 
-/** Takes the next import that waits, or whose process has ended; null without one. A workspace has one at a time. */
+/**
+ * Takes the next import that waits, or whose process has ended; null without one. A workspace has one at a time: the next
+ * one waits for the end of one whose process has ended, too.
+ */
 export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<ImportRow | null> =>
   transaction(db, async (tx) => {
+    // So that concurrent claims do not take two imports of a workspace.
+    await lockText(tx, 'imports', 0, 'claim')
     const skip = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
     const { rows } = await sql<ImportRow>`UPDATE imports
       SET status = 'running', claim_id = ${newId('clm')}, claims = claims + 1,
         lease_ends_ms = ${elapsed_ms + lease_ms}, started_at = coalesce(started_at, ${now})
       WHERE id = (
         SELECT id FROM imports AS due
-        WHERE status IN ('queued', 'running') AND lease_ends_ms <= ${elapsed_ms} AND NOT EXISTS (
-          SELECT 1 FROM imports AS other
-          WHERE other.workspace_id = due.workspace_id AND other.status = 'running' AND other.lease_ends_ms > ${elapsed_ms})
+        WHERE status IN ('queued', 'running') AND lease_ends_ms <= ${elapsed_ms}
+          AND (status = 'running' OR NOT EXISTS (
+            SELECT 1 FROM imports AS other
+            WHERE other.workspace_id = due.workspace_id AND other.status = 'running'))
         ORDER BY id LIMIT 1 ${skip})
       RETURNING *`.execute(tx)
     return rows[0] ?? null

@@ -12,10 +12,13 @@ beforeEach(async () => {
 })
 afterEach(() => outbox.close())
 
-/** Adds an import whose file has one chunk of a MiB. */
-async function addImport(values: Partial<ImportRow>): Promise<ImportRow> {
+/** Adds an import whose file has one chunk, by default of a MiB. */
+async function addImport(
+  values: Partial<ImportRow>,
+  content: Uint8Array = Buffer.alloc(1024 * 1024, 0x20),
+): Promise<ImportRow> {
   const { db, clock, workspace_id } = outbox
-  const id = 'imp_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'
+  const { id = 'imp_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b' } = values
   return transaction(db, async (tx) => {
     await tx
       .insertInto('imports')
@@ -40,9 +43,8 @@ async function addImport(values: Partial<ImportRow>): Promise<ImportRow> {
         ...values,
       })
       .execute()
-    const content = Buffer.alloc(1024 * 1024, 0x20)
     await tx.insertInto('import_chunks').values({ workspace_id, import_id: id, number: 0, content }).execute()
-    return tx.selectFrom('imports').selectAll().executeTakeFirstOrThrow()
+    return tx.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   })
 }
 
@@ -99,4 +101,21 @@ test('an old import stays until its undo is complete, and then nothing of it is 
   await transaction(db, (tx) => tx.updateTable('imports').set({ undone_by: null }).execute())
   await removeOldImports(db, clock, 30)
   assert.deepEqual(await left(), [0, 0])
+})
+
+test('concurrent claims take one import of a workspace, and the next one waits for its end', async () => {
+  const { db, clock } = outbox
+  for (let n = 1; n <= 8; n++) await addImport({ id: `imp_${n}` }, Buffer.from('x'))
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claim(outbox)))
+  const taken = claims.flatMap((row) => (row ? [row.id] : []))
+  assert.deepEqual(taken, ['imp_1'])
+  assert.equal(await claim(outbox), null)
+  await transaction(db, (tx) =>
+    tx.updateTable('imports').set({ status: 'succeeded' }).where('id', '=', 'imp_1').execute(),
+  )
+  assert.equal((await claim(outbox))?.id, 'imp_2')
+  // Its process has ended, and an earlier import waits.
+  clock.advance(20_000)
+  await addImport({ id: 'imp_0' }, Buffer.from('x'))
+  assert.equal((await claim(outbox))?.id, 'imp_2')
 })
