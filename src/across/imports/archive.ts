@@ -8,7 +8,7 @@ import type { RowError } from './errors.ts'
 import { createMapping, type MappedRow } from './mapping.ts'
 import { archiveRooms, countParts, importRows, type Relink, type Running } from './rows.ts'
 import { importViews, type NewIds, views_kind } from './saved-views.ts'
-import { readFile } from './store.ts'
+import { keepLease, readFile } from './store.ts'
 
 // An archive of a workspace is read once for each kind: members, to find owners; definitions of custom fields come first, then records, each after
 // those that it refers to, and saved views last. The rows are numbered through all files in this order, so the position of
@@ -18,8 +18,10 @@ const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
 const members_kind = 'members'
 const form = { format: 'ndjson', encoding: 'utf-8' } as const
 
+type Reading = Pick<Running, 'db' | 'clock' | 'rooms' | 'row'>
+
 /** The rows of the archive's records. Throws FileError. */
-export async function* archivedRows(running: Running): AsyncGenerator<FileRow[]> {
+export async function* archivedRows(running: Reading): AsyncGenerator<FileRow[]> {
   let number = 0
   for (const kind of kindsOf(running.rooms))
     for await (const { file, rows } of linesOf(running, kind))
@@ -65,16 +67,16 @@ function linesIn(content: Buffer): number {
 const kindOf = (name: string): string => file_name.exec(name)?.[1] ?? ''
 
 /** The lines of all files of a kind. */
-async function* linesOf(running: Running, kind: string): AsyncGenerator<{ file: string; rows: FileRow[] }> {
+async function* linesOf(running: Reading, kind: string): AsyncGenerator<{ file: string; rows: FileRow[] }> {
   const known = knownKinds(running.rooms)
   const passes = [members_kind, ...kindsOf(running.rooms)]
   const pass = { pass: passes.indexOf(kind), of: passes.length }
-  for await (const { name, content } of readArchive(unzipped(readFile(running, pass)), (name) =>
-    known.has(kindOf(name)),
-  ))
+  // Little of the file can have much content.
+  const content_of_all = keepLease(running, unzipped(readFile(running, pass)))
+  for await (const { name, content } of readArchive(content_of_all, (name) => known.has(kindOf(name))))
     if (kindOf(name) === kind)
       try {
-        for await (const rows of readRows(partsOf(content), form)) yield { file: name, rows }
+        for await (const rows of readRows(keepLease(running, partsOf(content)), form)) yield { file: name, rows }
       } catch (error) {
         throw error instanceof FileError ? new FileError(`${name}: ${error.message}`) : error
       }

@@ -121,28 +121,36 @@ const part_bytes = 32 * 1024
 
 /** A running import, and the clock of its lease. */
 type Held = { db: Db; clock: Clock; row: ImportRow }
+
+/**
+ * The same parts. Keeps the import while they are read: the rows that an earlier process imported are read without a commit.
+ * Throws Lost.
+ */
+export async function* keepLease<T>({ db, clock, row }: Held, parts: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const part of parts) {
+    const now_ms = clock.elapsed()
+    if (row.lease_ends_ms - now_ms < (lease_ms * 3) / 4) {
+      await transaction(db, (tx) => holdImport(tx, row, now_ms))
+      row.lease_ends_ms = now_ms + lease_ms
+    }
+    yield part
+  }
+}
+
 /** Which reading of a file this is, if it is read several times. */
 type Pass = { pass: number; of: number }
 
-/**
- * The bytes of an import's file, in parts. Keeps the import meanwhile: the rows that an earlier process imported are read
- * without a commit. Keeps the share of the file in the row. Throws Lost.
- */
-export async function* readFile(
-  { db, clock, row }: Held,
-  { pass, of }: Pass = { pass: 0, of: 1 },
-): AsyncGenerator<Buffer> {
+/** The bytes of an import's file, in parts. Keeps the import meanwhile, and the share of the file in the row. Throws Lost. */
+export const readFile = (held: Held, pass: Pass = { pass: 0, of: 1 }): AsyncGenerator<Buffer> =>
+  keepLease(held, partsOf(held, pass))
+
+async function* partsOf({ db, row }: Held, { pass, of }: Pass): AsyncGenerator<Buffer> {
   const { workspace_id, id, chunks } = row
-  let held_ms = clock.elapsed()
   for (let number = 0; number < chunks; number++) {
     const [stored] = await chunk(db, { workspace_id, import_id: id, number })
     if (!stored) throw new Lost()
     const content = Buffer.from(stored.content.buffer, stored.content.byteOffset, stored.content.byteLength)
     for (let from = 0; from < content.length; from += part_bytes) {
-      if (clock.elapsed() - held_ms > lease_ms / 4) {
-        held_ms = clock.elapsed()
-        await transaction(db, (tx) => holdImport(tx, row, held_ms))
-      }
       const part = content.subarray(from, from + part_bytes)
       row.progress = (pass + (number + (from + part.length) / content.length) / chunks) / of
       yield part

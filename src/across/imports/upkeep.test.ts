@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { archiveOf } from '../../../test/imports.ts'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { day_ms, isoTime } from '../../clock.ts'
 import { transaction } from '../../db/db.ts'
+import { rooms } from '../../resources/index.ts'
+import { archivedRows } from './archive.ts'
 import { removeOldImports } from './retention.ts'
 import { claimImport, type ImportRow, readFile } from './store.ts'
 
@@ -66,6 +69,20 @@ test('no other process takes an import while its own reads rows that are importe
   assert.equal(share, 1)
   clock.advance(20_000)
   assert.equal((await claim(outbox))?.id, row.id)
+})
+
+test('no other process takes the import of an archive that has far more content than bytes', async () => {
+  const { db, clock } = outbox
+  const file = archiveOf({ 'companies-0001.ndjson': '\n'.repeat(1024 * 1024), 'deals-0001.ndjson': '' })
+  assert.ok(file.length < 32 * 1024)
+  await addImport({ resource: 'workspace' }, file)
+  const row = (await claim(outbox)) as ImportRow
+  let parts = 0
+  for await (const _ of archivedRows({ db, clock, rooms, row })) {
+    clock.advance(3000)
+    assert.equal(await claim(outbox), null, `after part ${++parts}`)
+  }
+  assert.ok(parts > 10)
 })
 
 test('reading ends when another process has the import', async () => {
