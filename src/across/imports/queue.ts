@@ -11,7 +11,7 @@ import type { Context } from '../../events/context.ts'
 import type { FileForm } from '../../files/rows.ts'
 import type { ImportOptions } from './schema.ts'
 import { findImport, type ImportRow, removeFile } from './store.ts'
-import { upload_lease_ms } from './upload.ts'
+import { changeUpload, upload_lease_ms } from './upload.ts'
 
 const max_waiting = 10
 
@@ -29,7 +29,8 @@ export function beginImport(
     // So that uploads that begin at the same time count each other.
     await lockEntry(tx, 'workspaces', workspace_id)
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM imports
-      WHERE workspace_id = ${workspace_id} AND status IN ('uploading', 'queued', 'running')`.execute(tx)
+      WHERE workspace_id = ${workspace_id} AND (status IN ('queued', 'running')
+        OR status = 'uploading' AND lease_ends_ms > ${clock.elapsed()})`.execute(tx)
     refuseMore(
       'too_many_imports',
       Number(rows[0]?.n),
@@ -70,11 +71,9 @@ export async function queueImport(
   id: string,
   { form, chunks }: { form: FileForm; chunks: number },
 ): Promise<ImportRow> {
-  await tx
-    .updateTable('imports')
-    .set({ status: 'queued', form: JSON.stringify(form), chunks, lease_ends_ms: elapsed() })
-    .where('id', '=', id)
-    .execute()
+  const now_ms = elapsed()
+  const queued = { status: 'queued', form: JSON.stringify(form), chunks, lease_ends_ms: now_ms } as const
+  await changeUpload(tx, { workspace_id, id }, now_ms, queued)
   announce(tx, 'imports')
   return (await findImport(tx, workspace_id, id)) as ImportRow
 }

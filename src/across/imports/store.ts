@@ -101,10 +101,12 @@ export const releaseImport = (db: Db, { id, claim_id }: ImportRow, elapsed_ms: n
       WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
   })
 
-/** Ends the leases of all imports and undos: the processes that had them have ended. */
+/** Ends the leases of all uploads, imports and undos: the processes that had them have ended. */
 export async function releaseImports(tx: Db, elapsed_ms: number): Promise<void> {
   await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}
-    WHERE (status = 'running' OR undone_by IS NOT NULL) AND lease_ends_ms > ${elapsed_ms}`.execute(tx)
+    WHERE (status IN ('uploading', 'running') OR undone_by IS NOT NULL) AND lease_ends_ms > ${elapsed_ms}`.execute(
+    tx,
+  )
 }
 
 const chunk = prepare((db, p: { workspace_id: number; import_id: string; number: number }) =>

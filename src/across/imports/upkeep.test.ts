@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
+import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
 import { archiveOf } from '../../../test/imports.ts'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { day_ms, isoTime } from '../../clock.ts'
 import { transaction } from '../../db/db.ts'
 import { rooms } from '../../resources/index.ts'
 import { archivedRows } from './archive.ts'
+import { beginImport } from './queue.ts'
 import { removeOldImports } from './retention.ts'
 import { claimImport, type ImportRow, readFile } from './store.ts'
+import { storeFile } from './upload.ts'
 
 let outbox: Outbox
 beforeEach(async () => {
@@ -135,4 +139,51 @@ test('concurrent claims take one import of a workspace, and the next one waits f
   clock.advance(20_000)
   await addImport({ id: 'imp_0' }, Buffer.from('x'))
   assert.equal((await claim(outbox))?.id, 'imp_2')
+})
+
+const begin = () => {
+  const { db, clock, workspace_id } = outbox
+  const access = { workspace_id, actor: { kind: 'key', id: 'key_test' } }
+  const request = { access, id: 'req_test' } as FastifyRequest
+  return beginImport(db, clock, request, {
+    resource: 'contacts',
+    options: { on_match: 'create', match: null, dry_run: false, columns: {}, rest: 'ignore', makes: [] },
+    file_name: null,
+  })
+}
+
+test('an upload that goes on after it counted as broken off is refused, and nothing of it is left', async () => {
+  const { db, clock, workspace_id } = outbox
+  async function* slowly() {
+    for (let part = 0; part < 3; part++) {
+      yield Buffer.alloc(1024 * 1024, 0x20)
+      clock.advance(5 * 60_000)
+      await removeOldImports(db, clock, 30)
+    }
+  }
+  const body = { iterator: slowly, destroy() {} } as unknown as Readable
+  const file = { workspace_id, import_id: await begin(), format: 'csv', max_bytes: 1024 ** 3 } as const
+  await assert.rejects(storeFile(db, body, { ...file, elapsed: clock.elapsed }), /stood still for too long/)
+  assert.deepEqual(await db.selectFrom('import_chunks').select('number').execute(), [])
+  assert.deepEqual(await db.selectFrom('imports').select('id').execute(), [])
+})
+
+test('a slow upload keeps its place, and uploads of processes that have ended take none', async () => {
+  const { db, clock, workspace_id } = outbox
+  const import_id = await begin()
+  async function* slowly() {
+    for (let part = 0; part < 20; part++) {
+      yield Buffer.from('x')
+      clock.advance(29_000)
+      await removeOldImports(db, clock, 30)
+    }
+  }
+  const body = { iterator: slowly, destroy() {} } as unknown as Readable
+  const file = { workspace_id, import_id, format: 'csv', max_bytes: 1024 ** 3 } as const
+  const { chunks } = await storeFile(db, body, { ...file, elapsed: clock.elapsed })
+  assert.equal(chunks, 1)
+  for (let n = 1; n < 10; n++) await begin()
+  await assert.rejects(begin(), /At most 10 imports can wait/)
+  clock.advance(5 * 60_000)
+  await begin()
 })

@@ -5,6 +5,7 @@ import { ApiError, badRequest } from '../../errors.ts'
 import { guessDelimiter } from '../../files/delimiter.ts'
 import { createEncodingDetector, type Encoding } from '../../files/encoding.ts'
 import type { FileForm } from '../../files/rows.ts'
+import type { ImportRow } from './store.ts'
 
 export type FileFormat = FileForm['format']
 
@@ -35,15 +36,20 @@ export async function storeFile(
   let chunks = 0
   let sample = Buffer.alloc(0)
   let bytes = 0
+  let held_ms = elapsed()
+  const hold = async (tx: Db) => {
+    held_ms = elapsed()
+    const lease_ends_ms = held_ms + upload_lease_ms
+    await changeUpload(tx, { workspace_id, id: import_id }, held_ms, { lease_ends_ms, chunks })
+  }
   const store = async () => {
     const content = Buffer.concat(parts)
     const number = chunks++
     parts = []
     waiting = 0
     await transaction(db, async (tx) => {
+      await hold(tx)
       await tx.insertInto('import_chunks').values({ workspace_id, import_id, number, content }).execute()
-      const lease_ends_ms = elapsed() + upload_lease_ms
-      await tx.updateTable('imports').set({ lease_ends_ms, chunks }).where('id', '=', import_id).execute()
     })
   }
   for await (const part of partsOf(body)) {
@@ -55,14 +61,32 @@ export async function storeFile(
     parts.push(part)
     waiting += part.length
     if (waiting >= chunk_bytes) await store()
+    else if (elapsed() - held_ms > upload_lease_ms / 4) await transaction(db, hold)
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   if (waiting) await store()
   return { form: formOf(format, detector.result(), sample), chunks, hash: hash.digest() }
 }
 
-/** How long an upload may take without storing a chunk. Then it is removed. */
-export const upload_lease_ms = 60 * 60 * 1000
+/** How long an upload may give no sign of life. Then its process has ended, and it is removed. */
+export const upload_lease_ms = 4 * silence_ms
+
+/** Changes an upload. Throws 400 if it may be removed already. */
+export async function changeUpload(
+  tx: Db,
+  { workspace_id, id }: { workspace_id: number; id: string },
+  elapsed_ms: number,
+  changes: Partial<Pick<ImportRow, 'status' | 'form' | 'chunks' | 'lease_ends_ms'>>,
+): Promise<void> {
+  const changed = await tx
+    .updateTable('imports')
+    .set(changes)
+    .where((eb) => eb.and({ workspace_id, id, status: 'uploading' }))
+    .where('lease_ends_ms', '>', elapsed_ms)
+    .returning('id')
+    .execute()
+  if (!changed.length) throw badRequest('The upload stood still for too long. Send the file again.')
+}
 
 export const tooLarge = (max_bytes: number) =>
   new ApiError(
