@@ -26,6 +26,8 @@ export class FileError extends Error {}
 /** Limits of a row. A quote that is not closed makes one row of the rest of the file. */
 export const max_row_characters = 256 * 1024
 export const max_columns = 500
+/** As in the body of a request. Deeper values would overflow the stack of whatever walks through them. */
+const max_depth = 64
 
 /** The rows of a file whose bytes arrive in parts, without its header, some at once. Throws FileError. */
 export const readRows = (bytes: AsyncIterable<Buffer>, form: FileForm): AsyncGenerator<FileRow[]> =>
@@ -121,6 +123,7 @@ function lineOf(number: number, line: string): FileRow {
   const unread = (problem: string) => ({ number, names: ['line'], values: [line], problem })
   if (line.length > max_row_characters)
     return unread(`The line has more than ${max_row_characters} characters.`)
+  if (isTooDeep(line)) return unread(`The JSON is nested deeper than ${max_depth} levels.`)
   let value: unknown
   try {
     value = secureJson.parse(line)
@@ -130,4 +133,24 @@ function lineOf(number: number, line: string): FileRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return unread('The line is not a JSON object.')
   return { number, names: Object.keys(value), values: Object.values(value) }
+}
+
+const [quote, backslash, open_list, close_list, open_object, close_object] = [...'"\\[]{}'].map((sign) =>
+  sign.charCodeAt(0),
+)
+
+/** Whether a text of JSON is nested too deep. It counts before the text is parsed. */
+export function isTooDeep(text: string): boolean {
+  let depth = 0
+  let is_quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at)
+    if (is_quoted) {
+      if (sign === backslash) at++
+      else if (sign === quote) is_quoted = false
+    } else if (sign === quote) is_quoted = true
+    else if (sign === close_list || sign === close_object) depth--
+    else if ((sign === open_list || sign === open_object) && ++depth > max_depth) return true
+  }
+  return false
 }

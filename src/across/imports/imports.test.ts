@@ -216,6 +216,19 @@ test('a match that is impossible, or that nothing uses, is refused with what is 
   assert.equal(done.options.match, null)
 })
 
+test('a row with JSON of many levels is reported, and the others are imported', async () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  const lines = [`{"name":${deep}}`, '{"name":"Deep Ltd","address":"[[[\\"[{"}', `{"custom_fields":{"a":${deep}}}`]
+  const json = { 'content-type': 'application/x-ndjson' }
+  const file = `${lines.join('\n')}\n`
+  assert.equal((await upload(rapport, '/preview?resource=companies', file, json)).status, 200)
+  const done = await importFile(rapport, { resource: 'companies' }, file, json)
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
+  assert.match(await errorsOf(done.id), /^1,,The JSON is nested deeper than 64 levels\.,/m)
+  const cells = await importFile(rapport, { resource: 'companies' }, `name,custom_fields\nDeep,"{""a"":${deep}}"\n`)
+  assert.deepEqual([cells.status, cells.created, cells.failed], ['succeeded', 0, 1])
+})
+
 test('a broken quote ends the import with the row, and the rows before it stay', async () => {
   const done = await importFile(rapport, { resource: 'companies' }, 'name\nBefore Quote\n"After Quote\n')
   assert.deepEqual([done.status, done.created], ['failed', 1])

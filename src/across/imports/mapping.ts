@@ -1,4 +1,4 @@
-import type { FileRow } from '../../files/rows.ts'
+import { type FileRow, isTooDeep } from '../../files/rows.ts'
 import { splitLabels, splitTags } from '../../files/tags.ts'
 import type { ImportForm, Room } from '../../resources/room.ts'
 
@@ -154,7 +154,7 @@ function parseTime(text: string): string {
 
 function parseObject(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return isTooDeep(text) ? text : JSON.parse(text)
   } catch {
     return text
   }
