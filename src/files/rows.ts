@@ -5,7 +5,8 @@ import type { CsvForm } from './delimiter.ts'
 import { decode, type Encoding } from './encoding.ts'
 
 /** How a file of rows is read. */
-export type FileForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | { format: 'ndjson' })
+export type FileForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | Lines)
+type Lines = { format: 'ndjson'; max_characters?: number }
 
 /** A row of a file: the names of its columns and their values. */
 export type FileRow = {
@@ -31,7 +32,7 @@ const max_depth = 64
 
 /** The rows of a file whose bytes arrive in parts, without its header, some at once. Throws FileError. */
 export const readRows = (bytes: AsyncIterable<Buffer>, form: FileForm): AsyncGenerator<FileRow[]> =>
-  form.format === 'csv' ? readCsv(bytes, form) : readLines(decode(bytes, form.encoding))
+  form.format === 'csv' ? readCsv(bytes, form) : readLines(decode(bytes, form.encoding), form)
 
 async function* readCsv(bytes: AsyncIterable<Buffer>, form: FileForm & CsvForm): AsyncGenerator<FileRow[]> {
   // The parser reads UTF-8 from the bytes, which costs less than a text.
@@ -101,28 +102,30 @@ function messageOf({ code }: CsvError, row: number): string {
   return `Row ${row} is not valid CSV (${code}).`
 }
 
-async function* readLines(texts: AsyncIterable<string>): AsyncGenerator<FileRow[]> {
+async function* readLines(
+  texts: AsyncIterable<string>,
+  { max_characters = max_row_characters }: Lines,
+): AsyncGenerator<FileRow[]> {
   let rest = ''
   let number = 0
   const rowsOf = (lines: readonly string[]) =>
     lines.flatMap((line) => {
       number++
-      return line.trim() ? [lineOf(number, line)] : []
+      return line.trim() ? [lineOf(number, line, max_characters)] : []
     })
   for await (const text of texts) {
     const lines = (rest + text).split('\n')
     rest = lines.pop() as string
     yield rowsOf(lines)
-    if (rest.length > max_row_characters)
-      throw new FileError(`Line ${number + 1} has more than ${max_row_characters} characters.`)
+    if (rest.length > max_characters)
+      throw new FileError(`Line ${number + 1} has more than ${max_characters} characters.`)
   }
   yield rowsOf([rest])
 }
 
-function lineOf(number: number, line: string): FileRow {
+function lineOf(number: number, line: string, max_characters: number): FileRow {
   const unread = (problem: string) => ({ number, names: ['line'], values: [line], problem })
-  if (line.length > max_row_characters)
-    return unread(`The line has more than ${max_row_characters} characters.`)
+  if (line.length > max_characters) return unread(`The line has more than ${max_characters} characters.`)
   if (isTooDeep(line)) return unread(`The JSON is nested deeper than ${max_depth} levels.`)
   let value: unknown
   try {

@@ -16,7 +16,9 @@ import { keepLease, readFile } from './store.ts'
 
 const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
 const members_kind = 'members'
-const form = { format: 'ndjson', encoding: 'utf-8' } as const
+// Longer than any record that requests can make, such as a booking page with separate hours on 1,000 days.
+const max_line_characters = 2 * 1024 * 1024
+const form = { format: 'ndjson', encoding: 'utf-8', max_characters: max_line_characters } as const
 
 type Reading = Pick<Running, 'db' | 'clock' | 'rooms' | 'row'>
 
@@ -76,7 +78,8 @@ async function* linesOf(running: Reading, kind: string): AsyncGenerator<{ file: 
   for await (const { name, content } of readArchive(content_of_all, (name) => known.has(kindOf(name))))
     if (kindOf(name) === kind)
       try {
-        for await (const rows of readRows(keepLease(running, partsOf(content)), form)) yield { file: name, rows }
+        for await (const rows of readRows(keepLease(running, partsOf(content)), form))
+          yield { file: name, rows }
       } catch (error) {
         throw error instanceof FileError ? new FileError(`${name}: ${error.message}`) : error
       }

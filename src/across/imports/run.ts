@@ -148,8 +148,13 @@ async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileR
 
 function lengthOf({ values }: FileRow): number {
   let length = 0
-  for (const value of values) length += typeof value === 'string' ? value.length : 20
+  for (const value of values) length += charactersOf(value)
   return length
+}
+
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 20
 }
 
 /** Ends an import, with the entry in the audit log, and removes its file. */
