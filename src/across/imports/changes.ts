@@ -10,6 +10,8 @@ import type { ImportRow } from './store.ts'
 // What an undo needs: the records that an import made, and the earlier values of those that it changed.
 
 type Fields = Record<string, unknown>
+type Dated = { updated_at: string }
+type Kept = { before: string | null; changed_at: string }
 
 const columns = {
   workspace_id: 'bigint!',
@@ -24,7 +26,10 @@ const add = prepareInsert('import_changes', columns, {
   existing: { key: ['workspace_id', 'import_id', 'kind', 'record_id'], gets: ['changed_at', 'before'] },
 })
 
-/** Keeps what the outcomes of a batch changed. A record that an import changes twice keeps its first values. */
+/**
+ * Keeps what the outcomes of a batch changed. A record that an import changes twice keeps its first values. If somebody
+ * changed it in between, it keeps its first time, too: so an undo finds it changed.
+ */
 export async function keepChanges(
   tx: Db,
   { workspace_id, id: import_id }: ImportRow,
@@ -34,32 +39,33 @@ export async function keepChanges(
 ): Promise<void> {
   const changed = outcomes.filter(({ status }) => status === 'created' || status === 'updated')
   const ids = changed.flatMap(({ id, status }) => (status === 'updated' && id !== null ? [id] : []))
-  const kept = new Map<number, string | null>()
+  const kept = new Map<number, Kept>()
   if (ids.length) {
     const rows = await tx
       .selectFrom('import_changes')
-      .select(['record_id', 'before'])
+      .select(['record_id', 'before', 'changed_at'])
       .where('workspace_id', '=', workspace_id)
       .where('import_id', '=', import_id)
       .where('kind', '=', kind)
       .where('record_id', 'in', ids)
       .execute()
-    for (const { record_id, before } of rows) kept.set(record_id, before)
+    for (const { record_id, ...entry } of rows) kept.set(record_id, entry)
   }
   const written = batch ? writtenFields(batch.update) : []
-  const rows = new Map<number, { changed_at: string }>()
   for (const { id, before, after } of changed) {
-    const record_id = id as number
     const undo = before && earlierValues(written, before as Fields, after as Fields)
-    const earlier = kept.has(record_id) ? kept.get(record_id) : undefined
-    const body = earlier === undefined ? undo && JSON.stringify(undo) : merged(earlier, undo)
-    kept.set(record_id, body)
-    const { updated_at: changed_at } = after as { updated_at: string }
-    rows.set(record_id, { changed_at })
+    const { updated_at } = after as Dated
+    const earlier = kept.get(id as number)
+    if (!earlier) kept.set(id as number, { before: undo && JSON.stringify(undo), changed_at: updated_at })
+    else {
+      const is_untouched = (before as Dated | null)?.updated_at === earlier.changed_at
+      const changed_at = is_untouched ? updated_at : earlier.changed_at
+      kept.set(id as number, { before: merged(earlier.before, undo), changed_at })
+    }
   }
-  const all = [...rows].map(([record_id, { changed_at }]) => ({
-    ...{ workspace_id, import_id, kind, record_id, changed_at },
-    before: kept.get(record_id) ?? null,
+  const all = [...new Set(changed.map(({ id }) => id as number))].map((record_id) => ({
+    ...{ workspace_id, import_id, kind, record_id },
+    ...(kept.get(record_id) as Kept),
     source_id: sources.get(record_id) ?? null,
   }))
   defer(tx, add(tx, all))
@@ -83,8 +89,8 @@ function earlierValues(fields: readonly string[], before: Fields, after: Fields)
 }
 
 /** The first values of a record that an import changed twice; null for one that it made. */
-function merged(first: string | null | undefined, second: Fields | null): string | null {
-  if (first === null || first === undefined) return null
+function merged(first: string | null, second: Fields | null): string | null {
+  if (first === null) return null
   const earlier = JSON.parse(first) as Fields
   const body: Fields = { ...second, ...earlier }
   if (second?.custom_fields && earlier.custom_fields)

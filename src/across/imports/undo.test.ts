@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { refused } from '../../../test/envelope.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
-import { importFile, upload } from '../../../test/imports.ts'
+import { ended, importFile, upload } from '../../../test/imports.ts'
+import { beside } from '../../../test/keys.ts'
+import { until } from '../../../test/webhooks.ts'
+import { transaction } from '../../db/db.ts'
 
 let rapport: Rapport
 before(async () => {
@@ -116,4 +119,33 @@ test('a cancelled import stops, keeps what it has, and can be undone', async () 
   const { restored } = await data('POST', `imports/${id}/undo`)
   assert.equal(restored, created)
   assert.deepEqual(await data('GET', 'companies?search=cancel'), [])
+})
+
+test('undo leaves a record that somebody changed between two rows of the import', async () => {
+  const query = { resource: 'companies', on_match: 'update', match: 'name' }
+  const first = 'name,address\nBetween Ltd,1\n'
+  const { id: import_id } = await importFile(rapport, query, first)
+  const [{ id }] = await data('GET', 'companies?search=between')
+  await data('PUT', `companies/${id}`, { website: 'https://between.example' })
+  // The process ended before the last row, and the next one continues.
+  await beside(rapport.data_dir, async (db) => {
+    const workspace_id = 1
+    await until(
+      () => db.selectFrom('import_chunks').select('number').execute(),
+      (chunks) => !chunks.length,
+    )
+    await transaction(db, async (tx) => {
+      const content = Buffer.from(`${first}Between Ltd,2\n`)
+      await tx.insertInto('import_chunks').values({ workspace_id, import_id, number: 0, content }).execute()
+      const waiting = { status: 'queued', finished_at: null, lease_ends_ms: 0 } as const
+      await tx.updateTable('imports').set(waiting).where('id', '=', import_id).execute()
+    })
+  })
+  const done = await ended(rapport, import_id)
+  assert.deepEqual([done.created, done.updated], [1, 1])
+  assert.equal((await data('GET', `companies/${id}`)).address, '2')
+  assert.deepEqual(await data('POST', `imports/${import_id}/undo`), {
+    restored: 0,
+    left: [{ kind: 'companies', id, reason: 'changed' }],
+  })
 })
