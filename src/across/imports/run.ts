@@ -32,7 +32,10 @@ const max_at_once = 2
 // An import that ended this many processes, or failed this often at one place, is failed.
 const max_claims = 5
 
-/** Runs the imports that wait, until there is none. The job of dispatchers calls it. */
+/**
+ * Runs the imports that wait, until there is none. The job of dispatchers calls it. An error ends it after the import that
+ * runs beside: nothing runs on without the job.
+ */
 export async function runImports(deps: Deps): Promise<void> {
   const work = async () => {
     while (!deps.stopping.aborted) {
@@ -41,7 +44,8 @@ export async function runImports(deps: Deps): Promise<void> {
       await runImport(deps, row)
     }
   }
-  await Promise.all(Array.from({ length: max_at_once }, work))
+  const ends = await Promise.allSettled(Array.from({ length: max_at_once }, work))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
 async function runImport(deps: Deps, row: ImportRow): Promise<void> {

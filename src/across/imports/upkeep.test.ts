@@ -10,6 +10,7 @@ import { rooms } from '../../resources/index.ts'
 import { archivedRows } from './archive.ts'
 import { beginImport } from './queue.ts'
 import { removeOldImports } from './retention.ts'
+import { runImports } from './run.ts'
 import { claimImport, type ImportRow, readFile } from './store.ts'
 import { storeFile } from './upload.ts'
 
@@ -50,7 +51,8 @@ async function addImport(
         ...values,
       })
       .execute()
-    await tx.insertInto('import_chunks').values({ workspace_id, import_id: id, number: 0, content }).execute()
+    const chunk = { workspace_id: values.workspace_id ?? workspace_id, import_id: id, number: 0, content }
+    await tx.insertInto('import_chunks').values(chunk).execute()
     return tx.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   })
 }
@@ -186,4 +188,18 @@ test('a slow upload keeps its place, and uploads of processes that have ended ta
   await assert.rejects(begin(), /At most 10 imports can wait/)
   clock.advance(5 * 60_000)
   await begin()
+})
+
+test('an import that throws an error does not leave the one beside it running without its job', async () => {
+  const { db, clock, workspace_id } = outbox
+  await addImport({ id: 'imp_1', options: '{' })
+  await addImport({ id: 'imp_2', workspace_id: workspace_id + 1, options: '{"makes":[],"columns":{},"on_match":"create"}' })
+  const { signal: stopping } = new AbortController()
+  await assert.rejects(runImports({ db, clock, rooms, stopping }), SyntaxError)
+  const { status } = await db
+    .selectFrom('imports')
+    .select('status')
+    .where('id', '=', 'imp_2')
+    .executeTakeFirstOrThrow()
+  assert.equal(status, 'succeeded')
 })
