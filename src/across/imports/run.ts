@@ -60,6 +60,12 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     const importBatch = await openRows(running)
     for await (const rows of batchesOf(running)) {
       if (deps.stopping.aborted) return await releaseImport(deps.db, row, deps.clock.elapsed())
+      if (await hasLeft(deps.db, row))
+        return await finish(
+          running,
+          'failed',
+          'The person who started the import is no longer a member. Rows that are imported already stay.',
+        )
       await importBatch(rows)
       await turn()
     }
@@ -69,6 +75,18 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     // Somebody cancelled the import, or another process has it.
     if (!(error instanceof Lost)) throw error
   }
+}
+
+/** Whether an import is of a person who is no longer a member. They would own its records. */
+async function hasLeft(db: Db, { workspace_id, created_by }: ImportRow): Promise<boolean> {
+  const { kind, id } = actorOf(created_by)
+  if (kind !== 'person' || id === null) return false
+  const membership = await db
+    .selectFrom('memberships')
+    .select('user_id')
+    .where((eb) => eb.and({ workspace_id, user_id: id }))
+    .executeTakeFirst()
+  return membership === undefined
 }
 
 async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {

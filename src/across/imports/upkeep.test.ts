@@ -39,7 +39,7 @@ async function addImport(
         options: '{}',
         form: '{"format":"ndjson","encoding":"utf-8"}',
         message: null,
-        created_by: 'key:key_test',
+        created_by: 'key_test',
         request_id: null,
         created_at: isoTime(clock.now()),
         started_at: null,
@@ -192,8 +192,10 @@ test('a slow upload keeps its place, and uploads of processes that have ended ta
 
 test('an import that throws an error does not leave the one beside it running without its job', async () => {
   const { db, clock, workspace_id } = outbox
+  const options = '{"makes":[],"columns":{},"on_match":"create"}'
   await addImport({ id: 'imp_1', options: '{' })
-  await addImport({ id: 'imp_2', workspace_id: workspace_id + 1, options: '{"makes":[],"columns":{},"on_match":"create"}' })
+  const blank_lines = Buffer.alloc(1024 * 1024, 0x0a)
+  await addImport({ id: 'imp_2', workspace_id: workspace_id + 1, options }, blank_lines)
   const { signal: stopping } = new AbortController()
   await assert.rejects(runImports({ db, clock, rooms, stopping }), SyntaxError)
   const { status } = await db
@@ -202,4 +204,19 @@ test('an import that throws an error does not leave the one beside it running wi
     .where('id', '=', 'imp_2')
     .executeTakeFirstOrThrow()
   assert.equal(status, 'succeeded')
+})
+
+test('an import of a person who has left the workspace ends, and makes no record that nobody owns', async () => {
+  const { db, clock } = outbox
+  const options = '{"makes":[],"columns":{},"on_match":"create"}'
+  const { id } = await addImport(
+    { resource: 'companies', created_by: 'usr_left', options },
+    Buffer.from('{"name":"A"}'),
+  )
+  const { signal: stopping } = new AbortController()
+  await runImports({ db, clock, rooms, stopping })
+  const ended = await db.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  assert.equal(ended.status, 'failed')
+  assert.match(ended.message ?? '', /is no longer a member/)
+  assert.deepEqual(await db.selectFrom('companies').select('id').execute(), [])
 })
