@@ -52,7 +52,7 @@ export function workspaceExportRoute(
         .header('cache-control', 'no-store')
       if (method === 'HEAD') return reply.send('')
       const snapshot = await openSnapshot(access.workspace_id)
-      const content = Readable.from(archive(snapshot.db, access, { sources, others, now_ms }))
+      const content = Readable.from(archive(snapshot.db, access, { sources, others, clock }))
       // Also when the client goes away.
       content.once('close', snapshot.close)
       return reply.send(pipeline(content, createGzip(), new PassThrough(), () => {}))

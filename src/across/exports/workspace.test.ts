@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
-import { makeKey } from '../../../test/keys.ts'
+import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { beside, makeKey } from '../../../test/keys.ts'
 import { scopes } from '../../app.ts'
+import { rooms } from '../../resources/index.ts'
+import { archive, sourcesOf } from './workspace.ts'
 
 let rapport: Rapport
 before(async () => {
@@ -80,4 +82,14 @@ test('a key that lacks one scope that reads is refused', async () => {
   const { call } = await makeKey(rapport, { scopes: scopes.filter((scope) => scope !== 'reports:read') })
   const { message } = refused(await call('GET', '/api/v1/workspace/export'), 403, 'forbidden')
   assert.match(message, /reports:read/)
+})
+
+test('an export ends after an hour, and its file has no end', async () => {
+  const clock = turnableClock()
+  await beside(rapport.data_dir, async (db) => {
+    const parts = archive(db, 1, { sources: sourcesOf(rooms), others: {}, clock })
+    assert.ok((await parts.next()).value)
+    clock.advance(61 * 60_000)
+    await assert.rejects(parts.next(), /more than an hour/)
+  })
 })

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { type Clock, momentOf } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Actor } from '../../events/context.ts'
@@ -20,6 +21,8 @@ type Reader = { workspace_id: number; actor: Actor }
 const rows_at_once = { sqlite: 250, postgres: 1000 }
 // tar needs the size of a file before its content, so a long kind has several files.
 const max_file_bytes = 4 * 1024 * 1024
+// A slow client holds its snapshot, which keeps old rows in the database.
+const max_ms = 60 * 60 * 1000
 
 /** The sources of all records, as their detail views, and of the rows that belong to them. Not those in the trash. */
 export const sourcesOf = (rooms: readonly Room[]): Source[] =>
@@ -54,10 +57,14 @@ const ownedSource = ({ resource }: Room, table: string, by: string): Source => (
 export async function* archive(
   db: Db,
   reader: Reader,
-  { sources, others, now_ms }: { sources: readonly Source[]; others: Others; now_ms: number },
+  { sources, others, clock }: { sources: readonly Source[]; others: Others; clock: Clock },
 ): AsyncGenerator<Buffer> {
-  const file = (name: string, part: number, lines: string) =>
-    tarFile(`${name}-${String(part).padStart(4, '0')}.ndjson`, Buffer.from(lines), Math.floor(now_ms / 1000))
+  const { now_ms, elapsed_ms } = momentOf(clock)
+  const file = (name: string, part: number, lines: string) => {
+    if (clock.elapsed() - elapsed_ms > max_ms) throw new Error('The export took more than an hour.')
+    const full_name = `${name}-${String(part).padStart(4, '0')}.ndjson`
+    return tarFile(full_name, Buffer.from(lines), Math.floor(now_ms / 1000))
+  }
   for (const [name, read] of Object.entries(others))
     yield file(name, 1, (await read(db, reader)).map(lineOf).join(''))
   for (const source of sources) {
