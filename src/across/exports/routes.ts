@@ -43,15 +43,15 @@ export function workspaceExportRoute(
     async ({ access, method }, reply) => {
       refuseWithout(access, needed)
       const now_ms = clock.now()
-      reply
-        .header('content-type', type)
-        .header(
-          'content-disposition',
-          `attachment; filename="workspace-${isoTime(now_ms).slice(0, 10)}.tar.gz"`,
-        )
-        .header('cache-control', 'no-store')
-      if (method === 'HEAD') return reply.send('')
+      const headers = {
+        'content-type': type,
+        'content-disposition': `attachment; filename="workspace-${isoTime(now_ms).slice(0, 10)}.tar.gz"`,
+        'cache-control': 'no-store',
+      }
+      if (method === 'HEAD') return reply.headers(headers).send('')
       const snapshot = await openSnapshot(access.workspace_id)
+      // The headers of the file, now that the answer is no error.
+      reply.headers(headers)
       const content = Readable.from(archive(snapshot.db, access, { sources, others, clock }))
       // Also when the client goes away.
       content.once('close', snapshot.close)

@@ -5,6 +5,7 @@ import { refused } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { scopes } from '../../app.ts'
+import { command_line } from '../../events/context.ts'
 import { rooms } from '../../resources/index.ts'
 import { archive, sourcesOf } from './workspace.ts'
 
@@ -84,10 +85,27 @@ test('a key that lacks one scope that reads is refused', async () => {
   assert.match(message, /reports:read/)
 })
 
+test('an export above the limit of a workspace is refused with an error, not with a file', async () => {
+  const headers = { authorization: `Bearer ${rapport.key}` }
+  const replies = await Promise.all(
+    Array.from({ length: 30 }, () => fetch(`${rapport.url}/api/v1/workspace/export`, { headers })),
+  )
+  await Promise.all(replies.map((reply) => reply.clone().arrayBuffer()))
+  const [refusal] = replies.filter(({ status }) => status === 503)
+  assert.ok(refusal, 'no export was refused')
+  assert.equal(refusal.headers.get('content-disposition'), null)
+  assert.match(refusal.headers.get('content-type') ?? '', /^application\/json/)
+  assert.equal(JSON.parse(await refusal.text()).error.code, 'unavailable')
+})
+
 test('an export ends after an hour, and its file has no end', async () => {
   const clock = turnableClock()
   await beside(rapport.data_dir, async (db) => {
-    const parts = archive(db, 1, { sources: sourcesOf(rooms), others: {}, clock })
+    const parts = archive(
+      db,
+      { workspace_id: 1, actor: command_line },
+      { sources: sourcesOf(rooms), others: {}, clock },
+    )
     assert.ok((await parts.next()).value)
     clock.advance(61 * 60_000)
     await assert.rejects(parts.next(), /more than an hour/)
