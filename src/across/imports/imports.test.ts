@@ -229,6 +229,16 @@ test('a row with JSON of many levels is reported, and the others are imported', 
   assert.deepEqual([cells.status, cells.created, cells.failed], ['succeeded', 0, 1])
 })
 
+test('a cell of 200,000 blanks or digits is an error of its row, and holds up nothing else', async () => {
+  const many = 200_000
+  const blank = await importFile(rapport, { resource: 'contacts' }, `name\n"${' '.repeat(many)}"\n"Ana  de  Ruiz "\n`)
+  assert.deepEqual([blank.status, blank.created, blank.failed], ['succeeded', 1, 1])
+  const [{ first_name, last_name }] = await found('contacts?search=ana+ruiz&sort=-id')
+  assert.deepEqual([first_name, last_name], ['Ana  de', 'Ruiz'])
+  const digits = await importFile(rapport, { resource: 'deals' }, `name,value\nDigits,${'1'.repeat(many)}x\nPoint,5.\n`)
+  assert.deepEqual([digits.status, digits.created, digits.failed], ['succeeded', 1, 1])
+})
+
 test('a broken quote ends the import with the row, and the rows before it stay', async () => {
   const done = await importFile(rapport, { resource: 'companies' }, 'name\nBefore Quote\n"After Quote\n')
   assert.deepEqual([done.status, done.created], ['failed', 1])

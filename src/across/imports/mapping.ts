@@ -139,7 +139,8 @@ const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value)
 // A text that cannot be read stays as it is. Then the schema refuses it with its field.
 function parseNumber(text: string): unknown {
   const trimmed = text.trim()
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text
+  // Each sign can match in one way only: otherwise a long cell would take minutes.
+  return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text
 }
 
 function parseBoolean(text: string): unknown {
@@ -170,7 +171,10 @@ function splitName({ data }: MappedRow, [first, last]: readonly [string, string]
   const { name } = data
   delete data.name
   if (typeof name !== 'string' || data[first] !== undefined || data[last] !== undefined) return
-  const [, before, after] = /^\s*(.*\S)\s+(\S+)\s*$/s.exec(name) ?? [null, name, undefined]
-  data[first] = before
-  if (after !== undefined) data[last] = after
+  // No expression with several runs of blanks: it would take minutes for a long cell of blanks.
+  const trimmed = name.trim()
+  const after = trimmed.split(/\s+/).at(-1) as string
+  const before = trimmed.slice(0, trimmed.length - after.length).trimEnd()
+  data[first] = before || name
+  if (before) data[last] = after
 }
