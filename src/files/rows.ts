@@ -135,7 +135,9 @@ function lineOf(number: number, line: string, max_characters: number): FileRow {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return unread('The line is not a JSON object.')
-  return { number, names: Object.keys(value), values: Object.values(value) }
+  const names = Object.keys(value)
+  if (names.length > max_columns) return unread(`The line has more than ${max_columns} names.`)
+  return { number, names, values: Object.values(value) }
 }
 
 const [quote, backslash, open_list, close_list, open_object, close_object] = [...'"\\[]{}'].map((sign) =>

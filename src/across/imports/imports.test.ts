@@ -239,6 +239,18 @@ test('a cell of 200,000 blanks or digits is an error of its row, and holds up no
   assert.deepEqual([digits.status, digits.created, digits.failed], ['succeeded', 1, 1])
 })
 
+test('a line with more than 500 names is reported, and the others are imported', async () => {
+  const line = (names: number) =>
+    JSON.stringify(Object.fromEntries([['name', 'Many'], ...Array.from({ length: names - 1 }, (_, n) => [`k${n}`, 1])]))
+  const json = { 'content-type': 'application/x-ndjson' }
+  const file = `${line(501)}\n${line(20_000)}\n${line(90)}\n`
+  const preview = await upload(rapport, '/preview?resource=companies', file, json)
+  assert.equal(preview.body.data.columns.length, 90)
+  const done = await importFile(rapport, { resource: 'companies', rest: 'custom_fields' }, file, json)
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
+  assert.match(await errorsOf(done.id), /^1,,The line has more than 500 names\.,/m)
+})
+
 test('a broken quote ends the import with the row, and the rows before it stay', async () => {
   const done = await importFile(rapport, { resource: 'companies' }, 'name\nBefore Quote\n"After Quote\n')
   assert.deepEqual([done.status, done.created], ['failed', 1])

@@ -41,7 +41,11 @@ export async function previewFile(
     fields: [...mapping.targets],
     kinds: [],
     complete: true,
-    rows: shown.map(({ names, values }) => headers.map((header) => values[names.indexOf(header)] ?? null)),
+    rows: shown.map(({ names, values }) => {
+      // The first one of equal headers.
+      const cells = new Map(names.map((name, n): [string, unknown] => [name, values[n]]).reverse())
+      return headers.map((header) => cells.get(header) ?? null)
+    }),
   }
 }
 
