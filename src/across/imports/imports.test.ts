@@ -218,30 +218,48 @@ test('a match that is impossible, or that nothing uses, is refused with what is 
 
 test('a row with JSON of many levels is reported, and the others are imported', async () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
-  const lines = [`{"name":${deep}}`, '{"name":"Deep Ltd","address":"[[[\\"[{"}', `{"custom_fields":{"a":${deep}}}`]
+  const lines = [
+    `{"name":${deep}}`,
+    '{"name":"Deep Ltd","address":"[[[\\"[{"}',
+    `{"custom_fields":{"a":${deep}}}`,
+  ]
   const json = { 'content-type': 'application/x-ndjson' }
   const file = `${lines.join('\n')}\n`
   assert.equal((await upload(rapport, '/preview?resource=companies', file, json)).status, 200)
   const done = await importFile(rapport, { resource: 'companies' }, file, json)
   assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
   assert.match(await errorsOf(done.id), /^1,,The JSON is nested deeper than 64 levels\.,/m)
-  const cells = await importFile(rapport, { resource: 'companies' }, `name,custom_fields\nDeep,"{""a"":${deep}}"\n`)
+  const cells = await importFile(
+    rapport,
+    { resource: 'companies' },
+    `name,custom_fields\nDeep,"{""a"":${deep}}"\n`,
+  )
   assert.deepEqual([cells.status, cells.created, cells.failed], ['succeeded', 0, 1])
 })
 
 test('a cell of 200,000 blanks or digits is an error of its row, and holds up nothing else', async () => {
   const many = 200_000
-  const blank = await importFile(rapport, { resource: 'contacts' }, `name\n"${' '.repeat(many)}"\n"Ana  de  Ruiz "\n`)
+  const blank = await importFile(
+    rapport,
+    { resource: 'contacts' },
+    `name\n"${' '.repeat(many)}"\n"Ana  de  Ruiz "\n`,
+  )
   assert.deepEqual([blank.status, blank.created, blank.failed], ['succeeded', 1, 1])
   const [{ first_name, last_name }] = await found('contacts?search=ana+ruiz&sort=-id')
   assert.deepEqual([first_name, last_name], ['Ana  de', 'Ruiz'])
-  const digits = await importFile(rapport, { resource: 'deals' }, `name,value\nDigits,${'1'.repeat(many)}x\nPoint,5.\n`)
+  const digits = await importFile(
+    rapport,
+    { resource: 'deals' },
+    `name,value\nDigits,${'1'.repeat(many)}x\nPoint,5.\n`,
+  )
   assert.deepEqual([digits.status, digits.created, digits.failed], ['succeeded', 1, 1])
 })
 
 test('a line with more than 500 names is reported, and the others are imported', async () => {
   const line = (names: number) =>
-    JSON.stringify(Object.fromEntries([['name', 'Many'], ...Array.from({ length: names - 1 }, (_, n) => [`k${n}`, 1])]))
+    JSON.stringify(
+      Object.fromEntries([['name', 'Many'], ...Array.from({ length: names - 1 }, (_, n) => [`k${n}`, 1])]),
+    )
   const json = { 'content-type': 'application/x-ndjson' }
   const file = `${line(501)}\n${line(20_000)}\n${line(90)}\n`
   const preview = await upload(rapport, '/preview?resource=companies', file, json)
@@ -277,6 +295,21 @@ test('other bodies, an empty one and one above the limit are refused', async () 
   } finally {
     await small.close()
   }
+})
+
+test('a sheet of Excel and a compressed file are refused with what to do, also in the preview', async () => {
+  const { total } = (await rapport.call('GET', '/api/v1/imports')).body.meta
+  for (const [start, message] of [
+    ['504b0304', /Save the sheet as CSV/],
+    ['d0cf11e0', /Save the sheet as CSV/],
+    ['1f8b', /Unpack it first/],
+  ] as const)
+    for (const path of ['', '/preview']) {
+      const file = Buffer.concat([Buffer.from(start, 'hex'), Buffer.from('name\nAcme\n')])
+      const reply = await upload(rapport, `${path}?resource=companies`, file)
+      assert.match(refused(reply, 400, 'bad_request').message, message)
+    }
+  assert.equal((await rapport.call('GET', '/api/v1/imports')).body.meta.total, total)
 })
 
 test('a repeated Idempotency-Key answers the same import, and imports once', async () => {

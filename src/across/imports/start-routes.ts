@@ -30,7 +30,7 @@ export const formats: Record<string, FileFormat> = {
   'text/csv': 'csv',
   'text/tab-separated-values': 'csv',
   'application/x-ndjson': 'ndjson',
-  [archive_type]: 'ndjson',
+  [archive_type]: 'archive',
 }
 const row_types = Object.keys(formats).filter((type) => type !== archive_type)
 const text = { schema: { type: 'string' } }

@@ -7,7 +7,7 @@ import { createEncodingDetector, type Encoding } from '../../files/encoding.ts'
 import type { FileForm } from '../../files/rows.ts'
 import type { ImportRow } from './store.ts'
 
-export type FileFormat = FileForm['format']
+export type FileFormat = FileForm['format'] | 'archive'
 
 const chunk_bytes = 1024 * 1024
 const sample_bytes = 64 * 1024
@@ -109,8 +109,18 @@ export async function* partsOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
+// Files that people send in place of rows, by their first bytes.
+const others: readonly [Buffer, string][] = [
+  [Buffer.from('PK\x03\x04'), 'The file is an Excel or ZIP file. Save the sheet as CSV, and send that file.'],
+  [Buffer.from('d0cf11e0', 'hex'), 'The file is an Excel file. Save the sheet as CSV, and send that file.'],
+  [Buffer.from('1f8b', 'hex'), 'The file is compressed. Unpack it first.'],
+]
+
 /** How a file is read, by all of its bytes for the encoding and by its start for the delimiter. */
 export function formOf(format: FileFormat, encoding: Encoding, start: Buffer): FileForm {
+  if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
+  for (const [sign, message] of others)
+    if (start.subarray(0, sign.length).equals(sign)) throw badRequest(message)
   if (format === 'ndjson') return { format, encoding }
   const text = new TextDecoder(encoding).decode(start.subarray(0, sample_bytes))
   return { format, encoding, ...guessDelimiter(text) }
