@@ -25,7 +25,9 @@ export function Chart({ view, label }: { view: View; label: string }) {
   const stripes = useId()
   const narrow = width < 560
   const names_px = narrow ? 104 : 180
-  const values_px = narrow ? 76 : 120
+  // A digit is about 8 px wide.
+  const longest = Math.max(...bars.map(({ value }) => value.length))
+  const values_px = Math.max(narrow ? 76 : 120, longest * 8 + 12)
   const plot_px = Math.max(0, width - names_px - values_px)
   const height = bars.length * row_px
 

@@ -11,7 +11,12 @@ export function funnelView(report: Funnel, t: Texts, formats: Formats, owner: Re
   const { reports, deals } = t
   const { number, percent } = formats
   const rate = (value: number | null) => (value === null ? '' : percent(value))
-  const days = (value: number | null) => (value === null ? '' : number(value))
+  // With as many decimals in each row.
+  const decimals = { minimumFractionDigits: 1, maximumFractionDigits: 1 } as const
+  const day_number = new Intl.NumberFormat(formats.locale, decimals)
+  const even_percent = new Intl.NumberFormat(formats.locale, { style: 'percent', ...decimals })
+  const days = (value: number | null) => (value === null ? '' : day_number.format(value))
+  const even = (value: number | null) => (value === null ? '' : even_percent.format(value))
   const list = listOf(report, owner)
   const codes = report.stages.map(({ stage }) => stage)
   const stages = report.stages.map((stage, place) => {
@@ -104,8 +109,8 @@ export function funnelView(report: Funnel, t: Texts, formats: Formats, owner: Re
       cells: [
         { shown: deals.stages[stage.stage], plain: deals.stages[stage.stage] },
         count(stage.reached_count, stage.reached),
-        { shown: rate(stage.conversion_to_next), plain: stage.conversion_to_next ?? '' },
-        { shown: rate(stage.conversion_to_won), plain: stage.conversion_to_won ?? '' },
+        { shown: even(stage.conversion_to_next), plain: stage.conversion_to_next ?? '' },
+        { shown: even(stage.conversion_to_won), plain: stage.conversion_to_won ?? '' },
         count(stage.open_count, stage.open),
         count(stage.lost_count, stage.lost),
         { shown: days(stage.median_days), plain: stage.median_days ?? '' },
