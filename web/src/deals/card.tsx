@@ -69,14 +69,12 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
             </span>
             <span className="card-foot">
               <Money value={deal.value} />
-              <CloseDate deal={deal} brief />
+              {deal.status === 'open' && <DaysInStage deal={deal} />}
             </span>
-            {deal.status === 'open' && (
-              <span className="card-foot card-next">
-                <NextStep deal={deal} brief />
-                <DaysInStage deal={deal} />
-              </span>
-            )}
+            <span className="card-foot">
+              <CloseDate deal={deal} brief />
+              {deal.status === 'open' && <NextStep deal={deal} brief />}
+            </span>
           </Link>
           {writes && <CardMenu deal={deal} opened={menu_open} actions={actions} />}
         </div>

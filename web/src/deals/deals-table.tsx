@@ -59,10 +59,11 @@ function useDealColumns() {
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
-      { id: 'stage', label: labelOf('stage'), width: 164, cell: ({ stage }) => <StageBadge stage={stage} /> },
+      { id: 'stage', label: labelOf('stage'), width: 176, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
         id: 'value',
         label: labelOf('value'),
+        width: 132,
         sort: 'value',
         down: true,
         number: true,
@@ -77,7 +78,7 @@ function useDealColumns() {
       },
       {
         id: 'expected_close_date',
-        width: 120,
+        width: 140,
         label: t.deals.expected_close_date,
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
