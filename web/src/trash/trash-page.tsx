@@ -97,7 +97,7 @@ export function TrashPage() {
       ),
     },
     {
-      ...{ id: 'actions', label: t.app.actions, phone: true },
+      ...{ id: 'actions', label: t.app.actions, phone: true, number: true },
       cell: (row) => (
         <Actions
           row={row}
