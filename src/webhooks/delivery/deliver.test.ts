@@ -336,13 +336,23 @@ test('a kept-alive connection that dies within an answer is not replaced', async
 })
 
 test('a request whose time ran out while it waited for a connection is never sent', async (t) => {
-  const target = await receiver(t, { answer: { delay_ms: 250 } })
-  const busy = sender(t, { timeout_ms: 400, connections_per_origin: 1 })
-  const hurried = Array.from({ length: 3 }, () => busy.send({ ...message, url: target.url }))
-  const codes = (await Promise.all(hurried)).map(({ error }) => error?.code)
-  assert.deepEqual(codes, [undefined, 'timeout', 'timeout'])
-  await busy.close()
-  assert.equal(target.received.length, 2, 'the third was still waiting')
+  let requests = 0
+  const arrived = Promise.withResolvers<Socket>()
+  const target = await tcpServer(t, (socket) => {
+    onRequest(socket, () => {
+      if (++requests === 1) arrived.resolve(socket)
+      else socket.write(fine)
+    })
+  })
+  const { send, close } = sender(t, { timeout_ms: 60_000, connections_per_origin: 1 })
+  const first = send({ ...message, url: target.url })
+  const connection = await arrived.promise
+  const hurried = [1, 2].map(() => send({ ...message, url: target.url, timeout_ms: 50 }))
+  for (const { error } of await Promise.all(hurried)) assert.equal(error?.code, 'timeout')
+  connection.write(fine)
+  assert.equal((await first).error, null)
+  await close()
+  assert.equal(requests, 1)
 })
 
 test('receivers that hang do not delay others', async (t) => {
