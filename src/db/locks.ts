@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
@@ -14,29 +14,33 @@ export type Lockable = Extract<
   Deletable | 'webhooks' | 'webhook_deliveries' | 'saved_views' | 'field_definitions'
 >
 
-const lockRowOf = perKey((table: Lockable) =>
+const lockOf = (table: Lockable, strength: RawBuilder<unknown>) =>
   prepareById((db, is, p) => ({
     compile: () =>
-      sql<{
-        id: number
-      }>`SELECT id FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id} AND ${is('id')}
-        ORDER BY id FOR NO KEY UPDATE`.compile(db),
-  })),
-)
+      sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${is('id')} ORDER BY id ${strength}`.compile(db),
+  }))
+// A reference to a row takes FOR KEY SHARE, so it waits for a removal, but not for a change.
+const locksOf = perKey((table: Lockable) => ({
+  change: lockOf(table, sql`FOR NO KEY UPDATE`),
+  removal: lockOf(table, sql`FOR UPDATE`),
+}))
 
 /**
  * Locks a row until the end of the transaction, also a soft-deleted one. Call it before the read on which a change
- * depends. A concurrent writer waits here, and then reads the new row. A no-op on SQLite, which has one writer.
+ * depends. A concurrent writer waits here, and then reads the new row. For a `removal`, transactions that begin to refer
+ * to the row wait, too (isLive). A no-op on SQLite, which has one writer.
  */
 export async function lockRow(
   tx: Db,
   table: Lockable,
   workspace_id: number,
   id: number | string,
+  purpose: 'change' | 'removal' = 'change',
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
   // Text ids pass as they are.
-  await lockRowOf(table)(tx, { workspace_id, id: id as number })
+  await locksOf(table)[purpose](tx, { workspace_id, id: id as number })
 }
 
 /** Like lockRow, for a workspace or a row without a workspace. */

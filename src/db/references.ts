@@ -10,13 +10,13 @@ const live = (table: Deletable, locked: boolean) =>
     compile: () =>
       sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
         WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL
-        ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR SHARE` : sql``}`.compile(db),
+        ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR KEY SHARE` : sql``}`.compile(db),
   }))
 const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), locked: live(table, true) }))
 
 /**
  * Whether an id names a live record of the workspace. In a transaction on PostgreSQL the row stays locked against
- * deletion until its end; SQLite has one writer anyway.
+ * deletion until its end, but not against other changes. SQLite has one writer anyway.
  */
 export async function isLive(db: Db, table: Deletable, workspace_id: number, id: number): Promise<boolean> {
   const query = queriesOf(table)[db.isTransaction ? 'locked' : 'read']

@@ -73,12 +73,13 @@ export async function lockRecord<View extends Identified>(
   records: AnyRecords<View>,
   id: number,
   expect?: Expect,
+  purpose?: 'removal',
 ): Promise<View> {
   const { table, events } = records.resource
   prepareEmit(tx, workspace_id, events)
   // The read is sent with the lock, and sees what the lock waited for.
   const [, record] = await Promise.all([
-    lockRow(tx, table, workspace_id, id),
+    lockRow(tx, table, workspace_id, id, purpose),
     existing(tx, records, workspace_id, id),
   ])
   expect?.(record)
@@ -193,7 +194,7 @@ export async function moveToTrash<View extends Identified>(
 ): Promise<View> {
   const { resource } = records
   const { table, noun, counted } = resource
-  const record = await lockRecord(tx, context, records, id, expect)
+  const record = await lockRecord(tx, context, records, id, expect, 'removal')
   if (!(await moveRecord(tx, table, counted, context.workspace_id, id, context.now)))
     throw notFound(`This ${noun}`)
   if (hasDefinitions(resource)) forgetDefinedValues(tx, context.workspace_id, table as Valued, id)

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { type Db, transaction } from '../../src/db/db.ts'
+import { isLive } from '../../src/db/references.ts'
 import { readStored, type Stored, type StoredEvent } from '../database.ts'
 import { openScratch, settingsOf } from '../engine.ts'
 import { client, type Rapport, startRapport } from '../harness.ts'
@@ -155,6 +156,33 @@ test('a deal that is made or changed while its contact is deleted refers to it o
     }
   }
   assert.ok(refused > 0, 'some of them came late')
+})
+
+test('a record can be changed while others begin to refer to it, but not deleted', async () => {
+  const id = await made('companies', { name: 'Acme' })
+  const { db, close } = await openScratch(one.data_dir)
+  const referred = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const reference = transaction(db, async (tx) => {
+    assert.ok(await isLive(tx, 'companies', 1, id))
+    referred.resolve()
+    await release.promise
+  })
+  await referred.promise
+  const changed = await one.call('PUT', `/api/v1/companies/${id}`, { industry: 'Rockets' })
+  assert.equal(changed.status, 200, changed.text)
+  const removed = one.call('DELETE', `/api/v1/companies/${id}`)
+  await until(
+    () =>
+      stored.rows(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%companies%'",
+      ),
+    (waiting) => waiting.length > 0,
+  )
+  release.resolve()
+  await reference
+  assert.equal((await removed).status, 200)
+  await close()
 })
 
 test('a webhook that is deleted while events are made leaves nothing pending, and nothing in the queue', async () => {

@@ -75,7 +75,7 @@ export async function lockRecords(
   { resource }: MergeKind,
   merge: Pick<Merge, 'survivor_id' | 'from_ids'>,
 ): Promise<void> {
-  for (const id of recordsOfMerge(merge)) await lockRow(tx, resource.table, workspace_id, id)
+  for (const id of recordsOfMerge(merge)) await lockRow(tx, resource.table, workspace_id, id, 'removal')
 }
 
 /** A live record in the detail view, or null. */
