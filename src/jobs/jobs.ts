@@ -15,6 +15,7 @@ import type { Database } from '../db/db.ts'
 import type { Durability } from '../db/durability.ts'
 import type { Seal } from '../db/seal.ts'
 import type { ServiceClock } from '../db/service-clock.ts'
+import { analyzeGrown } from '../db/statistics.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { workOff } from '../webhooks/delivery/backlog.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
@@ -46,6 +47,15 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
     },
     // Logs the database's settings that may lose acknowledged writes.
     { name: 'durability', first_ms: hour, every_ms: hour, run: durability.look },
+
+    // Plans follow the tables of a new installation, which grow quickest.
+    {
+      name: 'statistics',
+      role: 'dispatcher',
+      first_ms: 2 * second,
+      every_ms: 2 * second,
+      run: (stopping) => analyzeGrown(db, stopping),
+    },
 
     // Deletions of webhooks, resends of many deliveries, stopped backfills, and rows of webhooks that are no longer ordered.
     {
