@@ -68,7 +68,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox',
   },
   // The shared parts of the records, operations and endpoints of resources.
-  { files: 'resources/decimal', may: '', packages: '' },
+  { files: 'resources/(decimal|sums)', may: '', packages: '' },
   { files: 'resources/encoding', may: 'resources/(decimal|resource)', packages: '' },
   {
     files: 'resources/(selection|records)',
@@ -98,8 +98,14 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/(list|resource|definitions|definition-rules)|files/(csv|tags)|http/fields|db/(db|lists/.*|statements/prepare)',
     packages: 'node:timers/promises',
   },
-  { files: 'resources/export-routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox|node:stream' },
-  { files: 'resources/routes', may: `resources/[a-z-]+|${floor}`, packages: 'typebox' },
+  { files: 'resources/months', may: '', packages: 'temporal-polyfill' },
+  { files: 'resources/time-zone', may: `errors|${resource}/availability`, packages: 'typebox' },
+  { files: 'resources/groups', may: 'resources/[a-z-]+|db/(db|lists/.*)', packages: 'kysely' },
+  {
+    files: 'resources/((export|group)-)?routes',
+    may: `resources/[a-z-]+|${floor}`,
+    packages: 'typebox|node:stream',
+  },
   {
     files: 'resources/room',
     may: `resources/(resource|operations|match)|${floor}`,
@@ -169,11 +175,9 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely|node:.*',
   },
   // Sums of deals and activities, by the rules of deals.
-  { files: 'across/reports/sums', may: '', packages: '' },
-  { files: 'across/reports/months', may: '', packages: 'temporal-polyfill' },
   {
     files: 'across/reports/.*',
-    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(list|filter-fields)|resources/booking-pages/availability|${floor}`,
+    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(list|filter-fields|months|sums|time-zone)|${floor}`,
     packages: 'kysely|typebox|node:timers/promises',
   },
   // A view is a text to this service: the web app knows what it means.

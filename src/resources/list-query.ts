@@ -91,19 +91,30 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
 /** The order of an export by default, so that an import keeps the order of the ids. */
 export const oldest_first: Sorting = { name: 'id', keys: [], descending: false }
 
-/** Query of an export of a list: the list's filters and orders, without paging. */
-export function exportQueryOf<F extends Filters>(resource: Resource, filters: F): TSchema {
+/** Query of all records of a list: its filters, without orders and paging, and other parameters. */
+export function filterQueryOf<F extends Filters>(
+  resource: Resource,
+  filters: F,
+  others: Record<string, TSchema>,
+  required: readonly string[] = [],
+): TSchema {
   const { properties, ...schema } = listQueryOf(resource, filters)
   const { page, per_page, cursor, details, progress, sort, ...filtering } = properties as Record<
     string,
     TSchema
   >
+  return { ...schema, properties: { ...others, ...filtering }, required } as never
+}
+
+/** Query of an export of a list: the list's filters and orders, without paging. */
+export function exportQueryOf<F extends Filters>(resource: Resource, filters: F): TSchema {
+  const { sort } = listQueryOf(resource, filters).properties as Record<string, TSchema>
   const format = Type.Unsafe<'csv' | 'ndjson'>({
     type: 'string',
     enum: ['csv', 'ndjson'],
     default: 'csv',
     description: 'The format of the file.',
   })
-  const by = { ...sort, description: 'Default id: oldest first.' }
-  return { ...schema, properties: { format, sort: by, ...filtering }, required: [] } as never
+  const by = { ...sort, description: 'Default id: oldest first.' } as TSchema
+  return filterQueryOf(resource, filters, { format, sort: by })
 }

@@ -11,6 +11,7 @@ import type { Service } from '../http/service.ts'
 import type { Sharing } from '../http/write-groups.ts'
 import { definitionsOf } from './definitions.ts'
 import { exportRoute } from './export-routes.ts'
+import { groupRoute, type OwnFilters } from './group-routes.ts'
 import { type ListRequest, type ReadByIds, requestOf } from './list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from './list-query.ts'
 import { type Change, type Create, existing, type Remove, type Restore } from './operations.ts'
@@ -40,15 +41,18 @@ type ListRoute<F extends Filters, View> = {
   list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<View>>
   /** Reads the detail views, for the export of the list. Without it, the list has no export. */
   details?: ReadByIds<object>
+  /** Makes the filters of its own. Without it, the list has no groups. */
+  ownFilters?: OwnFilters<F>
 }
 
-/** GET of the list, and of its export. */
+/** GET of the list, of its export, and of its groups. */
 export function listRoute<F extends Filters, View>(
   app: App,
   service: Service,
   resource: Resource,
-  { filters, view, list, details }: ListRoute<F, View>,
+  { filters, view, list, details, ownFilters }: ListRoute<F, View>,
 ): void {
+  if (ownFilters) groupRoute(app, service, resource, filters, ownFilters)
   if (details) exportRoute(app, service, resource, { filters, list, details })
   const { reading, clock } = service
   const { table } = resource

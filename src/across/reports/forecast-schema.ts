@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { time_zone } from '../../resources/time-zone.ts'
 import { Count, LineOwner, omitted_owners, only, owner_id, sums, Value } from './fields.ts'
-import { ShownDay, time_zone } from './period.ts'
+import { ShownDay } from './period.ts'
 
 const open = {
   ...sums,

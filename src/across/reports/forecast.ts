@@ -4,11 +4,11 @@ import type { Filter } from '../../db/lists/filters.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
 import { filtersOf, type ListRequest } from '../../resources/list.ts'
+import type { ReportMonth } from '../../resources/months.ts'
+import { decimalOf, hundredth, unitsOf } from '../../resources/sums.ts'
 import type { Forecast } from './forecast-schema.ts'
 import { byOwner, largestOwners, type Owner } from './lines.ts'
-import type { ReportMonth } from './months.ts'
 import { parts, rest, type Sums } from './queries.ts'
-import { decimalOf, hundredth, unitsOf } from './sums.ts'
 
 type Won = { won_count: number; won_value: bigint }
 /** The open deals of one owner, by month (YYYY-MM) or by `overdue`, `later` and `undated`. */

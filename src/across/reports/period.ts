@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../errors.ts'
 import { Timestamp } from '../../http/fields.ts'
-import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
-import { dayAfter, daysIn, timesOf, todayOf } from './months.ts'
+import { dayAfter, daysIn, timesOf, todayOf } from '../../resources/months.ts'
+import { time_zone, zoneOf } from '../../resources/time-zone.ts'
 
 // The days of a report, as the calendar of a time zone has them.
 
@@ -14,13 +14,6 @@ const asked = (about: string, examples: string[]) =>
   Type.String({ format: 'day', description: about, examples })
 export const ShownDay = (about: string, examples: string[]) =>
   Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: about, examples })
-
-export const time_zone = Type.String({
-  default: 'UTC',
-  maxLength: 64,
-  description: 'The IANA name of the time zone that decides days and months.',
-  examples: ['Europe/Berlin'],
-})
 
 /** The parameters of a period of at most `max_days` days. */
 export const periodParameters = (max_days: number) => ({
@@ -44,19 +37,6 @@ export const period_answer = {
   }),
 }
 const PeriodAnswer = Type.Object(period_answer)
-
-/** The canonical name of the requested time zone. Throws 422 for an unknown one. */
-export function zoneOf({ time_zone }: { time_zone: string }): string {
-  const zone = canonicalTimeZone(time_zone)
-  if (zone !== null) return zone
-  throw invalid([
-    {
-      field: 'time_zone',
-      code: 'unknown_time_zone',
-      message: 'time_zone must be the name of an IANA time zone, such as Europe/Berlin, not an offset.',
-    },
-  ])
-}
 
 /** The days of a query with their times. Throws 422 for days in the wrong order and for more than `max_days`. */
 export function periodOf(query: PeriodQuery, max_days: number, now_ms: number): Static<typeof PeriodAnswer> {

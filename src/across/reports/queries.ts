@@ -6,8 +6,8 @@ import { activities, by_due_date } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
 import { filtersOf, type ListRequest } from '../../resources/list.ts'
-import type { ReportMonth } from './months.ts'
-import { part, type Units, unitsOf } from './sums.ts'
+import type { ReportMonth } from '../../resources/months.ts'
+import { part, type Units, unitsOf } from '../../resources/sums.ts'
 
 /** The number of deals, the sum of their values, and the sum of value × probability in percent (100 times the sum). */
 export type Sums = { count: number; value: Units; weighted_hundredfold: Units }

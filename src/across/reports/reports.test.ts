@@ -5,7 +5,7 @@ import { problems, refused } from '../../../test/envelope.ts'
 import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { defaultProbabilities, stages, statusOf } from '../../resources/deals/stages.ts'
-import { decimalOf, hundredth } from './sums.ts'
+import { decimalOf, hundredth } from '../../resources/sums.ts'
 
 const clock = turnableClock()
 let rapport: Rapport

@@ -8,15 +8,17 @@ import { activities } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { stages, statusOf } from '../../resources/deals/stages.ts'
 import { requestOf } from '../../resources/list.ts'
+import { dayOf, lastMonths, monthsAround, type ReportMonth, todayOf } from '../../resources/months.ts'
+import { decimalOf, hundredth } from '../../resources/sums.ts'
+import { zoneOf } from '../../resources/time-zone.ts'
 import { rateOf } from './fields.ts'
 import { forecastOf } from './forecast.ts'
 import { Forecast, ForecastQuery } from './forecast-schema.ts'
 import { funnelOf } from './funnel.ts'
 import { Funnel, FunnelQuery, max_days as max_days_of_funnel } from './funnel-schema.ts'
-import { dayOf, lastMonths, monthsAround, type ReportMonth, todayOf } from './months.ts'
 import { activitiesByPerson } from './people.ts'
 import { max_days as max_days_of_people, PeopleActivities, PeopleQuery } from './people-schema.ts'
-import { periodOf, zoneOf } from './period.ts'
+import { periodOf } from './period.ts'
 import { type ClosedSums, countOpenActivities, outcomesOf, type Sums, sumsOfStages } from './queries.ts'
 import {
   DealOutcomes,
@@ -26,7 +28,6 @@ import {
   Pipeline,
   PipelineQuery,
 } from './schema.ts'
-import { decimalOf, hundredth } from './sums.ts'
 
 const path = '/api/v1/reports'
 const scope = 'reports:read'

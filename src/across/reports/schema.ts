@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Id } from '../../http/fields.ts'
 import { StageCode, StatusCode } from '../../resources/deals/schema.ts'
+import { time_zone } from '../../resources/time-zone.ts'
 import { Count, only, owner_id, Rate, sums, Value } from './fields.ts'
-import { time_zone } from './period.ts'
 
 export const Pipeline = Type.Object(
   {

@@ -96,6 +96,13 @@ const sum_of_values = prepare((db, p: { workspace_id: number; from: string; to: 
     : query.where('name', 'like', p.like)
 })
 
+/** All names of the counts of a field. */
+function rangeOf(kind: string, field: string) {
+  const name = `${kind}.${field}`
+  // In the order of bytes, `>` follows `=`.
+  return { from: `${name}=`, to: `${name}>`, like: `${name.replaceAll('_', '\\_')}=%` }
+}
+
 /** The number of live records that have any value of a counted field. It reads the totals of all values. */
 export async function countWithValue(
   db: Db,
@@ -103,11 +110,29 @@ export async function countWithValue(
   kind: string,
   field: string,
 ): Promise<number> {
-  const name = `${kind}.${field}`
-  const like = `${name.replaceAll('_', '\\_')}=%`
-  // In the order of bytes, `>` follows `=`.
-  const [row] = await sum_of_values(db, { workspace_id, from: `${name}=`, to: `${name}>`, like })
+  const [row] = await sum_of_values(db, { workspace_id, ...rangeOf(kind, field) })
   return row?.n ?? 0
+}
+
+const counts_of_values = prepare(
+  (db, p: { workspace_id: number; from: string; to: string; like: string }) => {
+    const query = db
+      .selectFrom('record_counts')
+      .select((eb) => ['name', eb.fn.sum<number>('n').as('n')])
+      .where('workspace_id', '=', p.workspace_id)
+      .groupBy('name')
+      .having((eb) => eb.fn.sum<number>('n'), '>', 0)
+    return engineOf(db) === 'sqlite'
+      ? query.where('name', '>=', p.from).where('name', '<', p.to)
+      : query.where('name', 'like', p.like)
+  },
+)
+
+/** The numbers of live records with each value of a counted field, as a text. Those without a value are not among them. */
+export async function countsOfValues(db: Db, workspace_id: number, kind: string, field: string) {
+  const { from, ...range } = rangeOf(kind, field)
+  const rows = await counts_of_values(db, { workspace_id, from, ...range })
+  return rows.map(({ name, n }) => ({ value: name.slice(from.length), n }))
 }
 
 /** The number of live records under a name. */

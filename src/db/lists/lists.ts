@@ -129,7 +129,11 @@ type Row = { id: number } & Record<string, unknown>
 type Measured = Filter & { total: number; more: boolean }
 
 // A filter without a kept total is counted by its index, up to the limit.
-async function measured(db: Db, { table, workspace_id }: PageRequest, filter: Filter): Promise<Measured> {
+async function measured(
+  db: Db,
+  { table, workspace_id }: Pick<PageRequest, 'table' | 'workspace_id'>,
+  filter: Filter,
+): Promise<Measured> {
   if (filter.total !== undefined) return { ...filter, total: filter.total, more: false }
   const limit = sql`LIMIT ${few + 1}`
   if (filter.probe && (await countOfRows(db, sql`${filter.probe} ${limit}`)) > few)
@@ -163,15 +167,27 @@ const live = (workspace_id: number) => sql<SqlBool>`workspace_id = ${workspace_i
 const both = (conditions: RawBuilder<SqlBool>[]) => sql<SqlBool>`${sql.join(conditions, sql` AND `)}`
 
 async function totalOf(db: Db, { table, workspace_id }: PageRequest, filters: Measured[], all: number) {
-  const [only, ...others] = [...filters].sort((a, b) => a.total - b.total)
+  const [only, ...others] = filters
   if (!only) return all
   if (!others.length && !only.more) return only.total
   if (!others.length && only.count) return Number((await only.count.execute(db)).rows[0]?.n)
-  const where = both([live(workspace_id), only.where, ...others.map(({ plain }) => plain)])
+  const where = allOf(workspace_id, filters)
   const { rows } = await sql<{
     n: number
   }>`SELECT count(*) AS n FROM ${sql.table(table)} WHERE ${where}`.execute(db)
   return Number(rows[0]?.n)
+}
+
+/** The live records that meet all filters. Only the rarest filter may use its index. */
+function allOf(workspace_id: number, filters: Measured[]) {
+  const [first, ...others] = [...filters].sort((a, b) => a.total - b.total)
+  return both([live(workspace_id), ...(first ? [first.where] : []), ...others.map(({ plain }) => plain)])
+}
+
+/** The condition of the live records that meet all filters. Only the rarest filter may use its index. */
+export async function conditionOf(db: Db, request: Omit<PageRequest, 'sorting' | 'page'>) {
+  const filters = await Promise.all(request.filters.map((filter) => measured(db, request, filter)))
+  return allOf(request.workspace_id, filters)
 }
 
 async function read(

@@ -26,17 +26,24 @@ export async function listActivities(
   db: Db,
   request: ListRequest<FilterValues<typeof activity_filters>>,
 ): Promise<Listed<ActivityOfList>> {
-  const { status, details } = request.query
-  const wanted = status === undefined ? null : readWanted(status_filter, status)
-  if (wanted && 'code' in wanted) throw invalid([wanted])
-  const filters = wanted ? await statusFilters(db, request, wanted) : []
-  const read = details === 'true' ? withNames : activityRecords.byIds
-  return listRecords<ActivityOfList>(db, activities, request, read, filters)
+  const read = request.query.details === 'true' ? withNames : activityRecords.byIds
+  return listRecords<ActivityOfList>(db, activities, request, read, await statusFilters(db, request))
 }
 
-async function statusFilters(
+/** The filters by the status, which no column holds. */
+export async function statusFilters(
   db: Db,
-  { workspace_id, now }: ListRequest,
+  request: Omit<ListRequest<FilterValues<typeof activity_filters>>, 'listing'>,
+): Promise<Filter[]> {
+  const { status } = request.query
+  const wanted = status === undefined ? null : readWanted(status_filter, status)
+  if (wanted && 'code' in wanted) throw invalid([wanted])
+  return wanted ? filtersOf(db, request, wanted) : []
+}
+
+async function filtersOf(
+  db: Db,
+  { workspace_id, now }: Pick<ListRequest, 'workspace_id' | 'now'>,
   { any, not }: Wanted,
 ): Promise<Filter[]> {
   const filterOf = async (status: string | number): Promise<Filter> => {

@@ -4,7 +4,7 @@ import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { activity_import } from './import.ts'
-import { listActivities } from './list.ts'
+import { listActivities, statusFilters } from './list.ts'
 import {
   activityRecords,
   changeActivity,
@@ -50,6 +50,7 @@ function routes(app: App, service: Service): void {
     view: ActivityOfList,
     list: listActivities,
     details: activityRecords.detailsByIds,
+    ownFilters: statusFilters,
   })
   recordRoutes(
     app,

@@ -53,6 +53,7 @@ function routes(app: App, service: Service): void {
     view: ListedAppointment,
     list: (db, asked) => listRecords(db, appointments, asked, appointmentRecords.byIds),
     details: appointmentRecords.detailsByIds,
+    ownFilters: () => [],
   })
   recordRoutes(
     app,

@@ -39,6 +39,7 @@ function routes(app: App, service: Service): void {
     view: ListedCompany,
     list: (db, asked) => listRecords(db, companies, asked, companyRecords.byIds),
     details: companyRecords.detailsByIds,
+    ownFilters: () => [],
   })
   recordRoutes(
     app,

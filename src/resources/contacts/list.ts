@@ -27,6 +27,15 @@ const firstPage = perNumber((limit) =>
   ),
 )
 
+/** The filter by the words of a search, which looks at names and e-mail addresses. */
+export async function searchFilters(
+  db: Db,
+  { workspace_id, query }: Pick<ListRequest<FilterValues<typeof contact_filters>>, 'workspace_id' | 'query'>,
+): Promise<Filter[]> {
+  const words = searchWords(query.search ?? '')
+  return words.length ? [await searchFilter(db, workspace_id, words)] : []
+}
+
 /** One page of the live contacts that meet the query; a search looks at names and e-mail addresses. */
 export async function listContacts(
   db: Db,
@@ -37,8 +46,7 @@ export async function listContacts(
   const words = searchWords(query.search ?? '')
   const is_newest = 'offset' in page && sorting.name === newest_first.name
   if (!is_newest) {
-    const searched = words.length ? [await searchFilter(db, workspace_id, words)] : []
-    return listRecords(db, contacts, request, contactRecords.byIds, searched)
+    return listRecords(db, contacts, request, contactRecords.byIds, await searchFilters(db, request))
   }
   const filters = await filtersOf(db, contacts, request)
   if (!filters) return emptyPage(listing)

@@ -4,7 +4,7 @@ import { matchText } from '../match.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
 import { contact_import } from './import.ts'
-import { listContacts } from './list.ts'
+import { listContacts, searchFilters } from './list.ts'
 import { changeContact, contactRecords, createContact, deleteContact, restoreContact } from './operations.ts'
 import { contacts } from './resource.ts'
 import { Contact, ContactCreate, ContactUpdate, contact_filters, ListedContact } from './schema.ts'
@@ -36,6 +36,7 @@ function routes(app: App, service: Service): void {
     view: ListedContact,
     list: listContacts,
     details: contactRecords.detailsByIds,
+    ownFilters: searchFilters,
   })
   recordRoutes(
     app,

@@ -7,6 +7,7 @@ import { stageHistoryRoutes } from './history-routes.ts'
 import { deal_import } from './import.ts'
 import { listDeals } from './list.ts'
 import { changeDeal, changeStage, createDeal, dealRecords, deleteDeal, restoreDeal } from './operations.ts'
+import { progressFilters } from './progress.ts'
 import { deals } from './resource.ts'
 import { Deal, DealCreate, DealOfList, DealUpdate, deal_filters, StageChange } from './schema.ts'
 import { stage_changes } from './timeline.ts'
@@ -33,6 +34,7 @@ function routes(app: App, service: Service): void {
     view: DealOfList,
     list: listDeals,
     details: dealRecords.detailsByIds,
+    ownFilters: (_, { query }) => progressFilters(query),
   })
   recordRoutes(
     app,

@@ -63,3 +63,17 @@ export function timesOf(first: string, last: string, time_zone: string): { from:
     to: isoOf(end.subtract({ milliseconds: 1 })),
   }
 }
+
+/** The calendar month that is some months after another one, YYYY-MM. */
+export const monthAfter = (month: string, months: number): string =>
+  Temporal.PlainYearMonth.from(month).add({ months }).toString()
+
+/** The last day of a calendar month, YYYY-MM-DD. */
+export function lastDayOf(month: string): string {
+  const { daysInMonth } = Temporal.PlainYearMonth.from(month)
+  return `${month}-${daysInMonth}`
+}
+
+/** The first moment of a calendar month of a zone, in UTC. */
+export const monthStart = (month: string, time_zone: string): string =>
+  isoOf(Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).toZonedDateTime(time_zone))
