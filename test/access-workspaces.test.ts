@@ -63,6 +63,7 @@ test("another workspace's ids answer exactly like ids that never were, on every 
       [`${name}/ID/notes`, ['GET', 'POST'], id],
       [note, ['GET', 'PUT', 'DELETE'], id],
       [`${note}/restore`, ['POST'], id],
+      [`${note}/history`, ['GET'], id],
     )
   }
   paths.push(

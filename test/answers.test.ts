@@ -96,6 +96,22 @@ test('notes of characters that JSON writes in six bytes stay within an answer to
   assert.equal(new Set(ids).size, 30)
 })
 
+test('a history of long texts comes in pages of about 2 MiB, and misses none', async () => {
+  const path = `/contacts/${await contact()}/notes`
+  const { id } = await answered('POST', path, { body: '€'.repeat(65_535) })
+  for (let n = 0; n < 19; n++)
+    await answered('PUT', `${path}/${id}`, { body: `${n}`.padEnd(65_535, '\u0001') })
+  let [texts, pages] = [0, 0]
+  for (let cursor: string | null = ''; cursor !== null; pages++) {
+    const reply: Reply = await call('GET', `${api}${path}/${id}/history?cursor=${cursor}`)
+    assert.ok(bytesOf(reply) <= 2.5 * mebibyte, `${bytesOf(reply)}`)
+    texts += reply.body.data.length
+    cursor = reply.body.meta.next_cursor
+  }
+  assert.equal(texts, 20)
+  assert.ok(pages > 2 && pages < 8, `${pages}`)
+})
+
 test('a timeline of long notes ends early and says where to go on', async () => {
   const id = await contact()
   for (let n = 0; n < 30; n++) await answered('POST', `/contacts/${id}/notes`, { body: '€'.repeat(65_535) })

@@ -51,7 +51,7 @@ export const custom_fields = defineColumns({
 const author_kinds = ['person', 'key', 'visitor', 'service'] as const
 
 /** Who wrote a record. The command line and jobs are the service. */
-const Author = Type.Object(
+export const Author = Type.Object(
   {
     kind: Type.Unsafe<(typeof author_kinds)[number]>({ type: 'string', enum: author_kinds }),
     id: Type.Unsafe<string | null>({

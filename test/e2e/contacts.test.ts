@@ -161,7 +161,7 @@ test('a note takes one keystroke, can be changed, and comes back after it was de
   await page.keyboard.type('The better note')
   await page.keyboard.press('Control+Enter')
   await notes.getByText('The better note').waitFor()
-  await notes.getByText(/· edited by you$/).waitFor()
+  await notes.getByText(/· edited .+ by you$/).waitFor()
   await page.getByRole('button', { name: 'Delete the note' }).click()
   await notes.getByText('The better note').waitFor({ state: 'detached' })
   await undo(page)

@@ -42,7 +42,7 @@ for (const [kind, make] of Object.entries({ companies: company, deals: deal }))
     await page.keyboard.press('Control+A')
     await page.keyboard.type('Closed in July and August')
     await page.keyboard.press('Control+Enter')
-    await notes.getByText(/· edited by you$/).waitFor()
+    await notes.getByText(/· edited .+ by you$/).waitFor()
     await checkScreen(page)
     await page.getByRole('button', { name: 'Delete the note' }).click()
     await notes.getByText('Closed in July and August').waitFor({ state: 'detached' })
@@ -75,6 +75,49 @@ test('an unsaved note belongs to its record alone, although a company, a deal an
   await editor(page).waitFor()
   assert.equal(await editor(page).inputValue(), 'Half a thought')
 })
+
+for (const by of ['mouse', 'keyboard'])
+  test(`the earlier texts of a note are shown with their authors and what changed, by ${by}`, async (t) => {
+    const id = await company()
+    const path = `/companies/${id}/notes`
+    const note_id = await create(path, { body: 'Closed in August. Orders go through Ms. Ruiz.' })
+    const page = await web.open(t, `/companies/${id}?tab=notes`)
+    const edited = page.getByRole('button', { name: /^edited/ })
+    await notesOf(page).getByText('Closed in August').waitFor()
+    assert.equal(await edited.count(), 0)
+    for (const body of [
+      'Closed in July and August. Orders go through Ms. Ruiz.',
+      'Closed in July and August.',
+    ]) {
+      const changed = await web.rapport.call('PUT', `/api/v1${path}/${note_id}`, { body })
+      assert.equal(changed.status, 200)
+    }
+    await edited.waitFor()
+    if (by === 'mouse') await edited.click()
+    else {
+      await edited.focus()
+      await page.keyboard.press('Enter')
+    }
+    const dialog = page.getByRole('dialog', { name: 'Texts of this note' })
+    const versions = dialog.getByRole('listitem')
+    await versions.nth(2).waitFor()
+    const parts = (nth: number, tag: string) => versions.nth(nth).locator(tag).allTextContents()
+    assert.deepEqual([await parts(0, 'ins'), await parts(0, 'del')], [[], [' Orders go through Ms. Ruiz.']])
+    assert.deepEqual([await parts(1, 'ins'), await parts(1, 'del')], [['July and '], []])
+    assert.deepEqual([await parts(2, 'ins'), await parts(2, 'del')], [[], []])
+    await versions
+      .nth(0)
+      .getByText(/^Now · .+ by First key$/)
+      .waitFor()
+    await checkScreen(page)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.locator('.note-edited:focus').waitFor()
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    const entry = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem')
+    await entry.getByRole('button', { name: /^edited .+ by/ }).click()
+    await versions.nth(2).waitFor()
+  })
 
 test('the timeline of a company has the notes on its deals', async (t) => {
   const company_id = await company()
@@ -127,7 +170,11 @@ test('on a phone, a link to the notes shows the notes, not the facts above them'
   const id = await deal()
   const page = await web.open(t, `/deals/${id}?tab=notes`, phone)
   await page.getByText('No notes yet. Press n to write the first one.').waitFor()
-  const top = () => page.getByRole('tablist').evaluate((tabs) => tabs.getBoundingClientRect().top)
+  const top = () =>
+    page
+      .getByRole('tablist')
+      .boundingBox()
+      .then((box) => box?.y ?? Number.NaN)
   assert.ok((await top()) < 100, `the tabs begin at ${await top()}`)
   await checkScreen(page)
 })

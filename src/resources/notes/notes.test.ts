@@ -3,6 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { readStored } from '../../../test/database.ts'
 import { authorsOf } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { beside, makeKey } from '../../../test/keys.ts'
+import { transaction } from '../../db/db.ts'
+import type { NoteVersion } from './schema.ts'
 
 const clock = turnableClock()
 let rapport: Rapport
@@ -187,6 +190,63 @@ for (const { kind, noun, by, fields } of owners)
       }
       assert.equal((await call('GET', `${list}/999999/notes`)).status, 404)
       assert.equal((await call('POST', `${list}/999999/notes`, { body: 7 })).status, 404)
+    })
+
+    test('the history of a note has its texts, newest first, with the author and the time of each', async () => {
+      const path = await owner()
+      const { call: second } = await makeKey(rapport, {
+        name: 'Second',
+        scopes: [`${kind}:write`, `${kind}:read`],
+      })
+      const { id, created_at } = await made(`${path}/notes`, { body: 'One' })
+      const note = `${path}/notes/${id}`
+      clock.advance(1000)
+      assert.equal((await second('PUT', note, { body: 'Two' })).status, 200)
+      // Neither writes a text.
+      await call('PUT', note, { body: 'Two' })
+      await call('DELETE', note)
+      assert.equal((await call('GET', `${note}/history`)).status, 404)
+      await call('POST', `${note}/restore`)
+      const { status, body } = await second('GET', `${note}/history`)
+      assert.equal(status, 200)
+      assert.deepEqual(body.meta, { per_page: 100, next_cursor: null })
+      const of = ({ body, written_at, written_by }: NoteVersion) => [body, written_at, written_by?.name]
+      assert.deepEqual(body.data.map(of), [
+        ['Two', new Date(clock.now()).toISOString(), 'Second'],
+        ['One', created_at, body.data[1].written_by.name],
+      ])
+      assert.deepEqual(body.data[1].written_by, (await call('GET', note)).body.data.created_by)
+      const stranger = await owner()
+      assert.equal((await call('GET', `${stranger}/notes/${id}/history`)).status, 404)
+    })
+
+    test('a long history comes in pages, and starts with the text before the oldest entry of the audit log', async () => {
+      const path = await owner()
+      const { id } = await made(`${path}/notes`, { body: 'Text 0' })
+      const note = `${path}/notes/${id}`
+      for (let n = 1; n <= 101; n++) {
+        clock.advance(1)
+        assert.equal((await call('PUT', note, { body: `Text ${n}` })).status, 200)
+      }
+      await beside(rapport.data_dir, (db) =>
+        transaction(db, (tx) =>
+          tx
+            .deleteFrom('audit_log')
+            .where('action', '=', 'created')
+            .where('after', 'like', '%"Text 0"%')
+            .execute(),
+        ),
+      )
+      const first = (await call('GET', `${note}/history`)).body
+      const rest = (await call('GET', `${note}/history?cursor=${first.meta.next_cursor}`)).body
+      assert.deepEqual([first.data.length, rest.data.length, rest.meta.next_cursor], [100, 2, null])
+      const texts = [...first.data, ...rest.data].map((version: NoteVersion) => version.body)
+      assert.deepEqual(
+        texts,
+        Array.from({ length: 102 }, (_, n) => `Text ${101 - n}`),
+      )
+      assert.deepEqual(rest.data.at(-1), { body: 'Text 0', written_at: null, written_by: null })
+      assert.equal((await call('GET', `${note}/history?cursor=x`)).status, 422)
     })
 
     test('notes emit no events', async () => {

@@ -1,19 +1,22 @@
 import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
 import { notFound } from '../../errors.ts'
-import { all_at_once_bytes, countFitting } from '../../http/answers.ts'
+import { all_at_once_bytes, countFitting, page_bytes } from '../../http/answers.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List } from '../../http/envelope.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
-import { decodeCursor, wholeAnswer } from '../../http/lists.ts'
+import { decodeCursor, encodeCursor, wholeAnswer } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
+import { type HistoryPlace, most_versions, noteHistory } from './history-queries.ts'
 import { companyNotes, contactNotes, dealNotes, max_notes, type Notes } from './operations.ts'
 import { type Note, NoteParams, NotesQuery } from './resource.ts'
+import { NoteVersion } from './schema.ts'
 
 const order = 'notes'
+const history_order = 'note_history'
 const beyond = Number.MAX_SAFE_INTEGER
 // Notes of one answer; the rest comes by cursor.
 const max_listed = 10_000
@@ -39,16 +42,16 @@ export const companyNoteRoom = roomOf(companyNotes)
 export const dealNoteRoom = roomOf(dealNotes)
 
 function routes(app: App, service: Service, notes: Notes): void {
-  const { db } = service
+  const { db, reading } = service
   const { of, noun, resource, view, create, update } = notes.kind
   const { path, scope } = resource
-  const reading = `${scope}:read`
+  const reads = `${scope}:read`
   operation(
     app,
     {
       method: 'GET',
       path,
-      scope: reading,
+      scope: reads,
       summary: `List all notes of a ${noun}`,
       description:
         'Newest first, all on one page. Above 7 MiB or 10,000 notes, the page has only the newest. Then `meta` has a `next_cursor` for the next page, and `total` counts all notes.',
@@ -74,7 +77,7 @@ function routes(app: App, service: Service, notes: Notes): void {
     path,
     owner_params: IdParams,
     params: NoteParams,
-    reads: reading,
+    reads,
     writes: `${scope}:write`,
     noun: 'note',
     extension: true,
@@ -93,6 +96,32 @@ function routes(app: App, service: Service, notes: Notes): void {
   )
   records.read({ summary: 'Read a note', view }, ({ access, params }) =>
     notes.read(db, access.workspace_id, params),
+  )
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: `${path}/:note_id/history`,
+      scope: reads,
+      summary: 'List the texts that a note has had',
+      description: `The present text first, then the earlier ones, from the audit log, as far back as \`AUDIT_LOG_DAYS\` keeps it. A page has at most ${most_versions} texts, and ends early above 2 MiB. \`meta.next_cursor\` is null at the end.`,
+      params: NoteParams,
+      query: NotesQuery,
+      answers: { 200: List(NoteVersion) },
+      extension: true,
+    },
+    async ({ access: { workspace_id }, params, query: { cursor = '' } }) =>
+      reading(async (db) => {
+        await notes.read(db, workspace_id, params)
+        const place = decodeCursor(history_order, cursor, ['string', 'number']) as HistoryPlace | null
+        const note = { workspace_id, note_id: params.note_id }
+        const { versions, next } = await noteHistory(db, notes.kind, note, {
+          max_bytes: page_bytes,
+          after: place ?? undefined,
+        })
+        const next_cursor = next && encodeCursor(history_order, next)
+        return { success: true as const, data: versions, meta: { per_page: most_versions, next_cursor } }
+      }),
   )
   records.change({ summary: 'Change a note', body: update, view }, async (tx, context, incoming) => {
     const { params, body, ...sent } = incoming

@@ -13,6 +13,8 @@ export function noteApi(kind: Noted, id: number) {
   return {
     list: (cursor?: string, signal?: AbortSignal) =>
       answerOf(api.GET(path, { params: { path: { id }, query: { cursor } }, signal })),
+    history: (note_id: number, cursor: string, signal: AbortSignal) =>
+      answerOf(api.GET(`${one}/history`, { params: { path: { id, note_id }, query: { cursor } }, signal })),
     create: (body: string) => dataOf(api.POST(path, { params: { path: { id } }, body: { body } })),
     change: (note_id: number, body: string) => dataOf(api.PUT(one, { ...at(note_id), body: { body } })),
     remove: (note_id: number) => answerOf(api.DELETE(one, at(note_id))),

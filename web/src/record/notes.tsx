@@ -15,6 +15,7 @@ import { Ago, Soft } from '../ui/values.tsx'
 import { useWhoBy } from './authors.tsx'
 import { MentionInput } from './mention-input.tsx'
 import { MentionText } from './mention-text.tsx'
+import { NoteEdited } from './note-history.tsx'
 import { usePages } from './pages.ts'
 import { useRefresh } from './refresh.ts'
 import './notes.css'
@@ -50,6 +51,7 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
             key={note.id}
             draft_key={`${draft_key}-${note.id}`}
             note={note}
+            owner={{ kind, id }}
             notes_of={notes_of}
             writes={writes}
             onChanged={again}
@@ -170,13 +172,14 @@ function useMeant(id: number) {
 
 type ItemProps = {
   note: Note
+  owner: { kind: Noted; id: number }
   notes_of: ReturnType<typeof noteApi>
   writes: boolean
   draft_key: string
   onChanged: () => Promise<unknown>
 }
 
-function NoteItem({ note, notes_of, writes, draft_key, onChanged }: ItemProps) {
+function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemProps) {
   const t = useTexts()
   const by = useWhoBy()
   const [editing, setEditing] = useState(() => writes && readDraft(draft_key) !== '')
@@ -219,7 +222,7 @@ function NoteItem({ note, notes_of, writes, draft_key, onChanged }: ItemProps) {
         <span>
           <Ago at={note.created_at} />
           {t.record.by(by(note.created_by))}
-          {note.updated_at !== note.created_at && ` · ${t.record.edited}${t.record.by(by(note.updated_by))}`}
+          <NoteEdited note={note} owner={owner} />
         </span>
         {writes && (
           <>

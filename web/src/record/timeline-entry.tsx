@@ -1,6 +1,7 @@
 import { ArrowRightIcon, type Icon, NoteIcon, PencilIcon } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
 import type { Note } from '../api/note-api.ts'
+import { recordOfNote } from '../api/note-kinds.ts'
 import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -11,6 +12,7 @@ import { Explained, type Change as Happened } from './explained.tsx'
 import { type Kind, useKinds, useNames } from './kinds.ts'
 import { RecordLink } from './linked.tsx'
 import { MentionText } from './mention-text.tsx'
+import { NoteEdited } from './note-history.tsx'
 import { OwnerAvatar } from './owner.tsx'
 
 export type Entry = Schemas['TimelineEntry']
@@ -93,7 +95,7 @@ function changedBy({ kind, id, entry: { type, id: entry_id, data } }: Props, cre
 
 function Sentence({ kind, entry: { type, data } }: Omit<Props, 'id'>) {
   if (type === 'change') return <RecordChange kind={kind} {...(data as Change)} />
-  if (isNote(type)) return <WrittenNote {...(data as Note)} />
+  if (isNote(type)) return <WrittenNote type={type} note={data as Note} />
   return <StageChange {...(data as Stage)} />
 }
 
@@ -145,15 +147,18 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
   )
 }
 
-function WrittenNote({ body, created_by }: Note) {
+function WrittenNote({ type, note }: { type: string; note: Note }) {
   const { record } = useTexts()
   const by = useWhoBy()
+  // The type is the kind of the note in the singular.
+  const owner = recordOfNote(`${type}s`, note)
   return (
     <>
       {record.note_written}
-      {record.by(by(created_by))}
+      {record.by(by(note.created_by))}
+      {owner && <NoteEdited note={note} owner={owner} />}
       <div className="timeline-note">
-        <MentionText text={body} />
+        <MentionText text={note.body} />
       </div>
     </>
   )

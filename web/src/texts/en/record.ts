@@ -114,6 +114,9 @@ export const record = {
   edit_note: 'Edit the note',
   delete_note: 'Delete the note',
   edited: 'edited',
+  note_history: 'Texts of this note',
+  note_now: 'Now',
+  note_unknown: 'The audit log no longer has the author and the time',
   // Owners and authors.
   me: 'Me',
   all: 'All',

@@ -1,0 +1,68 @@
+import { type SqlBool, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { bytesOf, fitting } from '../../db/sizes.ts'
+import { namedActors, storedActor } from '../../events/actors.ts'
+import { sideOf } from '../../events/audit.ts'
+import type { Actor } from '../../events/context.ts'
+import { authorOf } from '../shared-columns.ts'
+import type { NoteKind } from './resource.ts'
+import type { NoteVersion } from './schema.ts'
+
+/** A place in a history: the time and the id of an entry of the audit log. */
+export type HistoryPlace = readonly [string, number]
+
+/** Texts of one page. */
+export const most_versions = 100
+const newest: HistoryPlace = ['9999-12-31T23:59:59.999Z', Number.MAX_SAFE_INTEGER]
+
+type Mark = { id: number; at: string; bytes: number }
+type Entry = { actor_kind: Actor['kind']; actor_id: string | null; occurred_at: string; after: string | null }
+
+/**
+ * The texts of a note, newest first, after a place in its history, up to `max_bytes`. `next` is null at the end. The last page has one more
+ * text, that before the oldest entry, if the audit log no longer has the entry that wrote it.
+ */
+export async function noteHistory(
+  db: Db,
+  { resource: { table } }: NoteKind,
+  { workspace_id, note_id }: { workspace_id: number; note_id: number },
+  { max_bytes, after: [at, id] = newest }: { max_bytes: number; after?: HistoryPlace | undefined },
+): Promise<{ versions: NoteVersion[]; next: HistoryPlace | null }> {
+  // A deletion or a restore writes no text.
+  const of_note = sql<SqlBool>`workspace_id = ${workspace_id} AND kind = ${sql.lit(table)}
+    AND record_id = ${String(note_id)} AND action IN ('created', 'updated')`
+  const { rows: marks } = await sql<Mark>`
+    SELECT id, occurred_at AS at, ${bytesOf('after')} AS bytes FROM audit_log
+    WHERE ${of_note} AND (occurred_at, id) < (${at}, ${id})
+    ORDER BY occurred_at DESC, id DESC LIMIT ${most_versions + 1}`.execute(db)
+  const { count } = fitting(marks.slice(0, most_versions), max_bytes)
+  const oldest = marks[count - 1]
+  if (!oldest) return { versions: [], next: null }
+  const { rows: entries } = await sql<Entry>`
+    SELECT actor_kind, actor_id, occurred_at, after FROM audit_log
+    WHERE ${of_note} AND (occurred_at, id) < (${at}, ${id}) AND (occurred_at, id) >= (${oldest.at}, ${oldest.id})
+    ORDER BY occurred_at DESC, id DESC`.execute(db)
+  const versions = await versionsOf(db, workspace_id, entries)
+  if (count < marks.length) return { versions, next: [oldest.at, oldest.id] }
+  const { rows: first } = await sql<{ before: string | null }>`
+    SELECT before FROM audit_log WHERE workspace_id = ${workspace_id} AND id = ${oldest.id}`.execute(db)
+  const body = textOf(first[0]?.before)
+  if (body !== null) versions.push({ body, written_at: null, written_by: null })
+  return { versions, next: null }
+}
+
+/** The texts that these entries wrote. A merge gives a note to another record, and writes no text. */
+async function versionsOf(db: Db, workspace_id: number, entries: readonly Entry[]): Promise<NoteVersion[]> {
+  const actors = entries.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
+  const named = await namedActors(db, workspace_id, actors)
+  return entries.flatMap(({ occurred_at: written_at, after }, index): NoteVersion[] => {
+    const [body, actor] = [textOf(after), actors[index]]
+    if (body === null || !actor) return []
+    return [{ body, written_at, written_by: authorOf(storedActor(actor), named[index]?.name ?? null) }]
+  })
+}
+
+function textOf(side: string | null | undefined): string | null {
+  const { body } = sideOf(side ?? null) ?? {}
+  return typeof body === 'string' ? body : null
+}
