@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mentionedIn } from '../src/events/mentions.ts'
+import { finderOf } from '../src/events/mentions.ts'
 import { completed, mentionOf, mentionPattern, offered, writtenAt } from '../web/src/record/mentions.ts'
 
 const member = (name: string, email: string) => ({ id: `usr_${email.split('@')[0]}`, name, email })
@@ -34,7 +34,7 @@ test('what the app shows as a mention is what the service notifies of', () => {
         )
         .map(({ id }) => id),
     )
-    assert.deepEqual([...mentionedIn(text, all)].sort(), [...new Set(ids)].sort(), text)
+    assert.deepEqual([...finderOf(all)(text)].sort(), [...new Set(ids)].sort(), text)
   }
   assert.equal(mentionPattern([]), null)
 })

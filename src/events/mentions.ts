@@ -22,49 +22,64 @@ const members = prepare((db, p: { workspace_id: number }) =>
 const sign = /(?<![\p{L}\p{N}_.@+-])@(?=\S)/gu
 const end = '(?![\\p{L}\\p{N}_]|[.@-][\\p{L}\\p{N}])'
 
-/** The ids of the members whom a text mentions: `@` with the name or the e-mail address. The longest one counts. */
-export function mentionedIn(text: string, all: readonly Member[]): Set<string> {
-  const composed = text.normalize('NFC')
-  const signs = composed.matchAll(sign).take(most.signs).toArray()
+/** The ids of the members whom a text mentions. */
+type Find = (text: string) => Set<string>
+
+/** Finds the members whom texts mention: `@` with the name or the e-mail address. The longest one counts. */
+export function finderOf(all: readonly Member[]): Find {
   const by_label = new Map<string, string[]>()
-  if (!signs.length) return new Set()
   for (const { id, name, email } of all)
     for (const label of [folded(name), folded(email)])
       if (label) by_label.set(label, [...(by_label.get(label) ?? []), id])
   const labels = [...by_label.keys()].sort((a, b) => b.length - a.length)
-  if (!labels.length) return new Set()
+  if (!labels.length) return () => new Set()
   const label = new RegExp(`(?:${labels.map((one) => RegExp.escape(one)).join('|')})${end}`, 'iuy')
-  const found = new Set<string>()
-  for (const { index } of signs) {
-    label.lastIndex = index + 1
-    const [written = ''] = label.exec(composed) ?? []
-    for (const id of by_label.get(folded(written)) ?? []) found.add(id)
+  return (text) => {
+    const composed = text.normalize('NFC')
+    const found = new Set<string>()
+    for (const { index } of composed.matchAll(sign).take(most.signs)) {
+      label.lastIndex = index + 1
+      const [written = ''] = label.exec(composed) ?? []
+      for (const id of by_label.get(folded(written)) ?? []) found.add(id)
+    }
+    return found
   }
-  return found
 }
 
 const folded = (text: string) => text.trim().normalize('NFC').toLowerCase()
 
-type Note = { id: number; body: string }
+// A batch may mention members in 1,000 texts. Their names are read once in a transaction.
+const finders = new WeakMap<Db, { workspace_id: number; find: Promise<Find> }>()
+
+function finderIn(tx: Db, workspace_id: number): Promise<Find> {
+  const known = finders.get(tx)
+  if (known?.workspace_id === workspace_id) return known.find
+  const find = members(tx, { workspace_id }).then(finderOf)
+  finders.set(tx, { workspace_id, find })
+  return find
+}
+
+/** The record that a notification leads to, and its note if the text is one. */
+type Place = { kind: string; id: number; note_id?: number }
 
 /**
- * Notifies the members whom a note of a record mentions, and whom its text before did not. Imports bring old notes, of
- * which nobody is notified.
+ * Notifies the members whom the text of a note or an activity mentions, and whom the text before did not. Imports bring
+ * old texts, of which nobody is notified.
  */
 export async function notifyMentioned(
   tx: Db,
   context: Context,
-  record: { kind: string; id: number },
-  { id: note_id, body }: Note,
-  before = '',
+  { kind, id, note_id }: Place,
+  text: string | null,
+  before: string | null = null,
 ): Promise<void> {
-  if (context.source === 'import' || body === before || body.search(sign) < 0) return
-  const all = await members(tx, { workspace_id: context.workspace_id })
-  const known = mentionedIn(before, all)
-  for (const user_id of mentionedIn(body, all))
+  if (context.source === 'import' || !text || text === before || text.search(sign) < 0) return
+  const find = await finderIn(tx, context.workspace_id)
+  const known = find(before ?? '')
+  for (const user_id of find(text))
     if (!known.has(user_id))
       notify(tx, context, {
-        ...{ kind: 'mentioned', user_id, note_id },
-        ...{ record_kind: record.kind, record_id: record.id },
+        ...{ kind: 'mentioned', user_id, record_kind: kind, record_id: id },
+        ...(note_id !== undefined && { note_id }),
       })
 }

@@ -157,6 +157,48 @@ test('a deleted note of a company is found in the trash, leads to its company, a
   await notesOf(page).getByText('Orders go through Ms. Ruiz').waitFor()
 })
 
+test('@ in the box that logs a call offers the members, and the one who is chosen finds the activity', async (t) => {
+  const id = await company()
+  const session = await joinAs(web.rapport, 'marta@example.test', 'member', {
+    name: 'Marta Łukasiewicz',
+    language: 'en',
+  })
+  const page = await web.open(t, `/companies/${id}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('l')
+  const dialog = page.getByRole('dialog', { name: /^Log a call or meeting/ })
+  const text = dialog.getByLabel('Note')
+  await text.pressSequentially('Asked for @')
+  const list = page.getByRole('listbox', { name: 'Members to mention' })
+  await list.waitFor()
+  await checkScreen(page)
+  await page.keyboard.press('Escape')
+  await list.waitFor({ state: 'detached' })
+  await text.press('Backspace')
+  await text.pressSequentially('@')
+  await list.getByRole('option', { name: /Marta/ }).click()
+  assert.equal(await text.inputValue(), 'Asked for @Marta Łukasiewicz ')
+  await dialog.getByRole('button', { name: 'Log', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+
+  const other = await web.open(t, '/notifications', { session })
+  const sentence = other
+    .getByRole('listitem')
+    .filter({ hasText: /mentioned you in Call with Lumen Optics GmbH/ })
+  await sentence.getByRole('link').click()
+  await other.getByRole('heading', { level: 1, name: 'Call with Lumen Optics GmbH' }).waitFor()
+  await other.getByRole('tab', { name: 'Details' }).click()
+  await other.locator('.mention[data-own]').getByText('@Marta Łukasiewicz').waitFor()
+  // In place, by the keyboard.
+  await other.getByRole('button', { name: 'Description: Edit' }).press('Enter')
+  await other.keyboard.press('End')
+  await other.keyboard.type(' and @mar')
+  await other.getByRole('listbox', { name: 'Members to mention' }).waitFor()
+  await other.keyboard.press('Tab')
+  await other.keyboard.press('Control+Enter')
+  await other.locator('.mention[data-own]').nth(1).waitFor()
+})
+
 test('who may not write companies and deals reads their notes, without an editor', async (t) => {
   const id = await deal()
   await create(`/deals/${id}/notes`, { body: 'Decides in May' })

@@ -70,6 +70,29 @@ test('a mention in a note of a company or a deal notifies with that record', asy
   )
 })
 
+test('a mention in the text of an activity notifies with the activity: created, changed, or in a batch', async () => {
+  const uma = await named('Uma Thorvaldsen')
+  const create = (body: string) => ok(ada, 'POST', '/activities', { subject: 'Call', type: 'call', body })
+  const first = await create('@Uma Thorvaldsen wants the minutes.')
+  const { data } = await listed(uma.call)
+  const { kind, record, note_id } = data[0]
+  const title = 'Call'
+  assert.deepEqual([kind, record, note_id], ['mentioned', { kind: 'activities', id: first.id, title }, null])
+  const other = await create('Nobody there.')
+  assert.equal(await unread(uma), 1)
+  await ok(ada, 'PUT', `/activities/${other.id}`, { body: 'Nobody there, @Uma Thorvaldsen.' })
+  assert.equal(await unread(uma), 2)
+  await ok(ada, 'POST', `/activities/${other.id}/complete`, { outcome: 'For @Uma Thorvaldsen' })
+  await ok(ada, 'PUT', `/activities/${first.id}`, { body: '@Uma Thorvaldsen has the minutes.' })
+  assert.equal(await unread(uma), 2)
+  const items = ['@Uma Thorvaldsen, once more', 'as said'].map((body) => ({
+    op: 'create',
+    data: { subject: 'Call', body },
+  }))
+  await ok(ada, 'POST', '/activities/batch', { items })
+  assert.equal(await unread(uma), 3)
+})
+
 test('a mention of the longest name counts, and an address or another word is no mention', async () => {
   const [short, long] = [await named('Jo'), await named('Jo Weiß')]
   await noted(ada, '@jo weiß will know.')
@@ -103,18 +126,19 @@ test('a mention of members with one name notifies all of them, and of nobody in 
   assert.deepEqual([await unread(one), await unread(two)], [1, 1])
 })
 
-test('a mention in a refused note or in the notes of an import notifies nobody', async () => {
+test('a mention in a refused note or in what an import brings notifies nobody', async () => {
   const max = await named('Max Überall')
   const { id } = await ok(ada, 'POST', '/contacts', contact())
   await ada('POST', `/contacts/${id}/notes`, { body: `@Max Überall ${'x'.repeat(70_000)}` })
   await ada('POST', '/contacts/999999/notes', { body: '@Max Überall' })
   const archive = archiveOf({
     'contacts-0001.ndjson': '{"id":1,"first_name":"Ana","last_name":"Ruiz"}\n',
+    'activities-0001.ndjson': '{"id":1,"subject":"Call","body":"@Max Überall, in 2024"}\n',
     'notes-0001.ndjson': '{"id":1,"contact_id":1,"body":"@Max Überall wrote this in 2024"}\n',
   })
   const headers = { 'content-type': 'application/gzip' }
   const done = await importFile(rapport, { resource: 'workspace' }, archive, headers)
-  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 2, 0])
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 3, 0])
   assert.equal(await unread(max), 0)
 })
 

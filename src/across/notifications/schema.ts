@@ -28,7 +28,9 @@ export const Notification = Type.Object(
       },
       { description: 'The record, the webhook or the import. Of several records, the first one.' },
     ),
-    note_id: OptionalId({ description: 'The note that mentions you.' }),
+    note_id: OptionalId({
+      description: 'The note that mentions you. Null if the text of an activity does, and for other kinds.',
+    }),
     records: Type.Integer({
       description: 'How many records one request or import assigned, or how often the webhook failed.',
       examples: [1],

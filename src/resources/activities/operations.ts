@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
+import { notifyMentioned } from '../../events/mentions.ts'
 import { changedValues, valueProblems } from '../input.ts'
 import {
   type Change,
@@ -30,7 +31,7 @@ export const activityRecords = recordsOf<Activity, ListedActivity, ActivityField
 const standard = standardOperations(activityRecords, { created: activityCreated })
 export const { remove: deleteActivity, restore: restoreActivity } = standard
 
-/** Adds an activity: activity.created, and activity.completed when it is completed from the start. */
+/** Adds an activity: activity.created, and activity.completed when it is completed from the start. Notifies who is mentioned. */
 export const createActivity: Create<Activity, Static<typeof ActivityCreate>> = async (
   tx,
   context,
@@ -38,6 +39,7 @@ export const createActivity: Create<Activity, Static<typeof ActivityCreate>> = a
   problems,
 ) => {
   const activity = await standard.create(tx, context, body, problems)
+  await notifyMentioned(tx, context, { kind: activities.table, id: activity.id }, activity.body)
   if (activity.completed_at) await emit(tx, context, activityCompleted, activity)
   return activity
 }
@@ -83,6 +85,7 @@ async function save(
 ): Promise<Activity> {
   const action = actionOf(before, values)
   const { after } = await saveChanges(tx, context, activityRecords, before, values, { action })
+  await notifyMentioned(tx, context, { kind: activities.table, id: after.id }, after.body, before.body)
   if (action === 'completed') await emit(tx, context, activityCompleted, after)
   return after
 }

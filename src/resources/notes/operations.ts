@@ -94,7 +94,7 @@ function notesOf(kind: NoteKind) {
     const note = await addRecord(tx, context, records, newValues(resource, body) as NoteBody, {
       [by]: owner_id,
     })
-    await notifyMentioned(tx, context, { kind: of, id: owner_id }, note)
+    await notifyMentioned(tx, context, { kind: of, id: owner_id, note_id: note.id }, note.body)
     return note
   }
 
@@ -110,7 +110,7 @@ function notesOf(kind: NoteKind) {
     refuse(problems)
     const values = changedValues(resource, body, before) as Partial<NoteBody>
     const { after } = await saveChanges(tx, context, records, before, values)
-    await notifyMentioned(tx, context, { kind: of, id: key.id }, after, before.body)
+    await notifyMentioned(tx, context, { kind: of, ...key }, after.body, before.body)
     return after
   }
 

@@ -5,6 +5,8 @@ import { useFormats } from '../app/formats.ts'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { Facts } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
+import { MentionInput } from '../record/mention-input.tsx'
+import { MentionText } from '../record/mention-text.tsx'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
@@ -73,6 +75,8 @@ export function ActivityRecord(props: RecordProps) {
                     label={t.activities.body}
                     kind="long"
                     value={activity.body}
+                    shown={activity.body && <MentionText text={activity.body} />}
+                    Input={MentionInput}
                     onSave={saving('body')}
                   />
                   <Field

@@ -1,9 +1,10 @@
-import { Select, Textarea, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
 import { RecordChooser } from '../record/choices.tsx'
 import { CreateRecord } from '../record/create-record.tsx'
 import type { CreateProps } from '../record/kinds.ts'
+import { MentionInput } from '../record/mention-input.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { MomentInput } from '../ui/inputs.tsx'
 import type { ActivityType } from './labels.tsx'
@@ -48,7 +49,14 @@ export function CreateActivity({ initial, ...dialog }: CreateProps) {
           {links.map(([field, kind]) => (
             <RecordChooser key={field} kind={kind} {...getInputProps(field)} />
           ))}
-          <Textarea label={t.activities.body} autosize minRows={2} maxRows={8} {...getInputProps('body')} />
+          <MentionInput
+            label={t.activities.body}
+            placeholder={t.record.mention_hint}
+            autosize
+            minRows={2}
+            maxRows={8}
+            {...getInputProps('body')}
+          />
         </>
       )}
     </CreateRecord>

@@ -1,9 +1,10 @@
-import { SegmentedControl, Textarea, TextInput } from '@mantine/core'
+import { SegmentedControl, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
 import { RecordChooser } from '../record/choices.tsx'
 import { linkedIn } from '../record/create-record.tsx'
 import type { CreateProps, Linked } from '../record/kinds.ts'
+import { MentionInput } from '../record/mention-input.tsx'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
@@ -100,7 +101,14 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
             data-autofocus
             {...getInputProps('outcome')}
           />
-          <Textarea label={t.activities.note} autosize minRows={2} maxRows={8} {...getInputProps('body')} />
+          <MentionInput
+            label={t.activities.note}
+            placeholder={t.record.mention_hint}
+            autosize
+            minRows={2}
+            maxRows={8}
+            {...getInputProps('body')}
+          />
           {!about.length &&
             links.map(([field, kind]) => <RecordChooser key={field} kind={kind} {...getInputProps(field)} />)}
           <div className="form-pair">

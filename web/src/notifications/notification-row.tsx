@@ -68,12 +68,14 @@ export function NotificationRow({
 }
 
 /** The sentence with the place of the record. */
-function useSentence({ kind, actor, outcome }: Notification): string {
+function useSentence({ kind, actor, note_id, outcome }: Notification): string {
   const t = useTexts()
   const { sentences, ended } = t.notifications
   const who = whoOf(actor, t)
   if (kind === 'import_ended') return ended[outcome ?? 'succeeded']?.(who) ?? '{record}'
-  return sentences[kind]?.(who) ?? '{record}'
+  // The text of an activity has no note.
+  const told = kind === 'mentioned' && note_id === null ? 'mentioned_in' : kind
+  return sentences[told]?.(who) ?? '{record}'
 }
 
 /** The name of the record or of the records, more about them, and where they are. */

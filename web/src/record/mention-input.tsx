@@ -7,14 +7,16 @@ import { useMentionable } from './mentionable.ts'
 import { completed, mentionOf, offered, type Written, writtenAt } from './mentions.ts'
 
 type Props = Omit<TextareaProps, 'value' | 'onChange' | 'ref'> & {
-  value: string
+  value?: string
   onChange: (text: string) => void
-  input: RefObject<HTMLTextAreaElement | null>
+  input?: RefObject<HTMLTextAreaElement | null>
 }
 
 /** A text of several lines. After `@` it offers the members, by the arrow keys and Enter or Tab. */
-export function MentionInput({ value, onChange, input, onKeyDown, ...more }: Props) {
+export function MentionInput({ value = '', onChange, input: given, onKeyDown, onBlur, ...more }: Props) {
   const t = useTexts()
+  const own = useRef<HTMLTextAreaElement>(null)
+  const input = given ?? own
   const members = useMentionable()
   const [written, setWritten] = useState<Written | null>(null)
   // The sign whose list was closed by Escape.
@@ -94,7 +96,12 @@ export function MentionInput({ value, onChange, input, onKeyDown, ...more }: Pro
             look(event.currentTarget)
           }}
           onSelect={(event) => look(event.currentTarget)}
-          onBlur={() => setWritten(null)}
+          onBlur={(event) => {
+            setWritten(null)
+            onBlur?.(event)
+          }}
+          // Escape closes the list, and not the dialog around it.
+          data-mantine-stop-propagation={open || undefined}
           onKeyDown={onKey}
         />
       </Combobox.DropdownTarget>

@@ -1,9 +1,10 @@
 import { Select, Textarea, TextInput } from '@mantine/core'
-import type { FieldKind, Value } from './fields.tsx'
+import type { FieldKind, LongInput, Value } from './fields.tsx'
 import { DayInput, MomentInput, MoneyInput, NumberInput } from './inputs.tsx'
 
 type Props = {
   kind: FieldKind
+  Input: LongInput | undefined
   /** The choices, instead of free text. */
   options: { value: string; label: string }[] | undefined
   required: boolean
@@ -26,10 +27,26 @@ type Props = {
   onEscape: (event: React.KeyboardEvent) => void
 }
 
+const PlainInput: LongInput = ({ onChange, ...more }) => (
+  <Textarea {...more} onChange={(event) => onChange(event.currentTarget.value)} />
+)
+
 /** What edits a field, by its kind. */
 export function FieldEditor(props: Props) {
-  const { kind, options, required, searchable, draft, common, keys, ending, onChange, onSave, onEscape } =
-    props
+  const {
+    kind,
+    Input = PlainInput,
+    options,
+    required,
+    searchable,
+    draft,
+    common,
+    keys,
+    ending,
+    onChange,
+    onSave,
+    onEscape,
+  } = props
   if (options)
     return (
       <Select
@@ -50,14 +67,14 @@ export function FieldEditor(props: Props) {
     )
   if (kind === 'long')
     return (
-      <Textarea
+      <Input
         {...common}
         {...keys}
         autosize
         minRows={2}
         maxRows={12}
         value={String(draft ?? '')}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onChange={onChange}
       />
     )
   const number = kind === 'number' || kind === 'money'

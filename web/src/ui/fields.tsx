@@ -1,6 +1,6 @@
-import { Loader } from '@mantine/core'
+import { Loader, type TextareaProps } from '@mantine/core'
 import { CheckIcon } from '@primer/octicons-react'
-import { useEffect, useId, useRef, useState } from 'react'
+import { type ComponentType, useEffect, useId, useRef, useState } from 'react'
 import { holdKeys } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { latePart } from '../app/late.ts'
@@ -18,6 +18,10 @@ import './fields.css'
 /** The value of a moment is a local time: YYYY-MM-DDTHH:MM. */
 export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'money' | 'date' | 'moment' | 'long'
 export type Value = string | number | null
+/** What edits a long text. */
+export type LongInput = ComponentType<
+  Omit<TextareaProps, 'value' | 'onChange' | 'ref'> & { value: string; onChange: (text: string) => void }
+>
 
 type Props = {
   label: string
@@ -29,6 +33,8 @@ type Props = {
   /** How to show the value. Left out: as its kind says. */
   shown?: React.ReactNode
   kind?: FieldKind
+  /** Left out: a text area. */
+  Input?: LongInput
   /** The choices, instead of free text. */
   options?: { value: string; label: string }[]
   /** Whether typing filters the choices. Left out: if there are more than eight. */
@@ -54,7 +60,7 @@ const saved_ms = 1500
  */
 export function Field(props: Props) {
   const { label, value, shown, kind = 'text', options, required = false, onSave, below } = props
-  const { link } = props
+  const { link, Input } = props
   const { searchable = (options?.length ?? 0) > 8, name } = props
   const t = useTexts()
   const { locale } = useFormats()
@@ -211,7 +217,7 @@ export function Field(props: Props) {
           )
         ) : (
           <FieldEditor
-            {...{ kind, options, required, searchable, common, keys, ending, draft, onEscape }}
+            {...{ kind, Input, options, required, searchable, common, keys, ending, draft, onEscape }}
             onChange={setDraft}
             onSave={save}
           />

@@ -5,6 +5,7 @@ type Who = (who: string) => string
 const sentences: Record<string, Who> = {
   assigned: (who) => `${who} hat Ihnen {record} zugewiesen`,
   mentioned: (who) => `${who} hat Sie in einer Notiz erwähnt: {record}`,
+  mentioned_in: (who) => `${who} hat Sie erwähnt: {record}`,
   webhook_failed: () => 'Zustellungen an den Webhook {record} schlagen fehl',
 }
 const ended: Record<string, Who> = {
@@ -31,7 +32,7 @@ export const notifications: typeof english = {
   older: 'Ältere Mitteilungen zeigen',
   today: 'Heute',
   yesterday: 'Gestern',
-  none: 'Nichts Neues. Hier steht, was andere Ihnen zuweisen, welche Notizen Sie erwähnen und welche Importe beendet sind.',
+  none: 'Nichts Neues. Hier steht, was andere Ihnen zuweisen, welche Notizen und Aktivitäten Sie erwähnen und welche Importe beendet sind.',
   many: (count, records) => `${count} ${records}`,
   times: (count) => `${count}-mal`,
   deleted: 'einen gelöschten Eintrag',

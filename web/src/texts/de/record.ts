@@ -106,6 +106,7 @@ export const record: typeof english = {
   stage_moved: (who, deal) => `${who} hat ${deal} verschoben`,
   save_note: 'Notiz speichern',
   note_keys: 'speichert, @ erwähnt ein Mitglied',
+  mention_hint: '@ erwähnt ein Mitglied',
   mention: 'Mitglieder zum Erwähnen',
   mentionable: (count) => (count === 1 ? '1 Mitglied' : `${count} Mitglieder`),
   edit_note: 'Notiz bearbeiten',

@@ -3,6 +3,7 @@ type Who = (who: string) => string
 const sentences: Record<string, Who> = {
   assigned: (who) => `${who} assigned {record} to you`,
   mentioned: (who) => `${who} mentioned you in a note on {record}`,
+  mentioned_in: (who) => `${who} mentioned you in {record}`,
   webhook_failed: () => 'Deliveries to the webhook {record} fail',
 }
 const ended: Record<string, Who> = {
@@ -31,7 +32,7 @@ export const notifications = {
   older: 'Show older notifications',
   today: 'Today',
   yesterday: 'Yesterday',
-  none: 'Nothing new. Records that others assign to you appear here, notes that mention you, and imports that end.',
+  none: 'Nothing new. Records that others assign to you appear here, notes and activities that mention you, and imports that end.',
   many: (count: string, records: string) => `${count} ${records.toLowerCase()}`,
   times: (count: string) => `${count} times`,
   deleted: 'a deleted record',

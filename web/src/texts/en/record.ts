@@ -109,6 +109,7 @@ export const record = {
   // Notes.
   save_note: 'Save note',
   note_keys: 'saves, @ mentions a member',
+  mention_hint: '@ mentions a member',
   mention: 'Members to mention',
   mentionable: (count: number) => (count === 1 ? '1 member' : `${count} members`),
   edit_note: 'Edit the note',
