@@ -187,12 +187,21 @@ test('the archive of a workspace is dropped, counted by kind, checked, imported 
   await page.keyboard.press('Enter')
   await ended(page)
   await page.getByText('The check wrote nothing.').waitFor()
+  const numbersOf = (kind: string) =>
+    page
+      .getByRole('table', { name: 'Numbers by kind' })
+      .getByRole('row', { name: new RegExp(`^${kind} \\d`) })
+      .innerText()
+  assert.equal(await numbersOf('Companies'), `Companies\t${companies}\t${companies}\t0\t0\t0`)
   assert.deepEqual(await totals(), [companies, contacts])
   await page.getByRole('button', { name: 'Start import' }).focus()
   await page.keyboard.press('Enter')
   await heading(page, 'nordwind.tar.gz')
   await ended(page)
   assert.equal(await count(page, 'With errors'), '0')
+  assert.equal(await numbersOf('Contacts'), `Contacts\t${contacts}\t${contacts}\t0\t0\t0`)
+  await page.getByText('Members are not imported.').waitFor()
+  await checkScreen(page)
   assert.deepEqual(await totals(), [companies * 2, contacts * 2])
 
   await page.getByRole('button', { name: 'Undo import' }).focus()
