@@ -334,7 +334,7 @@ test('a dry run of an archive counts, and writes nothing', async () => {
 test('a line with an error, an unknown owner and a missing company are reported with their file and line', async () => {
   const target = await newWorkspace()
   const contact = { first_name: 'Ana', last_name: 'Ruiz', owner_id: 'usr_gone', company_id: 7 }
-  const lines = `${JSON.stringify({ id: 1, ...contact })}\n{"id":2,"first_name":"Zoë"}\nnot JSON\n`
+  const lines = `${JSON.stringify({ id: 1, ...contact })}\n{"id":2,"first_name":"Zoë","owner_id":"usr_gone"}\nnot JSON\n`
   const done = await imported(target, archiveOf({ 'contacts-0001.ndjson': lines }))
   assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
   assert.deepEqual(done.kinds, [
@@ -344,6 +344,8 @@ test('a line with an error, an unknown owner and a missing company are reported 
   assert.match(text, /company_id,"contacts-0001\.ndjson, line 1: /)
   assert.match(text, /owner_id,"contacts-0001\.ndjson, line 1: /)
   assert.match(text, /last_name,"contacts-0001\.ndjson, line 2: /)
+  // It is not imported at all.
+  assert.doesNotMatch(text, /owner_id,"contacts-0001\.ndjson, line 2: /)
   assert.match(text, /contacts-0001\.ndjson, line 3: The line is not valid JSON/)
 })
 

@@ -61,8 +61,7 @@ type Prepared = { row: FileRow; item: Item; later: Record<string, unknown> | nul
 
 /** Imports rows in one transaction, together with the position in the file. Throws Lost. */
 export async function importRows(running: Running, rows: readonly FileRow[]): Promise<void> {
-  const errors: RowError[] = []
-  const prepared = await prepareRows(running, rows, errors)
+  const { prepared, errors, notes } = await prepareRows(running, rows)
   const { row, options } = running
   const failed_before = rows.length - prepared.length
   const writes = writesOf(running.room) as Writes
@@ -79,7 +78,9 @@ export async function importRows(running: Running, rows: readonly FileRow[]): Pr
     return [...outcomes, ...changed]
   }
   const save = async (tx: Db, outcomes: readonly Outcome[]) => {
-    const found = [...errors, ...errorsOf(prepared, changes, outcomes)]
+    const imported = importedOf(prepared, outcomes, on_match)
+    const kept_notes = notes.filter((note) => imported.has(note.row))
+    const found = [...errors, ...kept_notes, ...errorsOf(prepared, changes, outcomes)]
     found.sort((a, b) => a.row.number - b.row.number)
     return saveProgress(tx, row, rows, {
       ...countsOf(outcomes.slice(0, prepared.length)),
@@ -125,17 +126,26 @@ async function tryOut({ db }: Running, run: (tx: Db) => Promise<Outcome[]>): Pro
   }
 }
 
-async function prepareRows(
-  running: Running,
-  rows: readonly FileRow[],
-  errors: RowError[],
-): Promise<Prepared[]> {
+/** The rows that became records. Of the others, nothing was imported without a link. */
+const importedOf = (prepared: readonly Prepared[], outcomes: readonly Outcome[], on_match: string) =>
+  new Set(
+    prepared.flatMap(({ row }, n) => {
+      const { error, status } = outcomes[n] as Outcome
+      return error || (on_match === 'skip' && status === 'unchanged') ? [] : [row]
+    }),
+  )
+
+/** Rows that can be read, the errors of the others, and notes on links that rows lose. */
+type Read = { prepared: Prepared[]; errors: RowError[]; notes: RowError[] }
+
+async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<Read> {
+  const errors: RowError[] = []
   const mapped = new Map<FileRow, MappedRow>()
   for (const row of rows) {
     if (row.problem) errors.push({ row, field: '', message: row.problem })
     else mapped.set(row, running.mapping.read(row))
   }
-  errors.push(...(await running.relink(running, mapped)))
+  const notes = await running.relink(running, mapped)
   const problems = await linkNames(running, [...mapped.values()])
   const prepared: Prepared[] = []
   for (const [row, read] of mapped) {
@@ -143,7 +153,7 @@ async function prepareRows(
     if (problem) errors.push({ row, field: Object.keys(read.names).join(), message: problem })
     else prepared.push({ row, ...itemOf(running, read) })
   }
-  return prepared
+  return { prepared, errors, notes }
 }
 
 function itemOf({ options: { on_match, match }, room }: Running, { data }: MappedRow) {
