@@ -70,6 +70,9 @@ export function useArchiveKinds(): Record<string, string> {
   return { ...Object.fromEntries(of_records), ...t.imports.kinds }
 }
 
+// An archive changes no record.
+const counted_by_kind = counted.filter((name) => name !== 'updated')
+
 /** The numbers of an archive's import by kind, and what it leaves out. */
 function KindCounts({ kinds }: Pick<Import, 'kinds'>) {
   const t = useTexts()
@@ -82,7 +85,7 @@ function KindCounts({ kinds }: Pick<Import, 'kinds'>) {
           <thead>
             <tr>
               <th scope="col">{t.imports.of_kind}</th>
-              {counted.map((name) => (
+              {counted_by_kind.map((name) => (
                 <th key={name} scope="col" className="numbers">
                   {t.imports[name]}
                 </th>
@@ -93,7 +96,7 @@ function KindCounts({ kinds }: Pick<Import, 'kinds'>) {
             {kinds.map((one) => (
               <tr key={one.kind}>
                 <th scope="row">{names[one.kind] ?? one.kind}</th>
-                {counted.map((name) => (
+                {counted_by_kind.map((name) => (
                   <td
                     key={name}
                     className="numbers"
