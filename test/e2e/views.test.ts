@@ -18,6 +18,16 @@ const call = async (method: string, path: string, body?: object) => {
   return reply.body.data
 }
 const save = (list: string, name: string, query: string) => call('POST', '/views', { list, name, query })
+/** Calls the API in the page, as the person who is signed in. */
+const asPerson = (page: Page, method: string, path: string, body?: object) =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const headers = { 'content-type': 'application/json' }
+      const reply = await fetch(`/api/v1${path}`, { method, ...(body && { headers, body }) })
+      return ((await reply.json()) as { data: { id: string; tabs: string[] } }).data
+    },
+    [method, path, body && JSON.stringify(body)] as [string, string, string | undefined],
+  )
 const saved = async (id: string) => (await call('GET', `/views/${id}`)).query
 const strip = (page: Page) => page.getByRole('navigation', { name: /Views|Ansichten/ })
 const tab = (page: Page, name: string) => strip(page).getByRole('link', { name, exact: true })
@@ -27,6 +37,22 @@ const isCurrent = (page: Page, name: string) =>
     () => current(page),
     (names) => names.join() === name,
   )
+const names = (page: Page) => strip(page).getByRole('link').allInnerTexts()
+const areTabs = (page: Page, ...wanted: string[]) =>
+  until(
+    () => names(page),
+    (shown) => shown.join() === ['All', 'Mine', ...wanted].join(),
+  )
+/** Opens the menu of the current tab, and reads what it offers. */
+async function menu(page: Page, name: string) {
+  await button(page, `Actions on the view ${name}`).click()
+  await page.getByRole('menu').waitFor()
+  return page.getByRole('menuitem').allInnerTexts()
+}
+const choose = async (page: Page, name: string, action: string) => {
+  await menu(page, name)
+  await page.getByRole('menuitem', { name: action }).click()
+}
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const parameter = (page: Page, name: string) => new URL(page.url()).searchParams.get(name)
 
@@ -71,8 +97,14 @@ test('what differs from a tab can be saved in it, taken back, or saved as a new 
   await button(page, 'Save as new view').click()
   const dialog = page.getByRole('dialog', { name: 'Save as new view' })
   await dialog.getByRole('textbox', { name: 'Name of the view' }).fill('Leads by name')
+  assert.ok(await dialog.getByRole('radio', { name: 'Only me' }).isChecked())
   await page.keyboard.press('Enter')
   await isCurrent(page, 'Leads by name')
+  const of_all = await call('GET', '/views?list=contacts')
+  assert.deepEqual(
+    of_all.map(({ name }: { name: string }) => name),
+    ['Leads'],
+  )
   assert.deepEqual(await strip(page).getByRole('link').allInnerTexts(), [
     ...['All', 'Mine', 'Leads', 'Leads by name'],
   ])
@@ -109,7 +141,132 @@ test('who may only read opens the tabs and cannot change them', async (t) => {
   await page.goto(`${page.url()}&sort=name`)
   await isCurrent(page, 'Demos')
   assert.equal(await button(page, 'Save as new view').count(), 0)
-  assert.equal(await button(page, 'Actions on the view Demos').count(), 0)
+  assert.deepEqual(await menu(page, 'Demos'), ['Make default'])
+})
+
+test('a save over a change of somebody else says who it was, and the next one overwrites it', async (t) => {
+  const { id } = await save('companies', 'Shipping', 'industry=Shipping')
+  const page = await web.open(t, '/companies', { allow: /status of 412/ })
+  await tab(page, 'Shipping').click()
+  await isCurrent(page, 'Shipping')
+  await page.goto(`${page.url()}&sort=name`)
+  // Somebody is faster, once.
+  let overtaken = false
+  await page.route(`**/api/v1/views/${id}`, async (route) => {
+    if (route.request().method() === 'PATCH' && !overtaken) {
+      overtaken = true
+      await call('PUT', `/views/${id}`, { query: 'industry=Ports' })
+    }
+    await route.continue()
+  })
+  await button(page, 'Save').click()
+  await page.getByText(/^First key changed this view .* Save again to overwrite that change\.$/).waitFor()
+  assert.equal(await saved(id), 'industry=Ports')
+  await button(page, 'Save').click()
+  await page.getByText('View Shipping saved').waitFor()
+  assert.equal(await saved(id), 'industry=Shipping&sort=name')
+  await call('DELETE', `/views/${id}`)
+})
+
+test('tabs move by drag and by keyboard, for this person alone, and stay there', async (t) => {
+  const session = await joinAs(web.rapport, 'mover@example.test', 'member', { language: 'en' })
+  for (const name of ['One', 'Two', 'Three']) await save('activities', name, `search=${name}`)
+  const page = await web.open(t, '/activities', { session })
+  await tab(page, 'Three').waitFor()
+  const before = await names(page)
+  await areTabs(page, ...before.slice(2))
+  const others = before.slice(2, -3)
+  await tab(page, 'Three').dragTo(tab(page, 'One'), { targetPosition: { x: 2, y: 8 } })
+  await areTabs(page, ...others, 'Three', 'One', 'Two')
+
+  await tab(page, 'One').focus()
+  await page.keyboard.press('Enter')
+  await isCurrent(page, 'One')
+  const actions = button(page, 'Actions on the view One')
+  await actions.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Move right' }).press('Enter')
+  await areTabs(page, ...others, 'Three', 'Two', 'One')
+  await page
+    .getByRole('status')
+    .getByText(`One is view ${others.length + 3} of ${others.length + 3}`)
+    .waitFor()
+  assert.deepEqual(await menu(page, 'One'), ['Rename view', 'Move left', 'Make default', 'Delete view'])
+  await checkScreen(page)
+  await page.getByRole('menuitem', { name: 'Move left' }).click()
+  await areTabs(page, ...others, 'Three', 'One', 'Two')
+  // What is stored, after the last answer.
+  await until(
+    async () => (await asPerson(page, 'GET', '/view-tabs/activities')).tabs.length,
+    (count) => count === others.length + 3,
+  )
+  await page.reload()
+  await areTabs(page, ...others, 'Three', 'One', 'Two')
+  const owner = await web.open(t, '/activities')
+  await areTabs(owner, ...others, 'One', 'Two', 'Three')
+})
+
+test('a list without a query opens with the default of the person, and All shows every record', async (t) => {
+  const session = await joinAs(web.rapport, 'default@example.test', 'member', { language: 'en' })
+  await call('POST', '/companies', { name: 'Default Dairy', industry: 'Dairy' })
+  await call('POST', '/companies', { name: 'Default Steel', industry: 'Steel' })
+  await save('companies', 'Dairies', 'industry=Dairy&search=default')
+  const page = await web.open(t, '/companies', { session })
+  await tab(page, 'Dairies').click()
+  await isCurrent(page, 'Dairies')
+  await choose(page, 'Dairies', 'Make default')
+  await page.getByText('The list opens with Dairies').waitFor()
+  assert.ok(!(await menu(page, 'Dairies')).includes('Make default'))
+  await page.keyboard.press('Escape')
+  const rail = page.getByRole('navigation', { name: 'Main' }).first()
+  await rail.getByRole('link', { name: 'Contacts', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor()
+  const reads: string[] = []
+  page.on('request', (request) => /\/api\/v1\/view/.test(request.url()) && reads.push(request.url()))
+  await rail.getByRole('link', { name: 'Companies', exact: true }).click()
+  await page.getByText('Default Dairy').waitFor()
+  assert.equal(parameter(page, 'industry'), 'Dairy')
+  assert.deepEqual(await current(page), ['Dairies'])
+  assert.deepEqual(reads, [])
+  await page.goto(`${web.rapport.url}/companies`)
+  await isCurrent(page, 'Dairies')
+  await tab(page, 'All').click()
+  await page.getByText('Default Steel').waitFor()
+  await isCurrent(page, 'All')
+  await page.reload()
+  await page.getByText('Default Steel').waitFor()
+  // The link of a filter is not the default.
+  await page.goto(`${web.rapport.url}/companies?industry=Steel`)
+  await page.getByText('Default Steel').waitFor()
+  assert.deepEqual(await current(page), ['All'])
+  await choose(page, 'All', 'Make default')
+  await page.getByText('The list opens with All').waitFor()
+  await page.goto(`${web.rapport.url}/companies`)
+  await isCurrent(page, 'All')
+})
+
+test('a view is shared with everybody and taken back by its maker alone', async (t) => {
+  const session = await joinAs(web.rapport, 'sharer@example.test', 'member', { language: 'en' })
+  const page = await web.open(t, '/contacts', { session })
+  const body = { list: 'contacts', name: 'Of the maker', query: 'search=maker', visibility: 'private' }
+  await tab(page, 'All').waitFor()
+  const { id } = await asPerson(page, 'POST', '/views', body)
+  // The change stream shows it.
+  await tab(page, 'Of the maker').click()
+  await isCurrent(page, 'Of the maker')
+  await choose(page, 'Of the maker', 'Share with everybody')
+  await page.getByText('Everybody sees the view Of the maker').waitFor()
+  assert.equal((await call('GET', `/views/${id}`)).visibility, 'shared')
+
+  const mate = await joinAs(web.rapport, 'mate@example.test', 'member', { language: 'en' })
+  const other = await web.open(t, `/contacts?saved=${id}&search=maker`, { session: mate })
+  await isCurrent(other, 'Of the maker')
+  const offered = await menu(other, 'Of the maker')
+  for (const action of ['Rename view', 'Show only to me', 'Delete view']) assert.ok(!offered.includes(action))
+  await other.keyboard.press('Escape')
+  await choose(page, 'Of the maker', 'Show only to me')
+  await tab(other, 'Of the maker').waitFor({ state: 'detached' })
+  assert.equal((await web.rapport.call('GET', `/api/v1/views/${id}`)).status, 404)
 })
 
 test('on a phone, a menu lists the tabs that have no room, and the current one is in sight', async (t) => {

@@ -10,14 +10,22 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
-import { all_kinds } from '../kinds.ts'
+import { all_kinds, kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
+import { defaultAddress, listed } from '../record/saved-views.ts'
 import type { Address } from '../ui/list-view.ts'
 import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
 import { hadSession, sessionQuery } from './session.ts'
+
+type Opening = {
+  context: { client: QueryClient }
+  location: { pathname: string }
+  search: Address
+  cause: 'preload' | 'enter' | 'stay'
+}
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet })
 
@@ -134,8 +142,19 @@ const pages: Record<string, AsyncRouteComponent<object>> = {
   ),
 }
 const page_routes = Object.entries(pages).map(([path, component]) =>
-  createRoute({ getParentRoute: () => frame, path, component }),
+  createRoute({ getParentRoute: () => frame, path, component, beforeLoad: openDefault }),
 )
+
+/** A list that is opened without a query opens with its default view. */
+async function openDefault({ context, location, search, cause }: Opening): Promise<void> {
+  const list = listed.find((one) => kinds[one].path === location.pathname)
+  const is_plain = Object.keys(search).every((name) => name === 'create')
+  // On the page itself, an address without a query shows all records: the person has removed the filters.
+  if (!list || !is_plain || cause === 'stay') return
+  // The page shows why the views cannot be read.
+  const address = await defaultAddress(context.client, list).catch(() => null)
+  if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
+}
 
 // Paths are plain strings, not types: links use them as in the address.
 const tree = root.addChildren([...open_routes, frame.addChildren(page_routes)])

@@ -1,38 +1,31 @@
-import { ActionIcon, Button, TextInput } from '@mantine/core'
-import { KebabHorizontalIcon, PencilIcon, TrashIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { HomeIcon, LockIcon } from '@primer/octicons-react'
 import { useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, type Schemas, taggedOf } from '../api/client.ts'
+import { isStale } from '../api/record-api.ts'
+import { laterDialog } from '../app/contained.tsx'
+import { useFormats } from '../app/formats.ts'
 import { inWords, ProblemNote, showProblem } from '../app/problems.tsx'
-import { useMay } from '../app/session.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useMay, useSession } from '../app/session.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import { keepFocus } from '../ui/focus.ts'
-import { FormDialog } from '../ui/form.tsx'
 import { type Address, useAddress } from '../ui/list-view.ts'
 import { offerUndo, showMessage } from '../ui/undo.tsx'
+import { visible } from '../ui/visible.ts'
 import { owner_me } from './owner.tsx'
 import { useRefresh } from './refresh.ts'
+import { addressOf, type List, queryOf, useChangeTabs, useSavedViews, type View } from './saved-views.ts'
+import type { NamedView } from './view-dialog.tsx'
+import { useTabDrag } from './view-drag.ts'
+import { type TabActions, ViewMenu } from './view-menu.tsx'
 import './views.css'
 
-type View = Schemas['View']
-type List = View['list']
+const ViewDialog = laterDialog(async () => (await import('./view-dialog.tsx')).ViewDialog)
 
-// Parameters of the address that are not part of a view. The date is the place in the calendar.
-const momentary = ['page', 'open', 'create', 'tab', 'cursor', 'date', 'saved']
 // How the list is shown: every tab without a name keeps them.
 const manners = ['view', 'show']
-
-/** The view in the address, as text that does not depend on the order of parameters. */
-function queryOf(address: Address, without: readonly string[] = []): string {
-  const parts = Object.entries(address).filter(
-    ([name, value]) => value && !momentary.includes(name) && !without.includes(name),
-  )
-  return new URLSearchParams(parts.sort(([a], [b]) => (a < b ? -1 : 1))).toString()
-}
-
-const addressOf = ({ query }: View): Address => Object.fromEntries(new URLSearchParams(query))
 
 type Tab = { key: string; name: string; search: Address; view?: View }
 
@@ -40,103 +33,154 @@ type Tab = { key: string; name: string; search: Address; view?: View }
 function useTabs(list: List, reads: boolean) {
   const t = useTexts()
   const { address } = useAddress()
-  const { data, error } = useQuery({
-    queryKey: ['views', list],
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/views', { signal, params: { query: { list } } })),
-    enabled: reads,
-  })
+  const { views, default_tab, error } = useSavedViews(list, reads)
   const now = queryOf(address)
   const { date } = address
   const kept = Object.fromEntries(
     [...manners, 'date'].flatMap((name) => (address[name] ? [[name, address[name]]] : [])),
   )
-  const all: Tab = { key: 'all', name: t.record.all, search: kept }
+  // An address without a query opens the default tab.
+  const saved = default_tab !== 'all' && { saved: 'all' }
+  const all: Tab = { key: 'all', name: t.record.all, search: { ...kept, ...saved } }
   const mine: Tab = { key: 'mine', name: t.record.mine, search: { ...kept, owner_id: owner_me } }
-  // The service lists the newest first. A new tab comes last, so that the others stay where they are.
-  const named = (data ?? []).toReversed().map((view): Tab => {
+  const named = views.map((view): Tab => {
     const search = { ...(date && { date }), ...addressOf(view), saved: view.id }
     return { key: view.id, name: view.name, search, view }
   })
+  const tabs = [all, mine, ...named]
   const same = ({ view }: Tab) => view !== undefined && queryOf(addressOf(view)) === now
   const current =
-    named.find(({ key }) => key === address.saved) ??
+    tabs.find(({ key }) => key === address.saved) ??
     named.find(same) ??
     (address.owner_id === owner_me ? mine : all)
   const differs = current.view
     ? !same(current)
     : queryOf(address, manners) !== queryOf(current.search, manners)
-  return { tabs: [all, mine, ...named], current, differs, now, kept, error }
+  return { tabs, current, differs, now, default_tab, error }
 }
 
-/** The saved views of a list as tabs, shared by the workspace: open, save, rename, delete. */
+/** What the person may do with views. */
+function useRights() {
+  const may = useMay()
+  const { user, role } = useSession()
+  const writes = may('views:write')
+  const isOwn = ({ created_by }: View) => created_by?.kind === 'person' && created_by.id === user.id
+  const manages = role === 'owner' || role === 'admin'
+  return {
+    reads: may('views:read'),
+    writes,
+    isOwn: (view: View) => writes && isOwn(view),
+    // A view that no person made belongs to everybody.
+    mayChange: (view: View) => writes && (manages || view.created_by?.kind !== 'person' || isOwn(view)),
+  }
+}
+
+const pathOf = ({ id }: Pick<View, 'id'>) => ({ path: { view_id: id } })
+
+/** The saved views of a list as tabs: open, save, name, share, order, delete, and the default. */
 export function ViewTabs({ list }: { list: List }) {
   const t = useTexts()
-  const may = useMay()
-  const reads = may('views:read')
-  const { tabs, current, differs, now, kept, error } = useTabs(list, reads)
+  const { reads, writes, isOwn, mayChange } = useRights()
+  const { tabs, current, differs, now, default_tab, error } = useTabs(list, reads)
   const [naming, setNaming] = useState<'new' | 'rename' | null>(null)
+  const [said, setSaid] = useState('')
   const strip = useRef<HTMLElement>(null)
-  const hides = useOverflow(strip, current.key, tabs.length)
+  const hides = useOverflow(strip, current.key, tabs.map(({ key, name }) => `${key} ${name}`).join())
   const { pathname } = useLocation()
   const { change: changeAddress } = useAddress()
   const navigate = useNavigate()
   const router = useRouter()
   const refresh = useRefresh()
+  const changeTabs = useChangeTabs(list)
+  const keys = tabs.flatMap(({ key, view }) => (view ? [key] : []))
+  const dragOf = useTabDrag(keys, order)
+  const { view } = current
+  const save = useSave(view, differs)
   if (!reads) return null
-  const writes = may('views:write')
 
   const go = (search: Address) => navigate({ to: pathname, search: search as never })
-  async function create(name: string, query: string) {
-    const made = dataOf(api.POST('/api/v1/views', { body: { list, name, query } }))
+  const shown = (work: Promise<unknown>) => work.catch((problem) => showProblem(problem, t))
+  async function create({ name, visibility }: NamedView, query: string) {
+    const made = dataOf(api.POST('/api/v1/views', { body: { list, name, query, visibility } }))
     const view = await inWords(made, t.app.views_full)
     await refresh('views')
     return view
   }
-  async function change({ id }: View, body: Schemas['ViewUpdate']) {
-    await dataOf(api.PATCH('/api/v1/views/{view_id}', { params: { path: { view_id: id } }, body }))
+  async function change(view: View, body: Schemas['ViewUpdate']) {
+    await dataOf(api.PATCH('/api/v1/views/{view_id}', { params: pathOf(view), body }))
     await refresh('views')
   }
-  async function save(view: View) {
-    try {
-      await change(view, { query: now })
-      offerUndo(t, t.app.view_saved(view.name), () => change(view, { query: view.query }))
-    } catch (problem) {
-      showProblem(problem, t)
-    }
-    keepFocus()
+  function order(next: string[], moved: string) {
+    const name = tabs.find(({ key }) => key === moved)?.name ?? ''
+    setSaid(t.app.view_moved(name, next.indexOf(moved) + 1, next.length))
+    shown(changeTabs({ tabs: next }))
   }
-  async function remove({ id, name, query }: View) {
-    try {
-      await answerOf(api.DELETE('/api/v1/views/{view_id}', { params: { path: { view_id: id } } }))
-      await go(kept)
-      await refresh('views')
-      offerUndo(t, t.app.view_deleted(name), () => create(name, query))
-    } catch (problem) {
-      showProblem(problem, t)
+  async function remove(view: View) {
+    const place = keys.indexOf(view.id)
+    async function restore() {
+      const { id } = await create(view, view.query)
+      const others = keys.filter((key) => key !== view.id)
+      const tabs = others.toSpliced(place, 0, id)
+      await changeTabs({ tabs, ...(default_tab === view.id && { default_tab: id }) })
     }
-    keepFocus()
+    await answerOf(api.DELETE('/api/v1/views/{view_id}', { params: pathOf(view) }))
+    await go(tabs[0]?.search ?? {})
+    await refresh('views')
+    offerUndo(t, t.app.view_deleted(view.name), restore)
   }
-  const { view } = current
+  async function show(view: View, visibility: View['visibility']) {
+    await change(view, { visibility })
+    const before = view.visibility
+    offerUndo(t, t.app.view_shown[visibility](view.name), () => change(view, { visibility: before }))
+  }
+  async function makeDefault() {
+    await changeTabs({ default_tab: current.key === 'all' ? null : current.key })
+    showMessage(t.app.default_set(current.name))
+  }
+  const place = keys.indexOf(current.key)
+  const move = (by: 1 | -1) => {
+    const next = keys.filter((key) => key !== current.key).toSpliced(place + by, 0, current.key)
+    return () => order(next, current.key)
+  }
+  const ended = (work: () => Promise<unknown>) => () => void shown(work()).finally(() => keepFocus())
+  const actions: TabActions = {
+    ...(view && mayChange(view) && { rename: () => setNaming('rename') }),
+    ...(view && isOwn(view) && view.visibility === 'private' && { share: ended(() => show(view, 'shared')) }),
+    ...(view &&
+      isOwn(view) &&
+      view.visibility === 'shared' && { make_private: ended(() => show(view, 'private')) }),
+    ...(place > 0 && { move_left: move(-1) }),
+    ...(view && place < keys.length - 1 && { move_right: move(1) }),
+    ...(current.key !== default_tab && { make_default: ended(makeDefault) }),
+    ...(view && mayChange(view) && { remove: ended(() => remove(view)) }),
+  }
   return (
     <div className="view-tabs">
       <nav ref={strip} className="view-strip" aria-label={t.app.views}>
-        {tabs.map(({ key, name, search }) => (
+        {tabs.map(({ key, name, search, view }) => (
           // The router's links decide for themselves which one is current.
           <a
             key={key}
             href={router.buildLocation({ to: pathname, search: search as never }).href}
             className="view-tab"
             aria-current={key === current.key || undefined}
+            title={hintOf(view, key === default_tab && key !== 'all', t)}
             onClick={(event) => {
               if (event.metaKey || event.ctrlKey || event.shiftKey) return
               event.preventDefault()
               go(search)
             }}
+            {...dragOf(key)}
           >
-            {name}
+            {view?.visibility === 'private' && <LockIcon size={12} />}
+            <span className="view-name">{name}</span>
+            {key === default_tab && key !== 'all' && <HomeIcon size={12} />}
           </a>
         ))}
       </nav>
+      <span role="status" className="unseen">
+        {said}
+      </span>
       {hides && (
         <Menu position="bottom-end">
           <Menu.Target>
@@ -153,25 +197,9 @@ export function ViewTabs({ list }: { list: List }) {
           </Menu.Dropdown>
         </Menu>
       )}
-      {writes && view && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={t.app.view_menu(view.name)} title={t.app.view_menu(view.name)}>
-              <KebabHorizontalIcon size={14} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item leftSection={<PencilIcon size={14} />} onClick={() => setNaming('rename')}>
-              {t.app.rename_view}
-            </Menu.Item>
-            <Menu.Item leftSection={<TrashIcon size={14} />} onClick={() => remove(view)}>
-              {t.app.delete_view}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      {writes && differs && view && (
-        <Button size="compact-sm" variant="default" onClick={() => save(view)}>
+      <ViewMenu name={current.name} actions={actions} />
+      {differs && view && mayChange(view) && (
+        <Button size="compact-sm" variant="default" onClick={ended(() => save(now))}>
           {t.app.save_view}
         </Button>
       )}
@@ -181,29 +209,74 @@ export function ViewTabs({ list }: { list: List }) {
         </Button>
       )}
       {error && <ProblemNote error={error} />}
-      <FormDialog
+      <ViewDialog
         opened={naming !== null}
         onClose={() => setNaming(null)}
-        title={naming === 'rename' ? t.app.rename_view : t.app.save_new_view}
-        action={naming === 'rename' ? t.app.rename_view : t.app.save_new_view}
-        start={{ name: naming === 'rename' ? current.name : '' }}
-        send={async ({ name }) => {
-          if (naming === 'rename' && view) return change(view, { name })
-          const made = await create(name, now)
+        view={naming === 'rename' ? view : undefined}
+        send={async (named) => {
+          if (naming === 'rename' && view) return change(view, { name: named.name })
+          const made = await create(named, now)
           await changeAddress({ saved: made.id }, true)
           showMessage(t.app.view_saved(made.name))
         }}
-      >
-        {(form) => (
-          <TextInput label={t.app.view_name} required maxLength={255} {...form.getInputProps('name')} />
-        )}
-      </FormDialog>
+      />
     </div>
   )
 }
 
+/** What the icons of a tab say. */
+function hintOf(view: View | undefined, is_default: boolean, { app }: Texts): string | undefined {
+  const hints = [view?.visibility === 'private' && app.seen_by_you, is_default && app.opens_first]
+  return hints.filter(Boolean).join('. ') || undefined
+}
+
+/**
+ * Saves a query in a view, unless somebody has changed the view since the address began to differ from it. Then it says
+ * who, and the next call overwrites that change.
+ */
+function useSave(view: View | undefined, differs: boolean): (query: string) => Promise<void> {
+  const t = useTexts()
+  const formats = useFormats()
+  const refresh = useRefresh()
+  const base = useRef(view)
+  if (!differs || base.current?.id !== view?.id) base.current = view
+  const write = (etag: string | undefined, query: string) =>
+    taggedOf(
+      api.PATCH('/api/v1/views/{view_id}', {
+        params: { ...pathOf(view as View), header: { 'If-Match': etag } },
+        body: { query },
+      }),
+    )
+  const read = () => taggedOf(api.GET('/api/v1/views/{view_id}', { params: pathOf(view as View) }))
+  /** Stores the query over the version that `known` has. Null if somebody has changed the view since: then it says who. */
+  async function store(known: View | undefined, query: string): Promise<View | null> {
+    let theirs = await read()
+    try {
+      if (theirs.updated_at === known?.updated_at) {
+        base.current = await write(theirs.etag, query)
+        return base.current
+      }
+    } catch (error) {
+      if (!isStale(error)) throw error
+      theirs = await read()
+    } finally {
+      await refresh('views')
+    }
+    base.current = theirs
+    const { name, kind } = theirs.updated_by ?? { name: null, kind: 'person' }
+    const who = (name && visible(name)) ?? t.record.actors[kind]
+    showProblem(null, t, t.app.view_changed(who ?? '', formats.relative(theirs.updated_at)))
+    return null
+  }
+  return async (query) => {
+    const before = base.current
+    const saved = await store(before, query)
+    if (saved) offerUndo(t, t.app.view_saved(saved.name), () => store(saved, before?.query ?? ''))
+  }
+}
+
 /** Whether tabs are out of sight. Keeps the current one in sight. */
-function useOverflow(strip: RefObject<HTMLElement | null>, current: string, count: number): boolean {
+function useOverflow(strip: RefObject<HTMLElement | null>, current: string, tabs: string): boolean {
   const [hides, setHides] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: Other tabs have another width.
   useEffect(() => {
@@ -223,6 +296,6 @@ function useOverflow(strip: RefObject<HTMLElement | null>, current: string, coun
     watch.observe(element)
     measure()
     return () => watch.disconnect()
-  }, [strip, current, count])
+  }, [strip, current, tabs])
   return hides
 }

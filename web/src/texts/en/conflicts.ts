@@ -42,7 +42,8 @@ export const conflicts = {
   too_many_notes: ({ most }: Facts) => `A record has at most ${most} notes. Delete one first.`,
   too_many_pending: ({ most }: Facts) =>
     `More than ${most} deliveries wait. Change the address when there are fewer.`,
-  too_many_views: ({ most }: Facts) => `A workspace has at most ${most} saved views. Delete one first.`,
+  too_many_views: ({ most }: Facts) =>
+    `A workspace has at most ${most} shared views, and a person ${most} private ones. Delete one first.`,
   too_many_webhooks: ({ most }: Facts) => `A workspace has at most ${most} webhooks. Delete one first.`,
   too_many_workspaces: ({ most }: Facts) => `A person owns at most ${most} workspaces. Use one of them.`,
   unique_value_taken: ({ field }: Facts) =>
