@@ -7,6 +7,7 @@ import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
 import { daysInStage, isStale, lastStaleDay } from '../../web/src/deals/staleness.ts'
 import { ticksTo } from '../../web/src/home/ticks.ts'
 import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
@@ -96,6 +97,40 @@ test('the numbers of the home page are those of the reports', async (t) => {
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
   const [open, forecast] = await page.locator('.home-number').allInnerTexts()
   assert.deepEqual([open, forecast], ['–', '–'])
+})
+
+test('the figures of the home page lead to their deals, and the counts to the activities of the person', async (t) => {
+  const { body } = await web.rapport.call('GET', '/api/v1/members')
+  const olivia = body.data[0].id
+  await joinAs(web.rapport, 'nils@example.test', 'member', { name: 'Nils' })
+  const members = (await web.rapport.call('GET', '/api/v1/members')).body.data
+  const nils = members.find(({ id }: { id: string }) => id !== olivia).id
+  const due_at = new Date(Date.now() - 60_000).toISOString()
+  for (const owner_id of [olivia, nils])
+    await web.rapport.call('POST', '/api/v1/activities', { subject: 'Write the minutes', due_at, owner_id })
+  const pipeline = await report('pipeline')
+  const outcomes = await report('outcomes?months=1&time_zone=Europe/Berlin')
+  const query = `owner_id=${olivia},null`
+  const due = await report(`activities?time_zone=Europe/Berlin&${query}`)
+  const all = await report('activities?time_zone=Europe/Berlin')
+  assert.equal(due.overdue_count, all.overdue_count - 1)
+
+  const page = await web.open(t)
+  for (const [name, total] of [
+    [/^Open pipeline: /, pipeline.total_open.count],
+    [/^Weighted forecast: /, pipeline.total_open.count],
+    [/^Won this month: /, outcomes.won_count],
+    [`${due.overdue_count} overdue`, due.overdue_count],
+    [`${due.today_count} today`, due.today_count],
+  ] as const) {
+    await page.getByRole('link', { name }).click()
+    await until(
+      () => page.locator('.page-title .numbers').allInnerTexts(),
+      ([shown]) => shown === String(total),
+      5000,
+    ).catch((error) => assert.fail(`${name} has not ${total}: ${error}`))
+    await page.goBack()
+  }
 })
 
 test('what a person may not read offers no second try', async (t) => {

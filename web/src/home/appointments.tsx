@@ -24,7 +24,7 @@ export function NextAppointments() {
         start_from,
         owner_id: mine,
         sort: 'start_at',
-        per_page: 7,
+        per_page: 6,
       } as const
       return dataOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
     },
@@ -61,7 +61,7 @@ export function NextAppointments() {
               <Link to={`/calendar/${id}`} className="home-row-name">
                 {title}
               </Link>
-              {location && <span className="hint">{location}</span>}
+              {location && <span className="hint one-line">{location}</span>}
             </span>
             <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
               {near.format(new Date(start_at))}

@@ -1,11 +1,23 @@
 import { Skeleton } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useFormats } from '../app/formats.ts'
+import { lastDayOf } from '../reports/periods.ts'
 import { useTexts } from '../texts/texts.ts'
+import type { Address } from '../ui/list-view.ts'
 import type { useOutcomes, usePipelineReport } from './reports.ts'
 
 type Props = { pipeline: ReturnType<typeof usePipelineReport>; outcomes: ReturnType<typeof useOutcomes> }
-type Figure = { label: string; value: string | null; beside: string }
+/** The filters of the deals that it counts, if there are any. */
+type Target = Address | false | undefined
+type Figure = { label: string; value: string | null; beside: string; target?: Target }
 const none = '–'
+
+/** The filters of the deals that were won in a month. */
+const wonIn = (month: string): Address => ({
+  status: 'won',
+  closed_at_from: `${month}-01`,
+  closed_at_to: lastDayOf(month),
+})
 
 /** The four key figures. */
 export function Figures(props: Props) {
@@ -17,6 +29,8 @@ export function Figures(props: Props) {
   const without = ({ error }: { error: unknown }) => (error ? none : null)
   const closed = outcomes ? outcomes.won_count + outcomes.lost_count : 0
   const month = outcomes?.months.at(-1)
+  const open = pipeline && pipeline.total_open.count > 0 && { status: 'open' }
+  const won = month && month.won_count > 0 && wonIn(month.month)
   const figures: Figure[] = [
     {
       label: home.open_value,
@@ -24,11 +38,13 @@ export function Figures(props: Props) {
       beside: pipeline
         ? home.deals(pipeline.total_open.count, formats.number(pipeline.total_open.count))
         : '',
+      target: open,
     },
     {
       label: home.forecast,
       value: pipeline ? formats.sum(pipeline.total_open.weighted_value) : without(props.pipeline),
       beside: home.forecast_hint,
+      target: open,
     },
     {
       label: home.win_rate,
@@ -47,14 +63,25 @@ export function Figures(props: Props) {
       label: home.won_this_month,
       value: month ? formats.sum(month.won_value) : without(props.outcomes),
       beside: month ? home.deals(month.won_count, formats.number(month.won_count)) : '',
+      target: won,
     },
   ]
   return (
     <dl className="home-figures" aria-label={home.figures}>
-      {figures.map(({ label, value, beside }) => (
+      {figures.map(({ label, value, beside, target }) => (
         <div key={label} className="home-figure">
           <dt className="hint">{label}</dt>
-          <dd className="numbers home-number">{value ?? <Skeleton height={22} width="60%" mt={6} />}</dd>
+          <dd className="numbers home-number">
+            {value === null ? (
+              <Skeleton height={22} width="60%" mt={6} />
+            ) : target ? (
+              <Link to="/deals" search={{ view: 'table', ...target }} aria-label={`${label}: ${value}`}>
+                {value}
+              </Link>
+            ) : (
+              value
+            )}
+          </dd>
           <dd className="hint">{beside}</dd>
         </div>
       ))}

@@ -31,7 +31,7 @@ export function HomePage() {
     )
   return (
     <Page title={t.app.home}>
-      <div className="home">
+      <div className="home" data-empty={empty || undefined}>
         {begins && <FirstSteps {...beginnings} />}
         {may('activities:read') && <Tasks />}
         {may('appointments:read') && <NextAppointments />}

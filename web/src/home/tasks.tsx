@@ -1,4 +1,4 @@
-import { CircleIcon } from '@primer/octicons-react'
+import { AlertIcon, CircleIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -12,12 +12,13 @@ import { RecordLink } from '../record/linked.tsx'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
+import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
 
 const outcome = latePart(async () => (await import('./outcome.tsx')).Outcome)
 
-const at_once = 7
+const at_once = 6
 
 /** The place in the list of the activity that was completed last, until the person has said what came of it. */
 type Done = { activity: ListedActivity; at: number }
@@ -44,13 +45,6 @@ export function Tasks() {
     },
     placeholderData: keepPreviousData,
   })
-  const { data: counts } = useQuery({
-    queryKey: ['reports', 'activities', zone],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/reports/activities', { signal, params: { query: { time_zone: zone } } })),
-    enabled: useMay()('reports:read'),
-  })
-
   // A completed task goes at once. Undo or an error brings it back.
   const tasks = data?.data.filter(({ completed_at }) => !completed_at)
   const asked = done && !tasks?.some(({ id }) => id === done.activity.id) ? done : null
@@ -111,15 +105,7 @@ export function Tasks() {
       error={error}
       onRetry={refetch}
       more={{ to: '/activities', label: t.home.all_activities }}
-      beside={
-        counts &&
-        [
-          counts.overdue_count && t.home.overdue_count(formats.number(counts.overdue_count)),
-          counts.today_count && t.home.today_count(formats.number(counts.today_count)),
-        ]
-          .filter(Boolean)
-          .join(', ')
-      }
+      beside={<Counts />}
     >
       {!rows.length && <p className="hint">{t.home.nothing_due}</p>}
       <ul ref={list}>{rows}</ul>
@@ -127,11 +113,40 @@ export function Tasks() {
   )
 }
 
+/** How many of the person's activities are overdue and due today, each with a link to them. */
+function Counts() {
+  const { home } = useTexts()
+  const formats = useFormats()
+  const { zone: time_zone } = formats
+  const { data } = useQuery({
+    queryKey: ['reports', 'activities', time_zone],
+    queryFn: ({ signal }) => {
+      const query = { time_zone, owner_id: mine }
+      return dataOf(api.GET('/api/v1/reports/activities', { signal, params: { query } }))
+    },
+    enabled: useMay()('reports:read'),
+  })
+  if (!data) return null
+  const today = formats.today()
+  const link = (count: number, text: (n: string) => string, filters: Address) =>
+    count > 0 && (
+      <Link to="/activities" search={{ show: 'all', owner_id: mine, ...filters } satisfies Address}>
+        {text(formats.number(count))}
+      </Link>
+    )
+  return (
+    <>
+      {link(data.overdue_count, home.overdue_count, { status: 'overdue' })}{' '}
+      {link(data.today_count, home.today_count, { status: 'open', due_from: today, due_to: today })}
+    </>
+  )
+}
+
 /** Whom an activity is about. */
 function With({ activity: { contact, company, deal } }: { activity: ListedActivity }) {
   if (!contact && !company && !deal) return null
   return (
-    <span className="hint home-row-below">
+    <span className="hint home-row-below home-row-names">
       {contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}
       {company && <RecordLink kind="companies" {...company} />}
       {deal && <RecordLink kind="deals" {...deal} />}
@@ -146,7 +161,13 @@ function Due({ at }: { at: string | null }) {
   const overdue = Date.parse(at) < Date.now()
   return (
     <time dateTime={at} title={formats.exact(at)} className="home-row-side numbers" data-overdue={overdue}>
-      {overdue ? `${home.overdue}, ${formats.relative(at)}` : formats.time(at)}
+      {overdue && (
+        <>
+          <AlertIcon size={12} />
+          <span className="unseen"> {home.overdue}, </span>
+        </>
+      )}
+      {overdue ? formats.relative(at) : formats.time(at)}
     </time>
   )
 }
