@@ -70,7 +70,7 @@ function useColumns(): Column<ListedBookingPage>[] {
     () => [
       { id: 'title', label: t.fields.title, cell: ({ title }) => title },
       {
-        ...{ id: 'slug', label: t.calendar.slug, phone: true },
+        ...{ id: 'slug', label: t.calendar.slug, phone: true, width: 300 },
         cell: ({ slug }) => (
           <span className="booking-address">
             <a href={`/book/${slug}`} target="_blank" rel="noreferrer" title={t.calendar.open_public}>

@@ -70,6 +70,8 @@ function focusHours(view: HTMLElement): void {
   }
 }
 
+const hour_ms = 3_600_000
+
 /** The content of an appointment: time, title and host. The rows of a month have no room for the host. */
 function contentOf({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
   if (view.type === views.month) return true
@@ -77,9 +79,14 @@ function contentOf({ event, view, timeText, timeClass, titleClass }: EventDispla
   const appointment = event.extendedProps.appointment as Appointment | undefined
   return (
     <>
-      {timeText && <div className={timeClass}>{timeText}</div>}
-      <div className={titleClass}>{event.title}</div>
-      {appointment && <OwnerAvatar kind="appointments" id={appointment.owner_id} />}
+      {/* A German range of times ends with a word, which takes the room of the title. */}
+      {timeText && <div className={timeClass}>{timeText.replace(/ Uhr$/, '')}</div>}
+      <div className={`${titleClass} calendar-name`}>{event.title}</div>
+      {appointment && (
+        <span className="calendar-host">
+          <OwnerAvatar kind="appointments" id={appointment.owner_id} />
+        </span>
+      )}
     </>
   )
 }
@@ -103,7 +110,11 @@ export default function CalendarGrid(props: Props) {
           start: appointment.start_at,
           end: appointment.end_at,
           editable: editable && !cancelled,
-          className: `calendar-event${marks[status === 'declined' ? 'cancelled' : status]}`,
+          className: `calendar-event${marks[status === 'declined' ? 'cancelled' : status]}${
+            Date.parse(appointment.end_at) - Date.parse(appointment.start_at) >= hour_ms
+              ? ' calendar-long'
+              : ''
+          }`,
           extendedProps: { appointment },
         }
       }),
