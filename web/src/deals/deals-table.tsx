@@ -59,11 +59,11 @@ function useDealColumns() {
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
-      { id: 'stage', label: labelOf('stage'), width: 176, cell: ({ stage }) => <StageBadge stage={stage} /> },
+      { id: 'stage', label: labelOf('stage'), width: 170, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
         id: 'value',
         label: labelOf('value'),
-        width: 132,
+        width: 136,
         sort: 'value',
         down: true,
         number: true,
@@ -73,12 +73,13 @@ function useDealColumns() {
       {
         id: 'probability',
         label: labelOf('probability'),
+        width: 104,
         number: true,
         cell: ({ probability }) => formats.percent(probability / 100),
       },
       {
         id: 'expected_close_date',
-        width: 140,
+        width: 128,
         label: t.deals.expected_close_date,
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,

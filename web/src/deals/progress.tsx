@@ -16,7 +16,12 @@ export function NextStep({ deal, brief = false }: Props & { brief?: boolean }) {
   const formats = useFormats()
   const { next_activity: next, status } = deal
   if (next === undefined || (next === null && status !== 'open')) return null
-  if (next === null) return <span className="next-step">{t.deals.no_next_step}</span>
+  if (next === null)
+    return (
+      <span className="next-step">
+        <span className="one-line">{t.deals.no_next_step}</span>
+      </span>
+    )
   const { id, type, subject, due_at } = next
   const past = due_at !== null && Date.parse(due_at) < Date.now()
   const due = due_at && formats.shortDate(wallOf(due_at, formats.zone).slice(0, 10))
