@@ -25,9 +25,9 @@ export function Chart({ view, label }: { view: View; label: string }) {
   const stripes = useId()
   const narrow = width < 560
   const names_px = narrow ? 104 : 180
-  // A digit is about 8 px wide.
-  const longest = Math.max(...bars.map(({ value }) => value.length))
-  const values_px = Math.max(narrow ? 76 : 120, longest * 8 + 12)
+  // A character is about 8 px wide, and one of a hint about 7 px.
+  const longest_px = bars.map(({ value, hint }) => Math.max(value.length * 8, (hint?.shown.length ?? 0) * 7))
+  const values_px = Math.max(narrow ? 76 : 120, ...longest_px.map((px) => px + 12))
   const plot_px = Math.max(0, width - names_px - values_px)
   const height = bars.length * row_px
 

@@ -108,7 +108,7 @@ export function ReportsPage() {
             <>
               <Select
                 size="xs"
-                data-long
+                className="report-long"
                 label={reports.period}
                 data={ahead.map((one) => ({ value: String(one), label: reports.months_ahead(one) }))}
                 value={String(months)}
