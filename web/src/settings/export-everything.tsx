@@ -33,7 +33,13 @@ export function ExportEverything() {
   return (
     <Section title={t.files.everything}>
       <p className="hint settings-hint">{t.files.everything_text}</p>
-      <Button variant="default" leftSection={<DownloadIcon size={14} />} loading={asking} onClick={start}>
+      <Button
+        mt="sm"
+        variant="default"
+        leftSection={<DownloadIcon size={14} />}
+        loading={asking}
+        onClick={start}
+      >
         {t.files.everything}
       </Button>
       {problem ? <ProblemNote error={problem} onRetry={start} /> : null}
