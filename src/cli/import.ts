@@ -2,10 +2,12 @@ import { createReadStream, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Api, apiOf } from './api.ts'
+import { type Api, ApiFailure, apiOf } from './api.ts'
 import type { Command, Io } from './command.ts'
 
 const poll_ms = 500
+// A server that restarts goes on with the import.
+const max_silence_ms = 60_000
 const bar_width = 24
 
 type Counts = Record<'rows_read' | 'created' | 'updated' | 'skipped' | 'failed', number>
@@ -95,12 +97,23 @@ const importOf = async (response: Response): Promise<Import> =>
 const bar = (share: number) =>
   `[${'#'.repeat(Math.round(share * bar_width)).padEnd(bar_width, '-')}] ${Math.floor(share * 100)}% `
 
+/** Whether the same request may succeed later: no answer, too many requests, or a server that is busy or restarts. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof ApiFailure &&
+  (error.status === null || error.status === 429 || error.status === 502 || error.status === 503)
+
 async function follow(api: Api, io: Io, begun: Import): Promise<Import> {
   let shown = begun
+  let heard_ms = performance.now()
   while (shown.status === 'queued' || shown.status === 'running') {
     io.status?.(`${bar(shown.progress)} Importing: ${shown.rows_read} rows, ${shown.failed} failed`)
     await pause(poll_ms)
-    shown = await importOf(await api(`/imports/${begun.id}`))
+    try {
+      shown = await importOf(await api(`/imports/${begun.id}`))
+      heard_ms = performance.now()
+    } catch (error) {
+      if (!mayPass(error) || performance.now() - heard_ms > max_silence_ms) throw error
+    }
   }
   io.status?.('')
   return shown

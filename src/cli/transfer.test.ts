@@ -1,6 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Rapport, startRapport } from '../../test/harness.ts'
@@ -45,6 +48,41 @@ test('import and export on the command line go through the API', async (t) => {
     '  contacts: 1 rows: 1 created, 0 updated, 0 skipped, 0 failed',
     'Members are not imported. Records whose owner is not a member here have no owner.',
   ])
+})
+
+test('an import is followed to its end although the server is away or busy meanwhile', async (t) => {
+  const file = join(scratchFolder(t), 'x.csv')
+  writeFileSync(file, 'name\nx\n')
+  const shown = {
+    id: 'imp_1',
+    progress: 0,
+    kinds: [],
+    rows_read: 1,
+    created: 1,
+    updated: 0,
+    skipped: 0,
+    failed: 0,
+  }
+  let polls = 0
+  const server = createServer((request, response) => {
+    const answer = (status: number, data: object) => response.writeHead(status).end(JSON.stringify({ data }))
+    if (request.method === 'POST')
+      return request.resume().on('end', () => answer(202, { ...shown, status: 'queued' }))
+    polls++
+    if (polls === 1) request.socket.destroy()
+    else if (polls === 2) answer(503, {})
+    else answer(200, { ...shown, status: 'succeeded' })
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const done = await run(['import', 'companies', file], { RAPPORT_URL: `http://127.0.0.1:${port}` })
+  assert.deepEqual(done, {
+    code: 0,
+    lines: ['Imported 1 rows: 1 created, 0 updated, 0 skipped, 0 failed.'],
+    errors: [],
+  })
+  assert.equal(polls, 3)
 })
 
 test('a missing key, an unknown resource and a server that is away are told', async (t) => {
