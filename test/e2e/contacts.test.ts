@@ -379,6 +379,7 @@ test('the address holds the whole view: search, filters, order, page and columns
 
   // A saved view opens that address for all members.
   await page.getByRole('button', { name: 'Save as new view' }).click()
+  await page.getByRole('radio', { name: 'Everybody' }).check()
   await page.getByRole('textbox', { name: 'Name of the view' }).fill('The sixty')
   await page.keyboard.press('Enter')
   await page.getByText('View The sixty saved').waitFor()
