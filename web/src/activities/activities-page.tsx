@@ -10,6 +10,13 @@ import { useListAssign } from '../record/assign.tsx'
 import { BulkTags } from '../record/bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from '../record/columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts } from '../record/custom-lists.tsx'
+import {
+  type Grouping,
+  useGrouping,
+  useGroupRows,
+  useMonthGrouping,
+  useOwnerGrouping,
+} from '../record/groupings.tsx'
 import { useLabels, useNames } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
@@ -77,7 +84,11 @@ export function ActivitiesPage() {
     key: JSON.stringify({ ...asked, page: undefined }),
     read: (place: object, by: Aborted) => readActivities(asked, place, by),
   }
-  const page = useListPage(activitiesQuery(asked), view, whole)
+  const grouped = useGrouping(useActivityGroupings())
+  const groups = useGroupRows('activities', grouped, queryOf(asked), (filter, page) =>
+    activitiesQuery({ ...asked, filters: { ...asked.filters, ...filter }, page }),
+  )
+  const page = useListPage(activitiesQuery(asked), view, whole, groups)
   const { rows, chosen } = page
   const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
   useMineCommand(view)
@@ -149,7 +160,7 @@ export function ActivitiesPage() {
       actions={
         <>
           <ColumnsMenu columns={columns} />
-          <ListMenu kind="activities" query={queryOf(asked)} />
+          <ListMenu kind="activities" query={queryOf(asked)} grouped={grouped} />
           {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }
@@ -160,6 +171,7 @@ export function ActivitiesPage() {
           columns={columns.shown}
           onMoveColumn={columns.move}
           page={page}
+          {...(grouped.current && { groupName: grouped.current.nameOf })}
           selectable={may}
           nameOf={({ subject }) => subject}
           hrefOf={({ id }) => `/activities/${id}`}
@@ -204,6 +216,13 @@ export function ActivitiesPage() {
       {may && <CreateActivity opened={creating} onClose={() => setCreating(false)} />}
     </Page>
   )
+}
+
+function useActivityGroupings(): Grouping[] {
+  const { due_month, no_due_month } = useTexts().activities
+  const by_owner = useOwnerGrouping('activities')
+  const by_month = useMonthGrouping('due_at', due_month, no_due_month)
+  return useMemo(() => [...by_owner, by_month], [by_owner, by_month])
 }
 
 function useActivityColumns(): Column<ListedActivity>[] {

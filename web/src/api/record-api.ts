@@ -129,6 +129,12 @@ export function recordApi<K extends RecordKind>(kind: K) {
       queryKey: [kind, 'list', query],
       queryFn: ({ signal }: Aborted) => list(query, signal),
     }),
+    /** The groups of the list (docs/lists.md); only of kinds that have an owner. */
+    groupsQuery: (query: object) => ({
+      queryKey: [kind, 'groups', query],
+      read: ({ signal }: Aborted): Promise<Schemas['GroupsOfDeals']> =>
+        dataOf(untyped.GET(`${path}/groups`, { params: { query }, signal })),
+    }),
     query: (id: number) =>
       queryOptions({ queryKey: [kind, 'record', id], queryFn: ({ signal }) => read(id, signal) }),
   }

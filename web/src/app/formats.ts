@@ -7,7 +7,7 @@ export type { Formats }
 
 export const browser_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-// Cached: each has sixteen formatters, and every date and amount on a page needs one.
+// Cached: each has seventeen formatters, and every date and amount on a page needs one.
 let kept: { key: string; formats: Formats } | null = null
 
 /** The formats of the signed-in person, else of the browser. */

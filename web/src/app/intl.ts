@@ -24,6 +24,7 @@ export function createFormats(locale: string, zone: string, currency: string) {
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...options })
   const seconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...options })
   const month = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' })
+  const long_month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const counted = new Intl.RelativeTimeFormat(locale, { style: 'short' })
   const money = new Intl.NumberFormat(locale, { style: 'currency', currency })
@@ -49,6 +50,8 @@ export function createFormats(locale: string, zone: string, currency: string) {
     seconds: (iso: string) => seconds.format(new Date(iso)),
     /** A month, YYYY-MM. */
     month: (text: string) => month.format(new Date(`${text}-01T00:00:00Z`)),
+    /** The same in full. */
+    longMonth: (text: string) => long_month.format(new Date(`${text}-01T00:00:00Z`)),
     /** The time from now. Yesterday is the previous calendar day, not 24 hours ago. */
     relative(iso: string, now_ms = Date.now()) {
       const s = Math.round((Date.parse(iso) - now_ms) / 1000)

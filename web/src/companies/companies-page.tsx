@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
+import { useOwnerGrouping } from '../record/groupings.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { commonFilters, dateColumn, numberColumn, textFilters } from '../record/list-parts.tsx'
@@ -71,6 +72,7 @@ export function CompaniesPage() {
       kind="companies"
       columns={columns}
       filters={filters}
+      groupings={useOwnerGrouping('companies')}
       Create={CreateCompany}
       Record={CompanyRecord}
       bulkActions={({ act }) => <CompaniesBulk act={act} />}

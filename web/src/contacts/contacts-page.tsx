@@ -2,6 +2,7 @@ import { Badge } from '@mantine/core'
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
+import { groupingBy, useOwnerGrouping } from '../record/groupings.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
@@ -94,12 +95,23 @@ function useContactFilters(): Filter[] {
   )
 }
 
+function useContactGroupings() {
+  const t = useTexts()
+  const labelOf = useLabels('contacts')
+  const by_owner = useOwnerGrouping('contacts')
+  return useMemo(
+    () => [groupingBy('stage', labelOf('stage'), t.contacts.no_stage), ...by_owner],
+    [t, labelOf, by_owner],
+  )
+}
+
 /** The list of contacts. */
 export const ContactsPage = () => (
   <RecordListPage
     kind="contacts"
     columns={useContactColumns()}
     filters={useContactFilters()}
+    groupings={useContactGroupings()}
     Create={CreateContact}
     Record={ContactRecord}
     bulkActions={({ act }) => <ContactsBulk act={act} />}

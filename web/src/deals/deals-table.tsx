@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useBulk } from '../record/bulk.tsx'
+import { type Grouping, groupingBy, useMonthGrouping, useOwnerGrouping } from '../record/groupings.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
@@ -99,12 +100,25 @@ function useDealColumns() {
   )
 }
 
+function useDealGroupings(): Grouping[] {
+  const t = useTexts()
+  const labelOf = useLabels('deals')
+  const by_owner = useOwnerGrouping('deals')
+  const { close_month, no_close_month } = t.deals
+  const by_month = useMonthGrouping('expected_close_date', close_month, no_close_month)
+  return useMemo(() => {
+    const badge = (stage: string) => <StageBadge stage={stage as Stage} />
+    return [groupingBy('stage', labelOf('stage'), '', badge), ...by_owner, by_month]
+  }, [labelOf, by_owner, by_month])
+}
+
 /** The deals as a table, with search, filters, order and bulk actions. */
 export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) => (
   <RecordListPage
     kind="deals"
     columns={useDealColumns()}
     filters={useDealFilters()}
+    groupings={useDealGroupings()}
     default_sort="-id"
     before_views={before_views}
     listQuery={dealsQuery}

@@ -1,5 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import {
+  CheckIcon,
   DownloadIcon,
   DuplicateIcon,
   type Icon,
@@ -15,6 +16,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import type { Address } from '../ui/list-view.ts'
 import type { ExportedKind } from './export-query.ts'
+import type { Grouped } from './groupings.tsx'
 import { useKind, useNames } from './kinds.ts'
 import { useMayMerge } from './merges.tsx'
 
@@ -24,6 +26,8 @@ type Props = {
   kind: ExportedKind
   /** The query of the list, for its export. */
   query: Record<string, unknown>
+  /** How the table can be grouped. */
+  grouped?: Grouped
 }
 
 const imported: readonly string[] = ['contacts', 'companies', 'deals', 'activities']
@@ -31,7 +35,7 @@ const imported: readonly string[] = ['contacts', 'companies', 'deals', 'activiti
 type Item = Pick<Command, 'id' | 'label' | 'run'> & { icon: Icon }
 
 /** The rarer actions on a list, in a menu and in the palette. */
-export function ListMenu({ kind, query }: Props) {
+export function ListMenu({ kind, query, grouped }: Props) {
   const t = useTexts()
   const names = useNames(kind)
   const [exporting, setExporting] = useState(false)
@@ -61,6 +65,19 @@ export function ListMenu({ kind, query }: Props) {
     ...(imported.includes(kind) && may('imports:write') && may(`${kind}:write`) ? [import_file] : []),
     ...(may_merge ? [duplicates] : []),
   ]
+  const groupings = grouped?.all.length
+    ? [{ by: null, label: t.record.no_groups }, ...grouped.all].map(({ by, label }) => ({
+        ...{ id: `group-${by}`, label },
+        is_current: (grouped.current?.by ?? null) === by,
+        run: () => grouped.choose(by),
+      }))
+    : []
+  useCommands(
+    groupings.map(({ id, label, run }) => ({
+      ...{ id, run, group: 'lists' as const },
+      label: `${t.record.group_by}: ${label}`,
+    })),
+  )
   useCommands(items.map(({ icon: _, ...item }) => ({ ...item, group: 'lists' })))
   return (
     <>
@@ -71,6 +88,24 @@ export function ListMenu({ kind, query }: Props) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          {groupings.length > 0 && (
+            <>
+              <Menu.Label>{t.record.group_by}</Menu.Label>
+              {groupings.map(({ id, label, is_current, run }) => (
+                <Menu.RadioItem
+                  key={id}
+                  value={id}
+                  checked={is_current}
+                  checkIcon={<CheckIcon size={14} />}
+                  closeMenuOnClick
+                  onChange={run}
+                >
+                  {label}
+                </Menu.RadioItem>
+              ))}
+              <Menu.Divider />
+            </>
+          )}
           {items.map(({ id, label, icon: Sign, run }) => (
             <Menu.Item key={id} leftSection={<Sign size={14} />} onClick={run}>
               {label}

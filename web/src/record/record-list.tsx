@@ -22,6 +22,7 @@ import { useBulk } from './bulk.tsx'
 import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts, type WithCustomFields } from './custom-lists.tsx'
+import { type Grouping, useGrouping, useGroupRows } from './groupings.tsx'
 import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
@@ -37,6 +38,7 @@ type Props<K extends ListedKind, Row extends Owned> = {
   kind: K & OwnedKind
   columns: Column<Row>[]
   filters: Filter[]
+  groupings: readonly Grouping[]
   /** The order if the address has none. Left out: the API's default. */
   default_sort?: string
   /** Before the filters, such as the switch between table and board. */
@@ -66,7 +68,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
   const { path, nameOf }: Kind = useKind(kind)
   const nameOfRow = nameOf as unknown as (row: Row) => string
   const writes = useMay()(`${kind}:write`)
-  const api = recordApi(kind)
+  const api = useMemo(() => recordApi(kind), [kind])
   const by_custom_field = useCustomFilters(kind)
   const filters = useMemo(() => [...props.filters, ...by_custom_field], [props.filters, by_custom_field])
   const defined = useDefinedColumns(kind)
@@ -84,7 +86,12 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
     key: JSON.stringify({ ...query, page: undefined }),
     read: (place: object, by: Aborted) => listQuery({ ...query, ...place }).queryFn(by),
   }
-  const page = useListPage(listQuery(query), view, whole)
+  const grouped = useGrouping(props.groupings)
+  const rowsQuery = useCallback(
+    (filter: object, page: number) => listQuery({ ...query, ...filter, page }),
+    [listQuery, query],
+  )
+  const page = useListPage(listQuery(query), view, whole, useGroupRows(kind, grouped, query, rowsQuery))
   const { setOpen } = view
   const close = useCallback(() => setOpen(null), [setOpen])
   const open_row = page.rows?.find(({ id }) => String(id) === view.open)
@@ -127,7 +134,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
       actions={
         <>
           <ColumnsMenu columns={columns} />
-          <ListMenu kind={kind} query={query} />
+          <ListMenu kind={kind} query={query} grouped={grouped} />
           {writes && <Button onClick={create}>{names.create}</Button>}
         </>
       }
@@ -137,6 +144,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         columns={columns.shown}
         onMoveColumn={columns.move}
         page={page}
+        {...(grouped.current && { groupName: grouped.current.nameOf })}
         selectable={writes}
         nameOf={nameOfRow}
         hrefOf={({ id }) => `${path}/${id}`}

@@ -28,7 +28,7 @@ export function BulkBar({ page, children }: Props) {
   // An action in the bar removes the bar. The focus moves to the first of the rows.
   useEffect(() => {
     if (count) {
-      row.current = [...document.querySelectorAll('#content tbody tr')].findIndex((one) =>
+      row.current = [...document.querySelectorAll('#content tbody tr[data-row-id]')].findIndex((one) =>
         one.matches('[data-selected]'),
       )
     } else if (focused.current) {

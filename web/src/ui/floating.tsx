@@ -131,7 +131,7 @@ function Opened({ name, found, opened, element, dropdown, props, ...given }: Ope
 }
 
 /** A part of a menu: drawn only in its dropdown, so after the menu is loaded. */
-const part = <Name extends 'Item' | 'Label' | 'Divider'>(name: Name) =>
+const part = <Name extends 'Item' | 'RadioItem' | 'Label' | 'Divider'>(name: Name) =>
   ((props: object) =>
     createElement(
       (parts.now() as Parts).Menu[name] as ComponentType,
@@ -141,6 +141,7 @@ const part = <Name extends 'Item' | 'Label' | 'Divider'>(name: Name) =>
 /** Mantine's menu, which is loaded when it first opens. */
 export const Menu = Object.assign(floating<MenuProps, MenuDropdownProps>('Menu', 'menu'), {
   Item: part('Item'),
+  RadioItem: part('RadioItem'),
   Label: part('Label'),
   Divider: part('Divider'),
 })

@@ -15,7 +15,7 @@ export function focusedRow<Row extends { id: string | number }>(
 export function moveFocus(index?: number): void {
   if (document.activeElement && document.activeElement !== document.body) return
   const content = document.getElementById('content')
-  const rows = index === undefined ? [] : [...(content?.querySelectorAll('tbody tr') ?? [])]
+  const rows = index === undefined ? [] : [...(content?.querySelectorAll('tbody tr[data-row-id]') ?? [])]
   const row = rows[Math.min(index ?? 0, rows.length - 1)]
   const target =
     row?.querySelector<HTMLElement>('[data-row-link]') ?? row?.querySelector<HTMLElement>('a, button')

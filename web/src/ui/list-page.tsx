@@ -4,6 +4,7 @@ import type { Aborted } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import type { ShownGroups } from './list-groups.ts'
 import type { ListView } from './list-view.ts'
 import { DataTable, type TableProps } from './table.tsx'
 import type { Identified, Meta } from './table-parts.tsx'
@@ -16,26 +17,31 @@ export type ListQuery<Row> = {
 }
 
 /**
- * The current page of a list, and its selected rows. Rows that leave the page are deselected, unless the rows of the
- * `whole` list are selected. If the page no longer exists, the last page is shown.
+ * The current page of a list, or its groups, and the selected rows. Rows that leave the page, or whose group is closed, are
+ * deselected, unless the rows of the `whole` list are selected. If the page no longer exists, the last page is shown.
  */
 export function useListPage<Row extends Identified>(
   query: ListQuery<Row>,
   { page, setPage }: Pick<ListView, 'page' | 'setPage'>,
   whole_list?: WholeList<Row>,
+  groups: ShownGroups<Row> | null = null,
 ) {
-  const { data, error, refetch, isPlaceholderData } = useQuery({
-    ...query,
-    placeholderData: keepPreviousData,
-  })
-  const meta = data?.meta
-  const last_page = meta?.last_page ?? 1
-  const empty = data?.data.length === 0
+  const read = useQuery({ ...query, placeholderData: keepPreviousData, enabled: groups === null })
+  const { data } = read
+  const last_page = data?.meta.last_page ?? 1
+  const empty = !groups && data?.data.length === 0
   useEffect(() => {
     if (empty && page > last_page) setPage(last_page, true)
   }, [empty, page, last_page, setPage])
+  const meta: Meta | undefined = !groups
+    ? data?.meta
+    : groups.total === undefined
+      ? undefined
+      : { total: groups.total }
   // The list is empty only if the total says so.
-  const rows = empty && meta?.total ? undefined : data?.data
+  const rows = groups ? groups.rows : empty && meta?.total ? undefined : data?.data
+  const isPlaceholderData = groups ? groups.old : read.isPlaceholderData
+  const { error, refetch } = groups ?? read
 
   const [selected, setSelected] = useState<ReadonlySet<Row['id']>>(new Set())
   const whole = useWholeList(whole_list)
@@ -60,7 +66,7 @@ export function useListPage<Row extends Identified>(
     setSelected(new Set())
   }
   return {
-    ...{ rows, meta, error, refetch, setPage, selected, setSelected, chosen, old: isPlaceholderData },
+    ...{ rows, groups, meta, error, refetch, setPage, selected, setSelected, chosen, old: isPlaceholderData },
     clear,
     /** Selects all rows that match, when those of the page are selected and there are more; else null. */
     more:
@@ -87,7 +93,7 @@ export type ListPage<Row extends Identified> = ReturnType<typeof useListPage<Row
 
 type Props<Row extends Identified> = Omit<
   TableProps<Row>,
-  'rows' | 'meta' | 'onPage' | 'selected' | 'onSelect'
+  'rows' | 'groups' | 'meta' | 'onPage' | 'selected' | 'onSelect'
 > & {
   page: ListPage<Row>
   /** Whether rows can be selected. */
@@ -96,7 +102,7 @@ type Props<Row extends Identified> = Omit<
 
 /** The rows of the page, or the error. */
 export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
-  const { rows, meta, error, refetch, setPage, selected, setSelected, old } = page
+  const { rows, groups, meta, error, refetch, setPage, selected, setSelected, old } = page
   const t = useTexts()
   const formats = useFormats()
   return (
@@ -107,7 +113,7 @@ export function ListTable<Row extends Identified>({ page, selectable = false, ..
       {error && <ProblemNote error={error} onRetry={refetch} />}
       {(meta || !error) && (
         <DataTable
-          {...{ rows, meta, old }}
+          {...{ rows, groups, meta, old }}
           onPage={(to) => setPage(to)}
           {...table}
           {...(selectable && { selected, onSelect: setSelected })}

@@ -114,8 +114,8 @@ export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: Head
 }
 
 /** Placeholder rows while the first answer is pending. */
-export function Placeholder({ columns }: { columns: number }) {
-  return Array.from({ length: 12 }, (_, row) => (
+export function Placeholder({ columns, rows = 12 }: { columns: number; rows?: number }) {
+  return Array.from({ length: rows }, (_, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: rows that are only awaited have nothing else
     <tr key={row} aria-hidden>
       {Array.from({ length: columns }, (_, column) => (

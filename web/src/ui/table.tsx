@@ -1,9 +1,12 @@
-import { Checkbox } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
+import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Drag, useColumnDrag } from './column-drag.ts'
 import { moveFocus } from './focus.ts'
+import type { RowGroup, ShownGroups } from './list-groups.ts'
+import { GroupHead, MoreOfGroup, useWidth } from './table-groups.tsx'
 import { type Column, HeadCell, type Identified, type Meta, Pager, Placeholder } from './table-parts.tsx'
 import { TableRow, useCalls } from './table-row.tsx'
 import './table.css'
@@ -16,6 +19,9 @@ export type TableProps<Row extends Identified> = {
   columns: Column<Row>[]
   /** Undefined until the first answer. */
   rows: Row[] | undefined
+  /** The groups of these rows, whose names are shown by `groupName`. */
+  groups?: ShownGroups<Row> | null
+  groupName?: (value: string | null) => React.ReactNode
   /** Placeholder data of the previous query: no row can be selected. */
   old?: boolean
   meta?: Meta | undefined
@@ -53,8 +59,8 @@ function useFocusedRow(rows: Identified[] | undefined) {
   return {
     onFocus: ({ target }: React.FocusEvent) => {
       const row = target.closest<HTMLElement>('tr')
-      if (row?.parentElement && row.dataset.rowId)
-        focused.current = { id: row.dataset.rowId, index: [...row.parentElement.children].indexOf(row) }
+      const all = [...(row?.closest('table')?.querySelectorAll('tr[data-row-id]') ?? [])]
+      if (row?.dataset.rowId) focused.current = { id: row.dataset.rowId, index: all.indexOf(row) }
     },
     // React fires no blur for a removed element.
     onBlur: () => {
@@ -99,20 +105,22 @@ function dragOf(drag: Drag | null, ids: readonly string[], id: string) {
  */
 export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
-  const { selected, onSelect, lead, old = false } = props
+  const { selected, onSelect, lead, groups, old = false } = props
   const t = useTexts()
-  const body = useRef<HTMLTableSectionElement>(null)
-  const links = () => [...(body.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])]
-  // The focused row. If the focus is outside the list and a record is open, the row of that record.
+  const formats = useFormats()
+  const scroll = useRef<HTMLDivElement>(null)
+  const stops = '[data-row-link], [data-group-toggle]'
+  const links = () => [...(scroll.current?.querySelectorAll<HTMLElement>(stops) ?? [])]
+  const idOf = (link: HTMLElement | undefined) => link?.closest('tr')?.dataset.rowId
+  const rowOf = (link: HTMLElement | undefined) => rows?.find(({ id }) => String(id) === idOf(link))
+  // The focused row or group. If the focus is outside the list and a record is open, the row of that record.
   function at() {
-    const focused = links().indexOf(document.activeElement as HTMLElement)
-    return focused < 0 && open_id
-      ? (rows ?? []).findIndex(({ id }) => String(id) === String(open_id))
-      : focused
+    const all = links()
+    const focused = all.indexOf(document.activeElement as HTMLElement)
+    return focused < 0 && open_id ? all.findIndex((link) => idOf(link) === String(open_id)) : focused
   }
 
   const follow = useFollowing(open_id)
-  const scroll = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins at its top
   useLayoutEffect(() => void scroll.current?.scrollTo(0, 0), [meta?.current_page])
 
@@ -122,7 +130,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
     const index =
       from < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, from + step))
     all[index]?.focus()
-    const row = rows?.[index]
+    const row = rowOf(all[index])
     if (row && open_id && onOpen) follow(() => onOpen(row))
   }
   const toggled = useRef<Row['id']>(undefined)
@@ -154,7 +162,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
     },
   ])
   function toggleFocused() {
-    const row = rows?.[at()]
+    const row = rowOf(links()[at()])
     if (row) toggle(row)
   }
   useCommands(
@@ -164,8 +172,38 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
 
   const { drag, handlers } = useColumnDrag(props.onMoveColumn)
   const ids = columns.map(({ id }) => id)
+  const cells = columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)
+  const width = useWidth(columns, onSelect !== undefined, lead !== undefined)
   const onFocus = useFocusedRow(rows)
-  if (rows?.length === 0) return <>{empty}</>
+  if (groups?.groups ? !groups.groups.length : rows?.length === 0) return <>{empty}</>
+  const drawn = (some: Row[]) =>
+    some.map((row) => (
+      <TableRow
+        key={row.id}
+        row={row}
+        columns={columns}
+        calls={calls}
+        selectable={onSelect !== undefined}
+        selected={selected?.has(row.id) ?? false}
+        open={String(row.id) === String(open_id)}
+        leads={lead !== undefined}
+        opens={onOpen !== undefined}
+      />
+    ))
+  const drawnGroup = (group: RowGroup<Row>) => (
+    <tbody key={group.key}>
+      <GroupHead
+        group={group}
+        name={props.groupName?.(group.value)}
+        columns={width}
+        onToggle={() => groups?.toggle(group)}
+      />
+      {group.rows ? drawn(group.rows) : <Placeholder columns={cells} rows={Math.min(group.count, 12)} />}
+      {group.left > 0 && (
+        <MoreOfGroup left={group.left} columns={width} onMore={() => groups?.readMore(group)} />
+      )}
+    </tbody>
+  )
   const chosen = rows?.filter(({ id }) => selected?.has(id)).length ?? 0
   const all = chosen > 0 && chosen === rows?.length
   return (
@@ -175,6 +213,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
           className="table"
           aria-label={label}
           aria-busy={!rows || old}
+          {...onFocus}
           data-old={old || undefined}
           data-fixed={onSort !== undefined || undefined}
         >
@@ -208,23 +247,15 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
               ))}
             </tr>
           </thead>
-          <tbody ref={body} {...onFocus}>
-            {!rows && <Placeholder columns={columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)} />}
-            {rows?.map((row) => (
-              <TableRow
-                key={row.id}
-                row={row}
-                columns={columns}
-                calls={calls}
-                selectable={onSelect !== undefined}
-                selected={selected?.has(row.id) ?? false}
-                open={String(row.id) === String(open_id)}
-                leads={lead !== undefined}
-                opens={onOpen !== undefined}
-              />
-            ))}
-          </tbody>
+          {groups?.groups?.map(drawnGroup) ?? (
+            <tbody>{rows && !groups ? drawn(rows) : <Placeholder columns={cells} />}</tbody>
+          )}
         </table>
+        {groups?.cut && (
+          <Text size="sm" c="dimmed" className="table-groups-cut">
+            {t.record.groups_cut(formats.number(groups.groups?.length ?? 0))}
+          </Text>
+        )}
         {props.foot}
       </div>
       {meta && onPage && <Pager meta={meta} onPage={onPage} />}

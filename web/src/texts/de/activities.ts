@@ -1,6 +1,8 @@
 import type { activities as english } from '../en/activities.ts'
 
 export const activities: typeof english = {
+  due_month: 'Monat der Fälligkeit',
+  no_due_month: 'Ohne Fälligkeit',
   switch: 'Welche Aktivitäten',
   shows: { today: 'Heute', overdue: 'Überfällig', upcoming: 'Geplant', done: 'Erledigt', all: 'Alle' },
   types: { call: 'Anruf', email: 'E-Mail', meeting: 'Treffen', task: 'Aufgabe', other: 'Anderes' },

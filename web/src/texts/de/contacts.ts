@@ -1,6 +1,7 @@
 import type { contacts as english } from '../en/contacts.ts'
 
 export const contacts: typeof english = {
+  no_stage: 'Ohne Phase',
   same_email: 'Diese E-Mail hat schon ein anderer Kontakt:',
   call: (name) => `${name} anrufen`,
   write_email: (name) => `E-Mail an ${name} schreiben`,

@@ -1,6 +1,8 @@
 import type { deals as english } from '../en/deals.ts'
 
 export const deals: typeof english = {
+  close_month: 'Monat des Abschlusses',
+  no_close_month: 'Ohne Abschlussdatum',
   stages: {
     new_lead: 'Neuer Lead',
     qualification: 'Qualifizierung',

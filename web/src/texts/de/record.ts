@@ -62,6 +62,10 @@ export const fields: typeof english_fields = {
 }
 
 export const record: typeof english = {
+  group_by: 'Gruppieren nach',
+  no_groups: 'Keine Gruppen',
+  more_of_group: (n) => `Mehr zeigen, noch ${n}`,
+  groups_cut: (n) => `Nur ${n} Gruppen werden gezeigt. Filtern Sie die Liste, um andere zu sehen.`,
   actors: {
     key: 'Ein API-Schlüssel',
     person: 'Jemand',

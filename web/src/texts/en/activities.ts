@@ -1,5 +1,7 @@
 /** The texts of activities. */
 export const activities = {
+  due_month: 'Month due',
+  no_due_month: 'No due date',
   switch: 'Which activities',
   shows: { today: 'Today', overdue: 'Overdue', upcoming: 'Upcoming', done: 'Done', all: 'All' },
   types: { call: 'Call', email: 'E-mail', meeting: 'Meeting', task: 'Task', other: 'Other' },

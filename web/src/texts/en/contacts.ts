@@ -1,4 +1,5 @@
 export const contacts = {
+  no_stage: 'No stage',
   same_email: 'Another contact has this e-mail:',
   call: (name: string) => `Call ${name}`,
   write_email: (name: string) => `Write an e-mail to ${name}`,

@@ -1,5 +1,7 @@
 /** The texts of deals. */
 export const deals = {
+  close_month: 'Month of close',
+  no_close_month: 'No close date',
   stages: {
     new_lead: 'New lead',
     qualification: 'Qualification',

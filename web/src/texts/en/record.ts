@@ -69,6 +69,10 @@ const actors: Record<string, string> = {
 
 /** The texts that all records share. */
 export const record = {
+  group_by: 'Group by',
+  no_groups: 'No groups',
+  more_of_group: (n: string) => `Show more, ${n} left`,
+  groups_cut: (n: string) => `Only ${n} groups are shown. Filter the list to see others.`,
   actors,
   facts: 'Facts',
   // The timeline's sentences.
