@@ -268,7 +268,14 @@ describe('the keys of a member', () => {
     assert.equal((await ada('PUT', `/members/${id}`, { role: 'member', revoke_keys: false })).status, 200)
     assert.deepEqual(await revoked(keys), [false, false])
     const reply = await ada('PUT', `/members/${id}`, { role: 'member', revoke_keys: true })
-    assert.deepEqual(Object.keys(reply.body.data), ['id', 'name', 'email', 'role', 'created_at'])
+    assert.deepEqual(Object.keys(reply.body.data), [
+      'id',
+      'name',
+      'email',
+      'role',
+      'created_at',
+      'former_names',
+    ])
     assert.deepEqual(await revoked(keys), [true, true])
   })
 

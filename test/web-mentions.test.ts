@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { finderOf } from '../src/events/mentions.ts'
-import { completed, mentionOf, mentionPattern, offered, writtenAt } from '../web/src/record/mentions.ts'
+import {
+  completed,
+  mentionedBy,
+  mentionOf,
+  mentionPattern,
+  offered,
+  writtenAt,
+} from '../web/src/record/mentions.ts'
 
 const member = (name: string, email: string) => ({ id: `usr_${email.split('@')[0]}`, name, email })
 const jo = member('Jo', 'jo@acme.example')
@@ -10,7 +17,8 @@ const jo_weiss = member('Jo Weiß', 'weiss@acme.example')
 const zoe = member("Zoë O'Brien (Sales)", 'zoe.obrien@acme.example')
 const grace = member('Grace Hopper', 'grace@acme.example')
 const other_grace = member('grace hopper', 'hopper@acme.example')
-const all = [jo, jo_weiss, zoe, grace, other_grace]
+const eva = { ...member('Eva Öztürk', 'eva@acme.example'), former_names: ['Eva Brandt', 'Jo'] }
+const all = [jo, jo_weiss, zoe, grace, other_grace, eva]
 
 test('what the app shows as a mention is what the service notifies of', () => {
   const pattern = mentionPattern(all) as RegExp
@@ -22,20 +30,18 @@ test('what the app shows as a mention is what the service notifies of', () => {
     ['@Jo, @Jo', ['@Jo', '@Jo']],
     ['@jo@acme.examples', []],
     ['@Grace Hopper', ['@Grace Hopper']],
+    ['@Eva Brandt, @Eva Öztürk', ['@Eva Brandt', '@Eva Öztürk']],
     ['', []],
   ]
   for (const [text, mentions] of texts) {
     const shown = text.split(pattern).filter((_, index) => index % 2)
     assert.deepEqual(shown, mentions, text)
-    const ids = mentions.flatMap((mention) =>
-      all
-        .filter(({ name, email }) =>
-          [name, email].some((one) => `@${one}`.toLowerCase() === mention.toLowerCase()),
-        )
-        .map(({ id }) => id),
-    )
+    const ids = mentions.flatMap((mention) => mentionedBy(mention.slice(1), all).found.map(({ id }) => id))
     assert.deepEqual([...finderOf(all)(text)].sort(), [...new Set(ids)].sort(), text)
   }
+  assert.deepEqual([...finderOf(all)('@Grace Hopper')], [grace.id, other_grace.id])
+  // A present name comes before a former one.
+  assert.deepEqual([...finderOf(all)('@Eva Brandt and @Jo')], [eva.id, jo.id])
   assert.equal(mentionPattern([]), null)
 })
 

@@ -1,12 +1,13 @@
 import type { Db } from '../db/db.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import type { Context } from './context.ts'
+import { formerNames } from './names.ts'
 import { notify } from './notify.ts'
 
 /** The @ signs of a text that are looked at, and the members of a workspace. */
 export const most = { signs: 100, members: 2000 }
 
-type Member = { id: string; name: string; email: string }
+type Member = { id: string; name: string; email: string; former_names?: readonly string[] }
 
 const members = prepare((db, p: { workspace_id: number }) =>
   db
@@ -25,12 +26,14 @@ const end = '(?![\\p{L}\\p{N}_]|[.@-][\\p{L}\\p{N}])'
 /** The ids of the members whom a text mentions. */
 type Find = (text: string) => Set<string>
 
-/** Finds the members whom texts mention: `@` with the name or the e-mail address. The longest one counts. */
+/**
+ * Finds the members whom texts mention: `@` with the name or the e-mail address. The longest one counts. A former name counts
+ * unless it is the present name of somebody.
+ */
 export function finderOf(all: readonly Member[]): Find {
-  const by_label = new Map<string, string[]>()
-  for (const { id, name, email } of all)
-    for (const label of [folded(name), folded(email)])
-      if (label) by_label.set(label, [...(by_label.get(label) ?? []), id])
+  const present = labelsOf(all, ({ name, email }) => [name, email])
+  const former = labelsOf(all, ({ former_names = [] }) => former_names)
+  const by_label = new Map([...former, ...present])
   const labels = [...by_label.keys()].sort((a, b) => b.length - a.length)
   if (!labels.length) return () => new Set()
   const label = new RegExp(`(?:${labels.map((one) => RegExp.escape(one)).join('|')})${end}`, 'iuy')
@@ -46,6 +49,14 @@ export function finderOf(all: readonly Member[]): Find {
   }
 }
 
+function labelsOf(all: readonly Member[], namesOf: (member: Member) => readonly string[]) {
+  const ids = new Map<string, string[]>()
+  for (const member of all)
+    for (const label of new Set(namesOf(member).map(folded)))
+      if (label) ids.set(label, [...(ids.get(label) ?? []), member.id])
+  return ids
+}
+
 const folded = (text: string) => text.trim().normalize('NFC').toLowerCase()
 
 // A batch may mention members in 1,000 texts. Their names are read once in a transaction.
@@ -54,7 +65,9 @@ const finders = new WeakMap<Db, { workspace_id: number; find: Promise<Find> }>()
 function finderIn(tx: Db, workspace_id: number): Promise<Find> {
   const known = finders.get(tx)
   if (known?.workspace_id === workspace_id) return known.find
-  const find = members(tx, { workspace_id }).then(finderOf)
+  const find = Promise.all([members(tx, { workspace_id }), formerNames(tx, workspace_id)]).then(
+    ([all, names]) => finderOf(all.map((one) => ({ ...one, former_names: names.get(one.id) ?? [] }))),
+  )
   finders.set(tx, { workspace_id, find })
   return find
 }

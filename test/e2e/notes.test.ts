@@ -191,12 +191,34 @@ test('@ in the box that logs a call offers the members, and the one who is chose
   await other.locator('.mention[data-own]').getByText('@Marta Łukasiewicz').waitFor()
   // In place, by the keyboard.
   await other.getByRole('button', { name: 'Description: Edit' }).press('Enter')
-  await other.keyboard.press('End')
-  await other.keyboard.type(' and @mar')
-  await other.getByRole('listbox', { name: 'Members to mention' }).waitFor()
-  await other.keyboard.press('Tab')
-  await other.keyboard.press('Control+Enter')
+  const description = other.getByRole('textbox', { name: 'Description' })
+  await description.press('End')
+  await description.pressSequentially(' and @mar')
+  await other.getByRole('option', { name: /Marta/, selected: true }).waitFor()
+  await description.press('Tab')
+  assert.equal(await description.inputValue(), 'Asked for @Marta Łukasiewicz and @Marta Łukasiewicz ')
+  await description.press('Control+Enter')
   await other.locator('.mention[data-own]').nth(1).waitFor()
+})
+
+test('the mention of a member who took another name still stands out, and tells the present name', async (t) => {
+  const id = await company()
+  const session = await joinAs(web.rapport, 'vera@example.test', 'member', { name: 'Vera Stone' })
+  await create(`/companies/${id}/notes`, { body: 'Ask @Vera Stone.' })
+  const renamed = await fetch(`${web.rapport.url}/api/v1/profile`, {
+    method: 'PUT',
+    headers: {
+      cookie: String(session.split(';')[0]),
+      'content-type': 'application/json',
+      origin: web.rapport.url,
+    },
+    body: JSON.stringify({ name: 'Vera Lindqvist' }),
+  })
+  assert.equal(renamed.status, 200, await renamed.text())
+  const page = await web.open(t, `/companies/${id}?tab=notes`)
+  const mention = notesOf(page).locator('.mention').getByText('@Vera Stone')
+  await mention.waitFor()
+  assert.equal(await mention.getAttribute('title'), 'Vera Lindqvist')
 })
 
 test('who may not write companies and deals reads their notes, without an editor', async (t) => {

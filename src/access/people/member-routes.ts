@@ -2,7 +2,7 @@ import { endpoints } from '../../http/endpoints.ts'
 import { ListQuery } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import { changeMember, removeMember } from './member-changes.ts'
-import { findMember, listMembers } from './members.ts'
+import { findMember, listMembers, withFormerNames } from './members.ts'
 import { Member, MemberBody, MemberParams, RemovalQuery } from './schema.ts'
 import type { PeopleService } from './service.ts'
 
@@ -24,7 +24,10 @@ export function memberRoutes(app: App, service: PeopleService): void {
       query: ListQuery({}),
       view: Member,
     },
-    ({ access }, { page }) => listMembers(db, access.workspace_id, page),
+    async ({ access: { workspace_id } }, { page }) => {
+      const { records, ...found } = await listMembers(db, workspace_id, page)
+      return { ...found, records: await withFormerNames(db, workspace_id, records) }
+    },
   )
 
   members.read({ summary: 'Read a member', view: Member }, ({ access, params }) =>

@@ -119,6 +119,11 @@ export const Member = Type.Object(
     email,
     role: RoleField(),
     created_at: Timestamp({ description: 'Since when.' }),
+    former_names: Type.Array(Type.String(), {
+      description:
+        'Names that the member had in this workspace before, by which texts mention them: the newest first, at most 5, as long as the audit log keeps them.',
+      examples: [['Ada Byron']],
+    }),
   },
   { title: 'Member' },
 )
@@ -129,7 +134,7 @@ export const MemberBody = Body(
     role: RoleField(),
     revoke_keys: Type.Boolean({ description: `true: ${revokes} Without it they stay.` }),
   },
-  ['id', 'name', 'email', 'created_at'],
+  ['id', 'name', 'email', 'created_at', 'former_names'],
 )
 export const RemovalQuery = Type.Object(
   {

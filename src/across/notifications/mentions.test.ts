@@ -116,6 +116,23 @@ test('a mention notifies once: a change notifies those who are new in it, and no
   assert.deepEqual([await unread(kim), await unread(lee)], [0, 1])
 })
 
+test('a member with a new name is mentioned by the former one, until somebody else has it', async () => {
+  const eva = await named('Eva Brandt')
+  const { path } = await noted(ada, '@Eva Brandt: please call.')
+  await ok(eva.call, 'PUT', '/profile', { name: 'Eva Öztürk' })
+  const { data } = (await ada('GET', '/members?per_page=100')).body
+  const { id, former_names } = data.find(({ email }: { email: string }) => email === eva.email)
+  assert.equal(former_names[0], 'Eva Brandt')
+  assert.deepEqual((await ok(ada, 'GET', `/members/${id}`)).former_names, former_names)
+  await noted(ada, 'Ask @Eva Brandt.')
+  assert.equal(await unread(eva), 2)
+  await ok(ada, 'PUT', path, { body: '@Eva Öztürk: please call.' })
+  assert.equal(await unread(eva), 2)
+  const other = await named('Eva Brandt')
+  await noted(ada, 'Ask @Eva Brandt.')
+  assert.deepEqual([await unread(eva), await unread(other)], [2, 1])
+})
+
 test('a mention of members with one name notifies all of them, and of nobody in another workspace', async () => {
   const [one, two] = [await named('Sam Okoye'), await named('Sam Okoye')]
   const { call: eve } = await member('admin')

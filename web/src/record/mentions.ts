@@ -1,7 +1,7 @@
 // A mention is `@` with the name or the e-mail address of a member, in the text as people read it. The service finds
 // the mentions of a note by the same rule (src/events/mentions.ts).
 
-export type Mentionable = { id: string; name: string; email: string }
+export type Mentionable = { id: string; name: string; email: string; former_names?: readonly string[] }
 
 const before_sign = '(?<![\\p{L}\\p{N}_.@+-])'
 const end = '(?![\\p{L}\\p{N}_]|[.@-][\\p{L}\\p{N}])'
@@ -45,9 +45,21 @@ const special = /[\\^$.*+?()[\]{}|/]/g
 
 /** Finds the mentions of members in a text. Null without members. */
 export function mentionPattern(members: readonly Mentionable[]): RegExp | null {
-  const labels = members.flatMap(({ name, email }) => [name.trim(), email]).filter(Boolean)
+  const labels = members
+    .flatMap(({ name, email, former_names = [] }) => [name, email, ...former_names])
+    .flatMap((label) => label.trim() || [])
   if (!labels.length) return null
   const longest_first = labels.sort((a, b) => b.length - a.length)
   const any = longest_first.map((label) => label.replace(special, '\\$&')).join('|')
   return new RegExp(`(${before_sign}@(?:${any})${end})`, 'giu')
+}
+
+/** The members whom a label mentions. A former name counts unless it is the present name of somebody. */
+export function mentionedBy<One extends Mentionable>(label: string, members: readonly One[]) {
+  const wanted = label.toLowerCase()
+  const is = (text: string) => text.trim().toLowerCase() === wanted
+  const present = members.filter(({ name, email }) => is(name) || is(email))
+  return present.length
+    ? { found: present, former: false }
+    : { found: members.filter(({ former_names = [] }) => former_names.some(is)), former: true }
 }

@@ -1,0 +1,33 @@
+import type { Db } from '../db/db.ts'
+import { prepare } from '../db/statements/prepare.ts'
+import { sideOf } from './audit.ts'
+
+// Changes of accounts that are looked at, the newest ones. A workspace has at most 2,000 members.
+const most_changes = 2000
+const most_names = 5
+
+const changes = prepare((db, p: { workspace_id: number }) =>
+  db
+    .selectFrom('audit_log')
+    .select(['record_id', 'before'])
+    .where('workspace_id', '=', p.workspace_id)
+    .where('kind', '=', 'users')
+    .orderBy('occurred_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(most_changes),
+)
+
+/**
+ * The names that people had while they were members of a workspace, by the id, newest first, at most 5 of each. They are in
+ * the audit log, which keeps them as long as its other entries.
+ */
+export async function formerNames(db: Db, workspace_id: number): Promise<Map<string, string[]>> {
+  const names = new Map<string, string[]>()
+  for (const { record_id: id, before } of await changes(db, { workspace_id })) {
+    const name = sideOf(before)?.name
+    const known = names.get(id) ?? []
+    if (typeof name !== 'string' || known.includes(name) || known.length === most_names) continue
+    names.set(id, [...known, name])
+  }
+  return names
+}
