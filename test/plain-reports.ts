@@ -50,7 +50,8 @@ const isOpen = ({ stage }: PlainDeal) => statusOf(stage) === 'open'
 
 /** A decimal with four places as JSON has it: the number nearest to it. */
 const number = (units: bigint) => Number(`${units / 10_000n}.${String(units % 10_000n).padStart(4, '0')}`)
-const valueIn = (deals: PlainDeal[]) => number(deals.reduce((all, { units }) => all + units, 0n))
+/** The sum of the values. */
+export const valueIn = (deals: PlainDeal[]) => number(deals.reduce((all, { units }) => all + units, 0n))
 const sumsOf = (deals: PlainDeal[]) => ({
   count: deals.length,
   value: valueIn(deals),

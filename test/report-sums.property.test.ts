@@ -18,6 +18,7 @@ import {
   plainOutcomes,
   plainPeople,
   plainPipeline,
+  valueIn,
 } from './plain-reports.ts'
 
 // More by hand: REPORT_DEALS=10000.
@@ -85,7 +86,7 @@ type Activity = Made<typeof activity>
 type Question = Made<typeof question>
 
 const iso = (ms: number) => new Date(ms).toISOString()
-const valueIn = (units: number | null) => (units === null ? null : units / 10_000)
+const amountOf = (units: number | null) => (units === null ? null : units / 10_000)
 const total = (counts: number[]) => counts.reduce((a, b) => a + b, 0)
 
 async function ok(call: Rapport['call'], method: string, path: string, body?: object) {
@@ -102,7 +103,7 @@ async function live(call: Rapport['call'], clock: Clock, deals: Deal[], people: 
   const ids = new Map<Deal, number>()
   const create = async (one: Deal) => {
     const { data } = await ok(call, 'POST', '/deals', {
-      ...{ name: 'Relaunch', owner_id: people[one.owner], value: valueIn(one.units) },
+      ...{ name: 'Relaunch', owner_id: people[one.owner], value: amountOf(one.units) },
       ...{ stage: one.first.stage, probability: one.probability, company_id: companies[one.company] },
       expected_close_date: one.close === null ? null : iso(start + one.close * day).slice(0, 10),
     })
@@ -112,7 +113,11 @@ async function live(call: Rapport['call'], clock: Clock, deals: Deal[], people: 
     const body = { stage, ...(stage === 'lost' && { lost_reason: reason }) }
     return by === 'verb'
       ? ok(call, 'POST', `/deals/${ids.get(one)}/change-stage`, body)
-      : ok(call, 'PUT', `/deals/${ids.get(one)}`, { ...body, owner_id: people[owner], value: valueIn(units) })
+      : ok(call, 'PUT', `/deals/${ids.get(one)}`, {
+          ...body,
+          owner_id: people[owner],
+          value: amountOf(units),
+        })
   }
   const steps = deals.flatMap((one) => {
     let last_at = one.first.at
@@ -163,6 +168,7 @@ async function listed(call: Rapport['call'], path: string) {
   return records
 }
 
+type GroupOfDeals = { value: string | null; count: number; sums: { value: number } }
 type ListedDeal = PlainDeal & { company_id: number | null }
 
 /** The deals of the list, with the stages of their histories. */
@@ -202,6 +208,25 @@ async function check(
   const ofOwner = (owner_id: string | null) => `&owner_id=${owner_id}`
 
   assert.deepEqual(await report('pipeline', owned.slice(1)), plainPipeline(own_deals))
+  for (const [by, keyOf] of [
+    ['stage', ({ stage }: ListedDeal) => stage],
+    ['owner_id', ({ owner_id }: ListedDeal) => owner_id],
+    ['expected_close_date', ({ close }: ListedDeal) => close?.slice(0, 7) ?? null],
+    ['created_at', ({ created_at }: ListedDeal) => dayIn(zone, created_at).slice(0, 7)],
+  ] as const) {
+    const { data } = await ok(call, 'GET', `/deals/groups?by=${by}&time_zone=${zone}${owned}`)
+    assert.deepEqual(
+      new Map(
+        data.groups.map(({ value, count, sums }: GroupOfDeals) => [value, { count, value: sums.value }]),
+      ),
+      new Map(
+        [...Map.groupBy(own_deals, keyOf)].map(([key, those]) => [
+          key,
+          { count: those.length, value: valueIn(those) },
+        ]),
+      ),
+    )
+  }
   assert.deepEqual(
     await report('outcomes', `months=${months}&time_zone=${zone}`),
     plainOutcomes(deals, zone, now, months),

@@ -93,6 +93,10 @@ export function valuesFilter(parameter: Parameter, about?: string) {
   )
 }
 
+/** A text as the one value of a filter (http/filter-values.ts). */
+export const writtenValue = (text: string): string =>
+  text.replaceAll(/[,!]/g, '\\$&').replace(/^\\*null$/, '\\$&')
+
 type RangeEnd = TOptional<TString>
 
 /** The schema of an end of a range. */

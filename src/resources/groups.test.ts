@@ -41,7 +41,7 @@ const values = ({ groups }: Groups) => groups.map(({ value, count }) => [value, 
 async function fill() {
   const owners = [ada_id, grace_id, null]
   const stages = ['lost', 'new_lead', 'won', 'demo', 'new_lead']
-  const contact_stages = ['lead', 'won, then lost', '!important', null, 'a\\,b']
+  const contact_stages = ['lead', 'won, then lost', '!important', null, 'a\\,b', 'null']
   const times = [
     ...['2026-10-31T22:59:59.999Z', '2026-10-31T23:00:00.000Z', '2026-11-30T23:30:00.000Z', null],
     ...['2026-03-31T21:59:59.999Z', '2026-03-31T22:00:00.000Z', '2026-12-31T08:00:00.000Z'],
@@ -56,7 +56,7 @@ async function fill() {
     await ok('POST', '/contacts', {
       first_name: 'Ana',
       last_name: name,
-      stage: contact_stages[n % 5],
+      stage: contact_stages[n % 6],
       ...shared,
     })
     await ok('POST', '/deals', {

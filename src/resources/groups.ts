@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { countOf, countsOfValues } from '../db/lists/counts.ts'
 import type { Filter } from '../db/lists/filters.ts'
 import { conditionOf } from '../db/lists/lists.ts'
-import { type Condition, type FilterField, filterFieldsOf } from './filter-fields.ts'
+import { type Condition, type FilterField, filterFieldsOf, writtenValue } from './filter-fields.ts'
 import { filtersOf, type ListRequest } from './list.ts'
 import { ordersOf } from './list-query.ts'
 import { lastDayOf, monthAfter, monthStart } from './months.ts'
@@ -211,7 +211,7 @@ function filterOf(
   conditions: readonly Condition[],
 ): Record<string, string> {
   if (value === null) return { [name]: 'null' }
-  if (kind !== 'day' && kind !== 'time') return { [name]: value.replaceAll(/[,!]/g, '\\$&') }
+  if (kind !== 'day' && kind !== 'time') return { [name]: writtenValue(value) }
   const range = conditions.find(({ field, ...rest }) => field.name === name && !('wanted' in rest))
   const { from = '', to = last_time } = (range ?? {}) as { from?: string; to?: string }
   const [first, last] = kind === 'day' ? [`${value}-01`, lastDayOf(value)] : timesOf(value, time_zone)
