@@ -245,10 +245,17 @@ test('on a phone, a link to the notes shows the notes, not the facts above them'
 
 test('the notes on a deal speak German', async (t) => {
   const id = await deal()
-  await create(`/deals/${id}/notes`, { body: 'Entscheidet im Mai' })
+  const note_id = await create(`/deals/${id}/notes`, { body: 'Entscheidet im März' })
+  await web.rapport.call('PUT', `/api/v1/deals/${id}/notes/${note_id}`, { body: 'Entscheidet im Mai' })
   const page = await web.open(t, `/deals/${id}?tab=notes`, { session: german, locale: 'de-DE' })
   await page.getByRole('list', { name: 'Notizen' }).getByText('Entscheidet im Mai').waitFor()
   await page.getByRole('textbox', { name: 'Notiz schreiben' }).waitFor()
+  await page.getByRole('button', { name: /^bearbeitet .+ von First key$/ }).click()
+  const texts = page.getByRole('dialog', { name: 'Texte dieser Notiz' })
+  await texts.getByText(/^Jetzt · .+ von First key$/).waitFor()
+  await checkScreen(page)
+  await texts.getByRole('button', { name: 'Schließen' }).click()
+  await texts.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Notiz löschen' }).click()
   await page.goto(`${web.rapport.url}/trash?kind=deal_notes`)
   await page
