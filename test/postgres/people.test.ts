@@ -97,6 +97,22 @@ for (const change of ['change', 'reset'] as const)
       refused(await thief('GET', '/session'), 401, 'unauthorized')
     })
 
+for (const first of ['save', 'removal'] as const)
+  test(`a private view whose ${first} comes first does not outlive the membership of its maker`, async () => {
+    const { call, id } = await join(ada, rapport.url, 'member')
+    const view = { list: 'contacts', name: 'Mine', query: '', visibility: 'private' }
+    const save = () => call('POST', '/views', view)
+    const remove = () => ada('DELETE', `/members/${id}`)
+    const replies = await meeting('users', id, first === 'save' ? [save, remove] : [remove, save])
+    const wanted = first === 'save' ? [201, 200] : [200, 403]
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      wanted,
+    )
+    const { rows } = await watcher.query('SELECT 1 FROM saved_views WHERE created_by = $1', [id])
+    assert.deepEqual(rows, [])
+  })
+
 test('a sign-in that meets with the removal of the member leaves nothing that lives again with a new invitation', async () => {
   const { email, id } = await join(ada, rapport.url, 'member')
   const { thief, session_id } = await planted()
