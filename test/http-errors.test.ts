@@ -277,7 +277,9 @@ describe('bodies', () => {
       '"c\\u006fnstructor":{"protot\\u0079pe":1}',
     )
     for (const key of keys) {
-      refused(await call('POST', path, `{"name":"Acme",${key}}`), 400, 'bad_request')
+      const reply = await call('POST', path, `{"name":"Acme",${key}}`)
+      refused(reply, 400, 'bad_request')
+      assert.match(reply.body.error.message, /reserved name/)
       refused(await call('POST', path, `{"name":"Acme","custom_fields":{${key}}}`), 400, 'bad_request')
       refused(
         await call('POST', path, `{"name":"Acme","custom_fields":{"a":[{${key}}]}}`),

@@ -78,10 +78,16 @@ function endOfText(bytes: Buffer, start: number): number {
   return at
 }
 
+// What the parser says of it.
+const forbidden_name = 'Object contains forbidden prototype property'
+
 function parse(text: string): unknown {
   try {
     return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
   } catch (error) {
-    throw badRequest(`The body is not valid JSON: ${(error as Error).message}.`)
+    const { message } = error as Error
+    if (message === forbidden_name)
+      throw badRequest('The body uses the reserved name __proto__, or constructor with prototype. Rename it.')
+    throw badRequest(`The body is not valid JSON: ${message}.`)
   }
 }
