@@ -19,7 +19,7 @@ const csv = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffe
 const count = (page: Page, label: string) =>
   page.locator('.import-counts > div').filter({ hasText: label }).locator('dd').innerText()
 const file = (page: Page) => page.locator('input[type=file]')
-const ended = (page: Page, status = 'done') =>
+const ended = (page: Page, status = 'Done') =>
   page.getByRole('status').getByText(status, { exact: true }).waitFor()
 
 test('a file is mapped, checked, imported and undone by mouse; the errors are a table and a file', async (t) => {
@@ -80,7 +80,7 @@ test('a file is mapped, checked, imported and undone by mouse; the errors are a 
   await page.getByRole('button', { name: 'Undo import' }).click()
   await page.getByText(/^\d records put back, \d stay as they are\.$/).waitFor()
   await page.getByText('changed since').waitFor()
-  await ended(page, 'undone')
+  await ended(page, 'Undone')
   assert.equal((await read('/contacts')).meta.total, 1)
 })
 
@@ -141,11 +141,11 @@ test('an import that waits shows it, also after a reload, and is cancelled', asy
   await page.getByRole('combobox', { name: 'Value becomes' }).waitFor()
   await page.getByRole('button', { name: 'Start import' }).click()
   await heading(page, 'deals.csv')
-  await ended(page, 'waiting')
+  await ended(page, 'Waiting')
   await page.reload()
   await page.getByRole('progressbar', { name: 'Progress' }).waitFor()
   await page.getByRole('button', { name: 'Cancel import' }).click()
-  await ended(page, 'cancelled')
+  await ended(page, 'Cancelled')
   assert.equal(await page.getByRole('button', { name: 'Undo import' }).count(), 0)
 })
 
@@ -206,6 +206,6 @@ test('the archive of a workspace is dropped, counted by kind, checked, imported 
 
   await page.getByRole('button', { name: 'Undo import' }).focus()
   await page.keyboard.press('Enter')
-  await ended(page, 'undone')
+  await ended(page, 'Undone')
   assert.deepEqual(await totals(), [companies, contacts])
 })

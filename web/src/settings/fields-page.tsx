@@ -88,6 +88,8 @@ export function FieldsPage() {
             {writes && (
               <Actions
                 label={field.label}
+                is_first={at === 0}
+                is_last={at === fields.length - 1}
                 onMove={(by) => move(fields, at, by)}
                 onEdit={() => setAsked(field)}
                 onDelete={() => remove(field)}
@@ -166,24 +168,32 @@ function About({ field: { type, options, required, unique } }: { field: Definiti
 
 type ActionsProps = {
   label: string
+  is_first: boolean
+  is_last: boolean
   onMove: (by: 1 | -1) => void
   onEdit: () => void
   onDelete: () => void
 }
 
-function Actions({ label, onMove, onEdit, onDelete }: ActionsProps) {
+function Actions({ label, is_first, is_last, onMove, onEdit, onDelete }: ActionsProps) {
   const t = useTexts()
   const actions = [
-    [t.definitions.move_up(label), ArrowUpIcon, () => onMove(-1)],
-    [t.definitions.move_down(label), ArrowDownIcon, () => onMove(1)],
-    [t.definitions.edit(label), PencilIcon, onEdit],
-    [t.definitions.delete(label), TrashIcon, onDelete],
+    [t.definitions.move_up(label), ArrowUpIcon, () => onMove(-1), is_first],
+    [t.definitions.move_down(label), ArrowDownIcon, () => onMove(1), is_last],
+    [t.definitions.edit(label), PencilIcon, onEdit, false],
+    [t.definitions.delete(label), TrashIcon, onDelete, false],
   ] as const
   return (
     <span className="definition-actions">
-      {actions.map(([name, ActionSign, onClick]) => (
+      {actions.map(([name, ActionSign, onClick, is_off]) => (
         <Tooltip key={name} label={name}>
-          <ActionIcon aria-label={name} onClick={onClick}>
+          {/* It keeps the focus when the field has reached its end. */}
+          <ActionIcon
+            aria-label={name}
+            aria-disabled={is_off || undefined}
+            data-disabled={is_off || undefined}
+            onClick={onClick}
+          >
             <ActionSign size={14} />
           </ActionIcon>
         </Tooltip>

@@ -31,7 +31,8 @@ export function WebhooksPage() {
     { id: 'url', label: t.settings.url, cell: ({ url }) => url },
     {
       ...{ id: 'events', label: t.fields.events, number: true },
-      cell: ({ events }) => formats.number(eventsOf(events).length),
+      cell: ({ events }) =>
+        events.includes('*') ? t.settings.every_event : formats.number(eventsOf(events).length),
     },
     {
       id: 'created_at',

@@ -164,6 +164,7 @@ export const settings: typeof english = {
   url_text: 'Wohin die Ereignisse per POST gesendet werden.',
   webhook_name_text: 'Freiwillig. Ohne Namen wird der Host der URL gezeigt.',
   all_events: 'Alle Ereignisse',
+  every_event: 'Alle',
   all_of: (many) => `Alle: ${many}`,
   own_secret: 'Eigenes Geheimnis verwenden',
   secret: 'Geheimnis',

@@ -151,6 +151,7 @@ export const settings = {
   url_text: 'Where the events are sent by POST.',
   webhook_name_text: 'Optional. Without one, the host of the URL is shown.',
   all_events: 'All events',
+  every_event: 'All',
   all_of: (many: string) => `All about ${many.toLowerCase()}`,
   own_secret: 'Use my own secret',
   secret: 'Secret',
