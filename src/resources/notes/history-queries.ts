@@ -16,18 +16,27 @@ export const most_versions = 100
 const newest: HistoryPlace = ['9999-12-31T23:59:59.999Z', Number.MAX_SAFE_INTEGER]
 
 type Mark = { id: number; at: string; bytes: number }
-type Entry = { actor_kind: Actor['kind']; actor_id: string | null; occurred_at: string; after: string | null }
+type Entry = {
+  id: number
+  actor_kind: Actor['kind']
+  actor_id: string | null
+  occurred_at: string
+  after: string | null
+}
 
 /**
- * The texts of a note, newest first, after a place in its history, up to `max_bytes`. `next` is null at the end. The last page has one more
- * text, that before the oldest entry, if the audit log no longer has the entry that wrote it.
+ * The texts of a note, newest first, after a place in its history, up to `max_bytes`. `next` is null at the end. The last
+ * page has one more text if the audit log no longer has the entry that wrote it: that before the oldest entry of a text, or
+ * without any, the present one, `body`.
  */
 export async function noteHistory(
   db: Db,
   { resource: { table } }: NoteKind,
-  { workspace_id, note_id }: { workspace_id: number; note_id: number },
-  { max_bytes, after: [at, id] = newest }: { max_bytes: number; after?: HistoryPlace | undefined },
+  { workspace_id, note_id, body }: { workspace_id: number; note_id: number; body: string },
+  { max_bytes, after }: { max_bytes: number; after?: HistoryPlace | undefined },
 ): Promise<{ versions: NoteVersion[]; next: HistoryPlace | null }> {
+  const [at, id] = after ?? newest
+  const unknown = (text: string): NoteVersion => ({ body: text, written_at: null, written_by: null })
   // A deletion or a restore writes no text.
   const of_note = sql<SqlBool>`workspace_id = ${workspace_id} AND kind = ${sql.lit(table)}
     AND record_id = ${String(note_id)} AND action IN ('created', 'updated')`
@@ -37,17 +46,19 @@ export async function noteHistory(
     ORDER BY occurred_at DESC, id DESC LIMIT ${most_versions + 1}`.execute(db)
   const { count } = fitting(marks.slice(0, most_versions), max_bytes)
   const oldest = marks[count - 1]
-  if (!oldest) return { versions: [], next: null }
+  if (!oldest) return { versions: after ? [] : [unknown(body)], next: null }
   const { rows: entries } = await sql<Entry>`
-    SELECT actor_kind, actor_id, occurred_at, after FROM audit_log
+    SELECT id, actor_kind, actor_id, occurred_at, after FROM audit_log
     WHERE ${of_note} AND (occurred_at, id) < (${at}, ${id}) AND (occurred_at, id) >= (${oldest.at}, ${oldest.id})
     ORDER BY occurred_at DESC, id DESC`.execute(db)
   const versions = await versionsOf(db, workspace_id, entries)
   if (count < marks.length) return { versions, next: [oldest.at, oldest.id] }
-  const { rows: first } = await sql<{ before: string | null }>`
-    SELECT before FROM audit_log WHERE workspace_id = ${workspace_id} AND id = ${oldest.id}`.execute(db)
-  const body = textOf(first[0]?.before)
-  if (body !== null) versions.push({ body, written_at: null, written_by: null })
+  const first = entries.findLast(({ after: side }) => textOf(side) !== null)
+  if (!first) return { versions: after ? [] : [unknown(body)], next: null }
+  const { rows } = await sql<{ before: string | null }>`
+    SELECT before FROM audit_log WHERE workspace_id = ${workspace_id} AND id = ${first.id}`.execute(db)
+  const earlier = textOf(rows[0]?.before)
+  if (earlier !== null) versions.push(unknown(earlier))
   return { versions, next: null }
 }
 

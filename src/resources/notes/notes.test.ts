@@ -249,6 +249,19 @@ for (const { kind, noun, by, fields } of owners)
       assert.equal((await call('GET', `${note}/history?cursor=x`)).status, 422)
     })
 
+    test('the history of a note of which the audit log has no entry is its present text', async () => {
+      const path = await owner()
+      const { id } = await made(`${path}/notes`, { body: 'Older than the log' })
+      await beside(rapport.data_dir, (db) =>
+        transaction(db, (tx) =>
+          tx.deleteFrom('audit_log').where('after', 'like', '%"Older than the log"%').execute(),
+        ),
+      )
+      const { data, meta } = (await call('GET', `${path}/notes/${id}/history`)).body
+      assert.deepEqual(data, [{ body: 'Older than the log', written_at: null, written_by: null }])
+      assert.equal(meta.next_cursor, null)
+    })
+
     test('notes emit no events', async () => {
       const stored = await readStored(rapport.data_dir)
       const count = () => stored.rows('SELECT count(*) AS n FROM events')

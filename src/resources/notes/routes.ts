@@ -112,9 +112,9 @@ function routes(app: App, service: Service, notes: Notes): void {
     },
     async ({ access: { workspace_id }, params, query: { cursor = '' } }) =>
       reading(async (db) => {
-        await notes.read(db, workspace_id, params)
+        const { body } = await notes.read(db, workspace_id, params)
         const place = decodeCursor(history_order, cursor, ['string', 'number']) as HistoryPlace | null
-        const note = { workspace_id, note_id: params.note_id }
+        const note = { workspace_id, note_id: params.note_id, body }
         const { versions, next } = await noteHistory(db, notes.kind, note, {
           max_bytes: page_bytes,
           after: place ?? undefined,
