@@ -56,7 +56,7 @@ export const conflicts = {
   too_many_pending: ({ most }: Facts) =>
     `Mehr als ${most} Zustellungen warten. Ändern Sie die Adresse, wenn es weniger sind.`,
   too_many_views: ({ most }: Facts) =>
-    `Ein Arbeitsbereich hat höchstens ${most} gemeinsame Ansichten, eine Person ${most} eigene. Löschen Sie zuerst eine.`,
+    `Ein Arbeitsbereich hat höchstens ${most} gemeinsame Ansichten, eine Person höchstens ${most} private. Löschen Sie zuerst eine.`,
   too_many_webhooks: ({ most }: Facts) =>
     `Ein Arbeitsbereich hat höchstens ${most} Webhooks. Löschen Sie zuerst einen.`,
   too_many_workspaces: ({ most }: Facts) =>

@@ -38,7 +38,7 @@ export const imports: typeof english = {
   by_kind: 'Zahlen nach Art',
   of_kind: 'Art',
   no_members:
-    'Mitglieder werden nicht importiert. Zuständig wird das Mitglied mit derselben E-Mail-Adresse, sonst niemand. Als Urheber gilt, wer importiert.',
+    'Mitglieder werden nicht importiert. Zuständig für einen Datensatz wird das Mitglied mit der E-Mail-Adresse der bisher zuständigen Person, sonst niemand. Als Urheber gilt, wer importiert.',
   empty_archive: 'Das Archiv enthält keine Datensätze.',
   counted_part: 'Das Archiv ist sehr groß, deshalb wurde nur sein Anfang gezählt. Importiert wird alles.',
   dry_run: 'Prüfen, ohne zu schreiben',

@@ -32,7 +32,7 @@ export const notifications: typeof english = {
   older: 'Ältere Mitteilungen zeigen',
   today: 'Heute',
   yesterday: 'Gestern',
-  none: 'Nichts Neues. Hier steht, was andere Ihnen zuweisen, welche Notizen und Aktivitäten Sie erwähnen und welche Importe beendet sind.',
+  none: 'Nichts Neues. Hier steht, was andere Ihnen zuweisen, in welchen Notizen und Aktivitäten Sie erwähnt werden und welche Importe beendet sind.',
   many: (count, records) => `${count} ${records}`,
   times: (count) => `${count}-mal`,
   deleted: 'einen gelöschten Eintrag',
