@@ -8,6 +8,7 @@ import { isLive } from '../../src/db/references.ts'
 import { readStored, type Stored, type StoredEvent } from '../database.ts'
 import { openScratch, settingsOf } from '../engine.ts'
 import { client, type Rapport, startRapport } from '../harness.ts'
+import { importFile } from '../imports.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Call, register, until } from '../webhooks.ts'
 
@@ -158,31 +159,56 @@ test('a deal that is made or changed while its contact is deleted refers to it o
   assert.ok(refused > 0, 'some of them came late')
 })
 
-test('a record can be changed while others begin to refer to it, but not deleted', async () => {
-  const id = await made('companies', { name: 'Acme' })
+/** Opens a transaction that refers to a live record. `commit` waits until another one waits for a lock on the table. */
+async function refer(
+  table: 'companies' | 'contacts',
+  id: number,
+  write: (tx: Db) => Promise<unknown> = () => Promise.resolve(),
+) {
   const { db, close } = await openScratch(one.data_dir)
   const referred = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const reference = transaction(db, async (tx) => {
-    assert.ok(await isLive(tx, 'companies', 1, id))
+    assert.ok(await isLive(tx, table, 1, id))
+    await write(tx)
     referred.resolve()
     await release.promise
   })
   await referred.promise
+  return async function commit() {
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${table}%'`
+    await until(
+      () => stored.rows(waiting),
+      (rows) => rows.length > 0,
+    )
+    release.resolve()
+    await reference
+    await close()
+  }
+}
+
+test('a record can be changed while others begin to refer to it, but not deleted', async () => {
+  const id = await made('companies', { name: 'Acme' })
+  const commit = await refer('companies', id)
   const changed = await one.call('PUT', `/api/v1/companies/${id}`, { industry: 'Rockets' })
   assert.equal(changed.status, 200, changed.text)
   const removed = one.call('DELETE', `/api/v1/companies/${id}`)
-  await until(
-    () =>
-      stored.rows(
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%companies%'",
-      ),
-    (waiting) => waiting.length > 0,
-  )
-  release.resolve()
-  await reference
+  await commit()
   assert.equal((await removed).status, 200)
-  await close()
+})
+
+test('the undo of an import keeps a record to which a concurrent transaction begins to refer', async () => {
+  const deal_id = await made('deals', { name: 'Contract' })
+  const done = await importFile(one, { resource: 'contacts' }, 'first_name,last_name\nImported,Once\n')
+  const [contact] = (await one.call('GET', '/api/v1/contacts?search=imported')).body.data
+  const commit = await refer('contacts', contact.id, (tx) =>
+    tx.updateTable('deals').set({ contact_id: contact.id }).where('id', '=', deal_id).execute(),
+  )
+  const undone = one.call('POST', `/api/v1/imports/${done.id}/undo`)
+  await commit()
+  const left = [{ kind: 'contacts', id: contact.id, reason: 'in_use' }]
+  assert.deepEqual((await undone).body.data, { restored: 0, left })
+  assert.equal((await one.call('GET', `/api/v1/contacts/${contact.id}`)).status, 200)
 })
 
 test('a webhook that is deleted while events are made leaves nothing pending, and nothing in the queue', async () => {

@@ -207,7 +207,8 @@ async function reasonsToKeep(
 ): Promise<Map<number, string>> {
   const reasons = new Map<number, string>()
   const ids = changes.map(({ record_id }) => record_id)
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  // Waits for transactions that begin to refer to a record, and then sees what they wrote.
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``
   const { rows } = await sql<{ id: number; updated_at: string; deleted_at: string | null }>`
     SELECT id, updated_at, deleted_at FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)}) ORDER BY id ${lock}`.execute(tx)
