@@ -346,8 +346,13 @@ test('an e-mail of another contact is named with a link, and a name with an over
   await page.getByRole('heading', { level: 1, name: other.name }).waitFor()
 })
 
-test('an override in a tag, a note or the name of a member shows as a mark', async (t) => {
-  const id = await made('contacts', { first_name: 'Ruth', last_name: 'Gallagher', tags: ['vip\u202eoge'] })
+test('an override in a tag, a note, a stage or the name of a member or a view shows as a mark', async (t) => {
+  const id = await made('contacts', {
+    first_name: 'Ruth',
+    last_name: 'Gallagher',
+    tags: ['vip\u202eoge'],
+    stage: 'cold\u202e',
+  })
   await made(`contacts/${id}/notes`, { body: 'Sent invoice\u202efdp.exe\nCalled back' })
   await joinAs(web.rapport, 'mallory@example.test', 'member', { name: 'Mal\u202eyrol Price' })
   const page = await web.open(t, `/contacts/${id}`)
@@ -370,4 +375,10 @@ test('an override in a tag, a note or the name of a member shows as a mark', asy
     .getByRole('button', { name: /^Owner/ })
     .getByText('Mal[U+202E]yrol Price')
     .waitFor()
+
+  await made('views', { list: 'contacts', name: 'Best\u202e', query: 'group=stage' })
+  await page.goto(`${web.rapport.url}/contacts?stage=cold\u202e`)
+  await page.locator('tr[data-row-id]').getByText('cold[U+202E]').waitFor()
+  await page.getByRole('link', { name: 'Best[U+202E]' }).click()
+  await page.getByRole('button', { name: /^cold\[U\+202E\]/ }).waitFor()
 })

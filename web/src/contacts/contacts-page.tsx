@@ -20,6 +20,7 @@ import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { Column } from '../ui/table.tsx'
 import { Initials } from '../ui/values.tsx'
+import { visible } from '../ui/visible.ts'
 import { ContactsBulk } from './contacts-bulk.tsx'
 
 const CreateContact = laterDialog(async () => (await import('./create-contact.tsx')).CreateContact)
@@ -65,7 +66,7 @@ function useContactColumns() {
         cell: ({ stage }) =>
           stage && (
             <Badge color="gray" variant="light">
-              {stage}
+              {visible(stage)}
             </Badge>
           ),
       },

@@ -6,6 +6,7 @@ import { type GroupedList, useGroups } from '../ui/list-groups.ts'
 import type { ListQuery } from '../ui/list-page.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import type { Identified } from '../ui/table-parts.tsx'
+import { visible } from '../ui/visible.ts'
 import { useLabels } from './kinds.ts'
 import { useReadsMembers } from './members.ts'
 import { OwnerName } from './owner.tsx'
@@ -18,7 +19,7 @@ export const groupingBy = (
   by: string,
   label: string,
   none: string,
-  show: (value: string) => ReactNode = (value) => value,
+  show: (value: string) => ReactNode = visible,
 ): Grouping => ({ by, label, nameOf: (value) => (value === null ? none : show(value)) })
 
 /** Groups by the owner. None for a person who cannot read the names. */

@@ -45,7 +45,7 @@ function useTabs(list: List, reads: boolean) {
   const mine: Tab = { key: 'mine', name: t.record.mine, search: { ...kept, owner_id: owner_me } }
   const named = views.map((view): Tab => {
     const search = { ...(date && { date }), ...addressOf(view), saved: view.id }
-    return { key: view.id, name: view.name, search, view }
+    return { key: view.id, name: visible(view.name), search, view }
   })
   const tabs = [all, mine, ...named]
   const same = ({ view }: Tab) => view !== undefined && queryOf(addressOf(view)) === now
