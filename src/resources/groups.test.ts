@@ -164,6 +164,26 @@ test('an answer has the 100 largest groups, or the latest months, and says that 
   assert.deepEqual([later.body.data.groups.length, later.body.data.more], [89, false])
 })
 
+test('the filter of a group finds its records also when the value is the text null', async () => {
+  const call = await newWorkspace(rapport)
+  const stages = [null, null, 'null', '\\null', '\\\\null']
+  const items = stages.map((stage) => ({
+    op: 'create',
+    data: { first_name: 'Ana', last_name: 'Ruiz', stage },
+  }))
+  assert.equal((await call('POST', '/api/v1/contacts/batch', { items })).status, 200)
+  const { groups } = (await call('GET', '/api/v1/contacts/groups?by=stage')).body.data as Groups
+  assert.equal(groups.length, 4)
+  for (const { value, filter } of groups) {
+    const { data } = (await call('GET', `/api/v1/contacts?${new URLSearchParams(filter)}`)).body
+    const wanted = stages.filter((stage) => stage === value)
+    assert.deepEqual(
+      data.map(({ stage }: { stage: string | null }) => stage),
+      wanted,
+    )
+  }
+})
+
 test('groups need the scope of the list and stay in the workspace; a wrong parameter is told', async () => {
   const reader = await makeKey(rapport, { scopes: ['contacts:read'] })
   assert.equal((await reader.call('GET', '/api/v1/contacts/groups?by=stage')).status, 200)
