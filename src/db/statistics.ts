@@ -16,7 +16,7 @@ export async function analyzeGrown(db: Db, stopping: AbortSignal): Promise<void>
   // pg_class.reltuples is the number of rows in the last statistics, and -1 without any.
   const { rows } = await sql<{ name: string }>`
     SELECT relname AS name FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind = 'r'
       AND pg_stat_get_live_tuples(oid) >= greatest(${min_rows}, reltuples * ${growth})`.execute(db)
   for (const { name } of rows) {
     if (stopping.aborted) return
