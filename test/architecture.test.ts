@@ -100,7 +100,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   { files: 'resources/months', may: '', packages: 'temporal-polyfill' },
   { files: 'resources/time-zone', may: `errors|${resource}/availability`, packages: 'typebox' },
-  { files: 'resources/groups', may: 'resources/[a-z-]+|db/(db|lists/.*)', packages: 'kysely' },
+  { files: 'resources/group(s|-ranges)', may: 'resources/[a-z-]+|db/.*', packages: 'kysely' },
   {
     files: 'resources/((export|group)-)?routes',
     may: `resources/[a-z-]+|${floor}`,

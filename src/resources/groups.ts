@@ -4,6 +4,7 @@ import { countOf, countsOfValues } from '../db/lists/counts.ts'
 import type { Filter } from '../db/lists/filters.ts'
 import { conditionOf } from '../db/lists/lists.ts'
 import { type Condition, type FilterField, filterFieldsOf, writtenValue } from './filter-fields.ts'
+import { countMonths } from './group-ranges.ts'
 import { filtersOf, type ListRequest } from './list.ts'
 import { ordersOf } from './list-query.ts'
 import { lastDayOf, monthAfter, monthStart } from './months.ts'
@@ -72,12 +73,7 @@ export async function groupsOf(db: Db, resource: Resource, asked: Asked): Promis
   const column = sql.ref(stored.find(({ field }) => field === by.name)?.name ?? by.name)
   const condition = await conditionOf(db, { table, workspace_id, filters })
   const found: Found = { resource, condition, filtered: filters.length > 0, column }
-  const kept = by.column.counted && !filters.length && !summedFieldsOf(resource).length
-  const read = isDate(by)
-    ? await readMonths(db, found, by, time_zone)
-    : kept
-      ? await readTotals(db, resource, workspace_id, by)
-      : await readValues(db, found, by)
+  const read = await readRows(db, found, { by, workspace_id, time_zone })
   const groups = read.rows.map(({ value, n, total: _, ...sums }) => ({
     value,
     count: n,
@@ -96,6 +92,24 @@ type Found = {
 }
 type Row = { value: string | null; n: number; total: number } & Record<string, unknown>
 type Read = { rows: Row[]; more: boolean }
+
+type By = Pick<Asked, 'by' | 'time_zone'> & { workspace_id: number }
+
+async function readRows(db: Db, found: Found, { by, workspace_id, time_zone }: By): Promise<Read> {
+  const { resource, condition, filtered } = found
+  // All records of the list, without amounts: the kept totals and the indexes have all numbers.
+  const counts_only = !filtered && !summedFieldsOf(resource).length
+  if (!isDate(by))
+    return counts_only && by.column.counted
+      ? readTotals(db, resource, workspace_id, by)
+      : readValues(db, found, by)
+  if (!counts_only) return readMonths(db, found, by, time_zone)
+  const [order] = ordersOf(resource).find(([first]) => first?.field === by.name) ?? []
+  const dated = { table: resource.table, condition, by: order?.by ?? found.column, time_zone }
+  const { rows, more } = await countMonths(db, { ...dated, kind: by.kind as 'day' | 'time' }, max_groups)
+  const total = await countOf(db, workspace_id, resource.table)
+  return { rows: rows.map((row) => ({ ...row, total })), more }
+}
 
 /** The rows of each value of an expression: their number, and their sums in two parts each (sums.ts). */
 async function readGroups(
@@ -170,7 +184,8 @@ async function readMonthsOfTimes(
     SELECT DISTINCT ${month} AS month FROM ${sql.table(resource.table)}
     WHERE ${condition} AND ${found.column} IS NOT NULL ORDER BY 1 DESC LIMIT ${max_months}`.execute(db)
   const near = utc.flatMap(({ month }) => [-1, 0, 1].map((by) => monthAfter(month, by)))
-  const months = [...new Set(near)].filter((month) => month <= last_month).sort()
+  // A month after them is written with a sign and six digits.
+  const months = [...new Set(near)].filter((month) => month.length === last_month.length).sort()
   const starts = months.map((month) => ({ month, from: monthStart(month, time_zone) }))
   const key = sql`CASE WHEN grouped IS NULL THEN NULL ELSE ${monthOf(starts)} END`
   const { rows, more } = await readGroups(db, { ...found, resource, condition }, key, order)

@@ -74,6 +74,12 @@ export function lastDayOf(month: string): string {
   return `${month}-${daysInMonth}`
 }
 
+/** The calendar month of a zone that has a time; of the years after 9999 the last one before. */
+export function monthOf(time: string, time_zone: string): string {
+  const month = Temporal.Instant.from(time).toZonedDateTimeISO(time_zone).toPlainDate().toPlainYearMonth()
+  return month.year > 9999 ? '9999-12' : month.toString()
+}
+
 /** The first moment of a calendar month of a zone, in UTC. */
 export const monthStart = (month: string, time_zone: string): string =>
   isoOf(Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).toZonedDateTime(time_zone))
