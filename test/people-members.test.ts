@@ -416,14 +416,21 @@ describe('workspaces', () => {
   })
 
   test('signing out with a text that has just been replaced ends the session', async () => {
-    const { call } = await join(ada, rapport.url, 'admin')
-    const old = browser(rapport.url)
-    old.plant(call.cookie())
-    // Remembered now.
-    assert.equal((await old('GET', '/session')).status, 200)
-    assert.equal((await call('POST', '/workspaces', { name: 'Tab' })).status, 201)
-    assert.equal((await old('DELETE', '/session')).status, 200)
-    refused(await call('GET', '/session'), 401, 'unauthorized')
+    // The service remembers a text for this time. A busy machine may take longer: then try again.
+    const remembered_ms = 500
+    for (;;) {
+      const { call } = await join(ada, rapport.url, 'admin')
+      const old = browser(rapport.url)
+      old.plant(call.cookie())
+      const from = performance.now()
+      assert.equal((await old('GET', '/session')).status, 200)
+      assert.equal((await call('POST', '/workspaces', { name: 'Tab' })).status, 201)
+      const reply = await old('DELETE', '/session')
+      if (reply.status === 401 && performance.now() - from > remembered_ms) continue
+      assert.equal(reply.status, 200, reply.text)
+      refused(await call('GET', '/session'), 401, 'unauthorized')
+      return
+    }
   })
 
   test('members, readers and keys make no workspace', async () => {
