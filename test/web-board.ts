@@ -35,8 +35,9 @@ export async function startBoard() {
 export type Board = Awaited<ReturnType<typeof startBoard>>
 
 export const column = (page: Page, stage: string) => page.locator(`[data-stage=${stage}]`)
+/** A card, when the cards can be dragged: the program for it comes after the first screen, and draws them anew. */
 export const cardIn = (page: Page, stage: string, id: number) =>
-  column(page, stage).locator(`[data-deal="${id}"] .card-link`)
+  column(page, stage).locator(`[data-rfd-droppable-id] [data-deal="${id}"] .card-link`)
 export const toast = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text })
 
 type Head = { stage: string; count: number; value: number }

@@ -46,7 +46,7 @@ function smallIcons(): Plugin {
   }
 }
 
-// What opens over a page, or edits a field: loaded when it is first needed.
+// What opens over a page or edits a field, and what only the settings need. It is not loaded with other pages.
 const late = [
   /@floating-ui|react-remove-scroll|autosize|@mantine[\\/](form|notifications)/,
   /@mantine[\\/]core[\\/].*[\\/](Autocomplete|Combobox|Floating|FocusTrap|Menu|Modal|ModalBase|NativeSelect)[\\/]/,
@@ -54,18 +54,20 @@ const late = [
   /@mantine[\\/]core[\\/].*[\\/](TagsInput|Textarea)[\\/]/,
   /web[\\/]src[\\/]ui[\\/](day|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
   /web[\\/]src[\\/]ui[\\/](pick-list|record-form|reference|spoken-day|toast-list|written-input)\./,
+  /web[\\/]src[\\/](settings|texts)[\\/]/,
   /web[\\/]src[\\/]record[\\/](choices|create-record|defined-inputs|export|mention-input|owner-input)\./,
 ]
 const isLate = (id: string): boolean => late.some((one) => one.test(id))
 
-// The pages that most visits begin with, by their paths without ids, and their modules.
+// The pages that most visits begin with, by their paths without ids, and with their views, and their modules.
 const first_pages = {
   '/': 'home/home-page.tsx',
   '/contacts': 'contacts/contacts-page.tsx',
   '/contacts/': 'contacts/contact-record.tsx',
   '/companies': 'companies/companies-page.tsx',
   '/companies/': 'companies/company-record.tsx',
-  '/deals': 'deals/deals-page.tsx',
+  '/deals': 'deals/board-page.tsx',
+  '/deals?view=table': 'deals/deals-table.tsx',
   '/deals/': 'deals/deal-record.tsx',
   '/activities': 'activities/activities-page.tsx',
   '/activities/': 'activities/activity-record.tsx',
@@ -125,7 +127,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
-            { name: 'shared', test: (id) => !isLate(id), minShareCount: 9 },
+            { name: 'shared', test: (id) => !isLate(id), minShareCount: 14 },
           ],
         },
       },

@@ -11,7 +11,7 @@ import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 // As of all pages (docs/decisions/0023-web-app.md).
-const budget_bytes = 250_000
+const budget_bytes = 200_000
 const long_name = 'Maximiliane-Alexandra von Hohenlohe-Waldenburg-Schillingsfürst'
 
 let empty: Web

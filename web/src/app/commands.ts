@@ -56,18 +56,19 @@ export function useOffered(): Command[] {
 
 // The chunk of the dialog may have to load first.
 const opening_ms = 3000
-type Held = { text: string; enter: KeyboardEvent | null; until_ms: number }
+type Held = { at_end: boolean; text: string; enter: KeyboardEvent | null; until_ms: number }
 let held: Held | null = null
 
 /** Buffers keys for the field that is about to open, so that they run no commands and are not lost. */
 export function holdKeys(): void {
-  held = { text: '', enter: null, until_ms: performance.now() + opening_ms }
+  held = { at_end: false, text: '', enter: null, until_ms: performance.now() + opening_ms }
 }
-/** Buffers a key if a field is about to open: characters, and the Enter that ends them. */
+/** Buffers a key if a field is about to open: characters, End before them, and Enter after them. */
 function hold(event: KeyboardEvent): boolean {
   if (!held || performance.now() > held.until_ms) return false
   if (held.enter) return true
   if (event.key === 'Enter') held.enter = event
+  else if (event.key === 'End') held.at_end = true
   else if (event.key.length === 1) held.text += event.key
   return true
 }
@@ -79,9 +80,10 @@ function giveHeld({ target }: FocusEvent): void {
     !target.matches(`${typing}, [aria-modal=true] *, [role=menu] *`)
   )
     return
-  const { text, enter, until_ms } = held
+  const { at_end, text, enter, until_ms } = held
   held = null
   if (performance.now() > until_ms || !target.matches(typing)) return
+  if (at_end && target instanceof HTMLTextAreaElement) target.selectionStart = target.value.length
   // As typed input, so that the field's own handlers run.
   if (text) document.execCommand('insertText', false, text)
   if (!enter) return

@@ -8,7 +8,7 @@ export function fieldMessage({ field, code, message }: FieldProblem, { app, webh
   // Only the message of the service has the limits: `probability must be from 0 to 100.`
   const { least, most, only_most } = limits.exec(message)?.groups ?? {}
   if (limited && (least || only_most)) return limited(written(least), written(most ?? only_most))
-  const of_webhook = /^(conditions|headers)(\.|$)/.test(field) && webhooks.field_problems
+  const of_webhook = /^(conditions|headers)(\.|$)/.test(field) && webhooks?.field_problems
   if (of_webhook && code in of_webhook) return of_webhook[code as keyof typeof of_webhook]
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
 }

@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react'
+
 // Long enough that the first page has asked for its data.
 const first_ms = 2000
 
@@ -5,12 +7,14 @@ const waiting: (() => Promise<unknown>)[] = []
 let started = false
 let loading = false
 
+const onIdle = (run: () => void): void =>
+  void (window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 200)))(run)
+
 /** Loads parts of the app, one after the other, while the page has nothing else to do. */
 function next(): void {
   if (!started || loading || !waiting.length) return
   loading = true
-  const idle = window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 200))
-  idle(async () => {
+  onIdle(async () => {
     // The part is loaded again when it is needed.
     await waiting
       .shift()?.()
@@ -34,4 +38,11 @@ export function startIdle(): void {
       started = true
       next()
     }, first_ms)
+}
+
+/** Whether the page has been idle since the component was mounted: false while it is first drawn. */
+export function useIdle(): boolean {
+  const [idle, setIdle] = useState(false)
+  useEffect(() => onIdle(() => setIdle(true)), [])
+  return idle
 }

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { useSettingsPages } from '../settings/settings-pages.ts'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/with-settings.ts'
 import type { Address } from '../ui/list-view.ts'
 import type { Entry, Group } from '../ui/pick-dialog.tsx'
 import { PickList } from '../ui/pick-list.tsx'
@@ -118,7 +118,7 @@ function useCreates(): Command[] {
     .filter(({ kind, creates }) => creates && may(`${kind}:write`))
     .map(({ kind, path, names }) => ({ name: kind as string, path, label: names[language].create }))
   const of_settings = [
-    { name: 'webhooks', path: '/settings/webhooks', label: t.settings.create_webhook },
+    { name: 'webhooks', path: '/settings/webhooks', label: t.app.create_webhook },
     { name: 'keys', path: '/settings/keys', label: t.settings.create_key },
   ].filter(({ name }) => may(`${name}:write`))
   return [...of_records, ...of_settings].map(({ name, path, label }) => ({

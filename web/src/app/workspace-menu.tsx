@@ -59,7 +59,7 @@ export function WorkspaceMenu({ collapsed }: { collapsed: boolean }) {
           {mayMake && (
             <>
               <Menu.Divider />
-              <Menu.Item onClick={() => setMaking(true)}>{t.settings.new_workspace}…</Menu.Item>
+              <Menu.Item onClick={() => setMaking(true)}>{t.app.new_workspace}…</Menu.Item>
             </>
           )}
         </Menu.Dropdown>

@@ -1,6 +1,7 @@
-import { NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
+import { Switch, Textarea, TextInput } from '@mantine/core'
 import { ZoneInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { NumberInput } from '../ui/late-inputs.tsx'
 import { type Draft, number_fields } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
 import { OverridesEditor, WeekEditor } from './week-editor.tsx'

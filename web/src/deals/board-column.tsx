@@ -1,4 +1,3 @@
-import { Droppable } from '@hello-pangea/dnd'
 import { Button, Skeleton } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
@@ -8,6 +7,7 @@ import { Popover } from '../ui/floating.tsx'
 import { Card, type CardActions } from './card.tsx'
 import { type BoardFilter, type BoardOrder, useColumn } from './columns.ts'
 import type { Deal } from './deals.ts'
+import { Drop } from './drag.tsx'
 import { LostReason } from './lost-reason.tsx'
 import type { Move } from './moves.ts'
 import { StageMark } from './stage-badge.tsx'
@@ -44,7 +44,7 @@ export function BoardColumn(props: Props) {
   const value = sums ? formats.sum(sums.value) : ''
   const left = (sums?.count ?? 0) - (deals?.length ?? 0)
   return (
-    <Droppable droppableId={stage} isDropDisabled={!writes}>
+    <Drop droppableId={stage} isDropDisabled={!writes}>
       {({ innerRef, droppableProps, placeholder }, { isDraggingOver }) => (
         <section
           className={`column stage-${stage}`}
@@ -106,7 +106,7 @@ export function BoardColumn(props: Props) {
           </div>
         </section>
       )}
-    </Droppable>
+    </Drop>
   )
 }
 

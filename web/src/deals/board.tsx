@@ -1,4 +1,4 @@
-import { DragDropContext, type DragStart, type DropResult, type ResponderProvided } from '@hello-pangea/dnd'
+import type { DragStart, DropResult, ResponderProvided } from '@hello-pangea/dnd'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
@@ -10,6 +10,7 @@ import { BoardColumn } from './board-column.tsx'
 import type { CardActions } from './card.tsx'
 import type { BoardFilter, BoardOrder, usePipeline } from './columns.ts'
 import type { Deal } from './deals.ts'
+import { DragBoard } from './drag.tsx'
 import { dealIn, type Moves } from './moves.ts'
 import { type Stage, stages } from './stages.ts'
 import './stages.css'
@@ -122,7 +123,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
     take(deal, to)
   }
   return (
-    <DragDropContext
+    <DragBoard
       nonce={nonce}
       autoScrollerOptions={scrolling}
       dragHandleUsageInstructions={t.deals.drag_instructions}
@@ -162,7 +163,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
         ))}
       </div>
       {dialog}
-    </DragDropContext>
+    </DragBoard>
   )
 }
 

@@ -1,4 +1,3 @@
-import { Draggable } from '@hello-pangea/dnd'
 import { CheckIcon, KebabHorizontalIcon, PersonIcon, TrashIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
@@ -10,6 +9,7 @@ import { Money } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
 import { CloseDate } from './close-date.tsx'
 import type { Deal } from './deals.ts'
+import { Drag } from './drag.tsx'
 import { DaysInStage, NextStep } from './progress.tsx'
 import { StageMark } from './stage-badge.tsx'
 import { type Stage, stages } from './stages.ts'
@@ -36,7 +36,7 @@ type Props = {
 export const Card = memo(function Card({ deal, index, writes, menu_open, shown_beside, actions }: Props) {
   const { id, name } = deal
   return (
-    <Draggable draggableId={String(id)} index={index} isDragDisabled={!writes}>
+    <Drag draggableId={String(id)} index={index} isDragDisabled={!writes}>
       {({ innerRef, draggableProps, dragHandleProps }, { isDragging, isDropAnimating }) => (
         <div
           ref={innerRef}
@@ -79,7 +79,7 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
           {writes && <CardMenu deal={deal} opened={menu_open} actions={actions} />}
         </div>
       )}
-    </Draggable>
+    </Drag>
   )
 })
 

@@ -37,7 +37,7 @@ export function useBeginnings() {
 
 /** The first steps in an empty workspace, each with a button, or a tick when it is done. */
 export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof useBeginnings>, 'awaited'>) {
-  const { home, settings } = useTexts()
+  const { app, home } = useTexts()
   const navigate = useNavigate()
   const may = useMay()
   const contact = useNames('contacts')
@@ -53,7 +53,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       ...{ scope: 'deals:write', to: '/deals', done: Boolean(deals) },
     },
     {
-      ...{ name: home.step_webhook, text: home.step_webhook_text, action: settings.create_webhook },
+      ...{ name: home.step_webhook, text: home.step_webhook_text, action: app.create_webhook },
       ...{ scope: 'webhooks:write', to: '/settings/webhooks', done: Boolean(webhooks) },
     },
   ].filter(({ scope }) => may(scope))

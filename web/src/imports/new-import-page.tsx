@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Progress, Radio, Select, Skeleton, Stack } from '@mantine/core'
+import { Button, Checkbox, Group, Progress, Radio, Skeleton, Stack } from '@mantine/core'
 import { UploadIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -9,6 +9,7 @@ import { useMay } from '../app/session.ts'
 import { useKinds, useLabels } from '../record/kinds.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useLanguage, useTexts } from '../texts/texts.ts'
+import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { ImportProgress, useArchiveKinds } from './import-parts.tsx'
 import {

@@ -1,7 +1,6 @@
 import {
   PasswordInput,
   type PasswordInputProps,
-  Select,
   type SelectProps,
   TextInput,
   type TextInputProps,
@@ -9,6 +8,7 @@ import {
 import { useMemo } from 'react'
 import { browser_zone } from '../app/formats.ts'
 import { languages, useLanguage, useTexts } from '../texts/texts.ts'
+import { Select } from '../ui/late-inputs.tsx'
 
 /** A password input that can show the password. */
 export function Password(props: PasswordInputProps) {

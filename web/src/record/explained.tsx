@@ -22,7 +22,7 @@ export function Explained({ label, ...change }: Change & { label: string }) {
   return (
     <>
       <Button variant="subtle" size="compact-xs" aria-label={label} onClick={() => setOpened(true)}>
-        {t.webhooks.explain}
+        {t.record.explain}
       </Button>
       {opened && <Dialog {...change} onClose={() => setOpened(false)} />}
     </>

@@ -1,6 +1,5 @@
 import { Radio, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Problem } from '../api/client.ts'
 import { type ExportFormat, export_formats, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -10,6 +9,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { type ExportedKind, exportQuery } from './export-query.ts'
 import { useNames } from './kinds.ts'
+import { notBusy } from './not-busy.ts'
 
 type Props = {
   kind: ExportedKind
@@ -81,14 +81,4 @@ function Rows({ kind, list }: { kind: ExportedKind; list: Record<string, unknown
       <p className="hint">{filtered ? t.files.filtered : t.files.whole}</p>
     </div>
   )
-}
-
-/** Says what a 503 means for an export. */
-export async function notBusy<T>(asked: Promise<T>, busy: string): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 503) throw error
-    throw new Problem(409, 'conflict', busy, error.request_id)
-  }
 }

@@ -1,15 +1,14 @@
-import { Button, Modal, Skeleton, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { useState } from 'react'
-import { type Note, noteApi } from '../api/note-api.ts'
+import type { Note } from '../api/note-api.ts'
 import type { Noted } from '../api/note-kinds.ts'
-import { ProblemNote } from '../app/problems.tsx'
+import { laterDialog } from '../app/contained.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
-import { visible } from '../ui/visible.ts'
 import { useWhoBy } from './authors.tsx'
-import { usePages } from './pages.ts'
-import { diffTexts } from './text-diff.ts'
 import './note-history.css'
+
+const NoteVersions = laterDialog(async () => (await import('./note-versions.tsx')).NoteVersions)
 
 /** The record of a note. */
 type Owner = { kind: Noted; id: number }
@@ -33,67 +32,7 @@ export function NoteEdited({ note, owner }: { note: Edited; owner: Owner }) {
         {t.record.edited} <Ago at={note.updated_at} />
         {t.record.by(by(note.updated_by))}
       </UnstyledButton>
-      <Modal
-        opened={opened}
-        onClose={() => setOpened(false)}
-        title={t.record.note_history}
-        size="lg"
-        closeButtonProps={{ 'aria-label': t.app.close }}
-      >
-        <Versions owner={owner} note_id={note.id} />
-      </Modal>
+      <NoteVersions {...{ owner, opened }} note_id={note.id} onClose={() => setOpened(false)} />
     </>
   )
-}
-
-/** The texts of a note, newest first, each with what changed since the one before. */
-function Versions({ owner: { kind, id }, note_id }: { owner: Owner; note_id: number }) {
-  const t = useTexts()
-  const by = useWhoBy()
-  const { data, error, refetch, more, loading_more, readMore } = usePages({
-    queryKey: ['notes', kind, id, 'history', note_id],
-    read: (cursor, _, signal) => noteApi(kind, id).history(note_id, cursor, signal),
-  })
-  if (error && !data) return <ProblemNote error={error} onRetry={() => refetch()} />
-  if (!data) return <Skeleton height={56} role="status" aria-busy aria-label={t.app.loading} />
-  const versions = data.pages.flatMap((page) => page.data)
-  return (
-    <>
-      <ol className="versions" aria-label={t.record.note_history}>
-        {versions.map(({ body, written_at, written_by }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the newest is the first
-          <li key={index}>
-            <p className="hint">
-              {index === 0 && `${t.record.note_now} · `}
-              {written_at ? (
-                <>
-                  <Ago at={written_at} />
-                  {t.record.by(by(written_by))}
-                </>
-              ) : (
-                t.record.note_unknown
-              )}
-            </p>
-            <div className="note-text">
-              <Changed before={versions[index + 1]?.body ?? body} after={body} />
-            </div>
-          </li>
-        ))}
-      </ol>
-      {more && (
-        <Button variant="default" mt="md" loading={loading_more} onClick={readMore}>
-          {t.app.show_more}
-        </Button>
-      )}
-    </>
-  )
-}
-
-/** A text with the words that it lost and gained. */
-function Changed({ before, after }: { before: string; after: string }) {
-  return diffTexts(before, after).map(({ of, text }, index) => {
-    const Tag = of === 'both' ? 'span' : of === 'before' ? 'del' : 'ins'
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts have nothing but their position
-    return <Tag key={index}>{visible(text)}</Tag>
-  })
 }

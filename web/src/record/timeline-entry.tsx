@@ -73,9 +73,7 @@ export function TimelineItem({ kind, id, entry }: Props) {
         )}
       </div>
       <span className="timeline-at">
-        {has_events && (
-          <Explained {...changed} at={at} label={t.webhooks.explain_change(formats.moment(at))} />
-        )}
+        {has_events && <Explained {...changed} at={at} label={t.record.explain_change(formats.moment(at))} />}
         <Ago at={at} />
       </span>
     </li>

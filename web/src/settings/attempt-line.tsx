@@ -1,7 +1,7 @@
 import { CheckCircleFillIcon, ClockIcon, XCircleFillIcon } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { Countdown } from './countdown.tsx'
 import { Outcome } from './outcome.tsx'
 import { useWebhooks } from './webhooks.ts'

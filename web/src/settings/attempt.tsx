@@ -1,6 +1,6 @@
 import { Alert } from '@mantine/core'
 import type { Schemas } from '../api/client.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Message } from './message.tsx'
 

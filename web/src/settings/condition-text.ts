@@ -1,5 +1,5 @@
 import type { Schemas } from '../api/client.ts'
-import type { Texts } from '../texts/texts.ts'
+import type { Texts } from '../texts/with-settings.ts'
 
 export type Condition = NonNullable<Schemas['WebhookCreate']['conditions']>[number]
 export type Operator = keyof Texts['webhooks']['operators']

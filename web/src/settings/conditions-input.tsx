@@ -1,19 +1,11 @@
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  type ComboboxItem,
-  Select,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Button, type ComboboxItem, Text, TextInput } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
 import { useAllDefinitions } from '../record/definitions.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { focusBeside } from '../ui/focus.ts'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
+import { Autocomplete, Select, TagsInput } from '../ui/late-inputs.tsx'
 import { readNumber, writeNumber } from '../ui/number.ts'
 import {
   conditionFields,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 
 /** The current time, updated every second while the page is visible. */
 function useNow(): number {

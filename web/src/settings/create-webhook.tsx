@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
 import { WebhookFields } from './webhook-fields.tsx'
@@ -19,10 +19,10 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
     <>
       <FormDialog
         draft="create-webhook"
-        title={t.settings.create_webhook}
+        title={t.app.create_webhook}
         opened={opened}
         onClose={onClose}
-        action={t.settings.create_webhook}
+        action={t.app.create_webhook}
         size="lg"
         start={{ ...new_webhook, own_secret: false, secret: '' }}
         nested={nested_fields}

@@ -5,7 +5,7 @@ import { answerOf, api } from '../api/client.ts'
 import { inWords } from '../app/problems.tsx'
 import { useSession } from '../app/session.ts'
 import { Password } from '../people/inputs.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { Section } from './section.tsx'
 

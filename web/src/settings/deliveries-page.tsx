@@ -1,18 +1,20 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { instantOf, isWall } from '../app/zones.ts'
 import { all_events } from '../kinds.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import type { FilterField } from '../ui/filter-value.ts'
 import { type Filter, useListFilters } from '../ui/filters.tsx'
 import { useListView } from '../ui/list-view.ts'
 import { DeliveryLog } from './delivery-log.tsx'
 import type { LogFilters } from './live-log.ts'
-import { ResendFailed } from './resend-failed.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
+
+const ResendFailed = laterDialog(async () => (await import('./resend-failed.tsx')).ResendFailed)
 
 const fields: readonly FilterField[] = [
   ...['webhook_id', 'event', 'status'].map((name) => ({ name, kind: 'choice' as const, single: true })),

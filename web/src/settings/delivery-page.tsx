@@ -2,12 +2,13 @@ import { Button } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { ProblemNote } from '../app/problems.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { DeliveryView, Resend, useDelivery } from './delivery-view.tsx'
 import { DeliveryStatus } from './statuses.tsx'
+import { useWebhooks } from './webhooks.ts'
 import './settings.css'
 
 /** A delivery: its attempts with requests and responses. */
@@ -16,6 +17,7 @@ export function DeliveryPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const { address, change } = useAddress()
   const { data, error, refetch } = useDelivery(id)
+  const named = useWebhooks()
   if (error && !data)
     return (
       <Page title={t.settings.delivery}>
@@ -27,7 +29,8 @@ export function DeliveryPage() {
         </div>
       </Page>
     )
-  if (!data) return <Waiting />
+  // The name of the webhook would move the facts beside it.
+  if (!data || named.isLoading) return <Waiting />
   return (
     <Page
       title={data.event}

@@ -1,5 +1,5 @@
 import { Checkbox, Input, Text } from '@mantine/core'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/with-settings.ts'
 import { addEvent, eventsOf, groups, includesEvent, removeEvent, type Subscribed } from './event-groups.ts'
 
 type Props = { value: Subscribed[]; onChange: (events: Subscribed[]) => void; error?: React.ReactNode }

@@ -17,10 +17,10 @@ export function Explain({ event_id, event }: { event_id: string; event: string }
       <Button
         variant="subtle"
         size="compact-xs"
-        aria-label={t.webhooks.explain_event(event)}
+        aria-label={t.record.explain_event(event)}
         onClick={() => setOpened(true)}
       >
-        {t.webhooks.explain}
+        {t.record.explain}
       </Button>
       <ExplainEvent {...{ event_id, event, opened }} onClose={() => setOpened(false)} />
     </>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import type { Definition } from '../record/definitions.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 
 export const types = ['text', 'number', 'boolean', 'date', 'select', 'url', 'email'] as const

@@ -1,23 +1,26 @@
-import { ActionIcon, Badge, Button, Select, Tooltip } from '@mantine/core'
+import { ActionIcon, Badge, Button } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
+import { later } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import type { OwnedKind } from '../record/assign.tsx'
 import { type Definition, definitionsQuery, owned } from '../record/definitions.ts'
 import { useKinds } from '../record/kinds.ts'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/with-settings.ts'
 import { Empty } from '../ui/empty.tsx'
 import { focusBeside } from '../ui/focus.ts'
+import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { offerUndo } from '../ui/undo.tsx'
-import { FieldDialog } from './field-dialog.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import './fields-page.css'
+
+const FieldDialog = later(async () => (await import('./field-dialog.tsx')).FieldDialog)
 
 /** The custom fields of each kind of record: create, rename, order, delete. */
 export function FieldsPage() {
@@ -186,17 +189,17 @@ function Actions({ label, is_first, is_last, onMove, onEdit, onDelete }: Actions
   return (
     <span className="definition-actions">
       {actions.map(([name, ActionSign, onClick, is_off]) => (
-        <Tooltip key={name} label={name}>
-          {/* It keeps the focus when the field has reached its end. */}
-          <ActionIcon
-            aria-label={name}
-            aria-disabled={is_off || undefined}
-            data-disabled={is_off || undefined}
-            onClick={onClick}
-          >
-            <ActionSign size={14} />
-          </ActionIcon>
-        </Tooltip>
+        // It keeps the focus when the field has reached its end.
+        <ActionIcon
+          key={name}
+          aria-label={name}
+          title={name}
+          aria-disabled={is_off || undefined}
+          data-disabled={is_off || undefined}
+          onClick={onClick}
+        >
+          <ActionSign size={14} />
+        </ActionIcon>
       ))}
     </span>
   )

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Text, TextInput } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { focusBeside } from '../ui/focus.ts'
 import type { Header } from './webhook-values.ts'
 

@@ -2,18 +2,20 @@ import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { whoOf } from '../record/changes.tsx'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/with-settings.ts'
 import { useCreating } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { Ask } from './ask.tsx'
-import { CreateKey } from './create-key.tsx'
 import { scopeNames } from './scopes.ts'
 import { SettingsList } from './settings-list.tsx'
 import { KeyStatus } from './statuses.tsx'
+
+const CreateKey = laterDialog(async () => (await import('./create-key.tsx')).CreateKey)
 
 type Key = Schemas['ApiKey']
 

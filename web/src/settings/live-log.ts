@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import type { paths } from '../api/schema'
 import { showProblem } from '../app/problems.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { type Log, release, takeChanges, takeIn, takeOlder } from './log.ts'
 
 export type LogFilters = Pick<

@@ -1,10 +1,11 @@
-import { Checkbox, Select, Text } from '@mantine/core'
+import { Checkbox, Text } from '@mantine/core'
 import { useState } from 'react'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { useMembers } from '../record/members.ts'
-import { type Texts, useTexts } from '../texts/texts.ts'
+import { type Texts, useTexts } from '../texts/with-settings.ts'
+import { Select } from '../ui/late-inputs.tsx'
 import { Ask } from './ask.tsx'
 import type { Role } from './roles.ts'
 

@@ -1,23 +1,26 @@
-import { ActionIcon, Button, Group, Select, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group } from '@mantine/core'
 import { SignOutIcon, XIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { showProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { useOwnerName } from '../record/members.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
+import { Select } from '../ui/late-inputs.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useListView } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
 import { Invitations } from './invitations.tsx'
-import { Invite } from './invite.tsx'
 import { keysLeft, type MemberChange, MemberDialog } from './members-page-dialog.tsx'
 import { type Role, roles } from './roles.ts'
 import { SettingsFrame } from './settings-frame.tsx'
+
+const Invite = laterDialog(async () => (await import('./invite.tsx')).Invite)
 
 type Member = Schemas['Member']
 
@@ -193,15 +196,14 @@ function useColumns(changing: Changing | null): Column<Member>[] {
             ...{ id: 'remove', label: t.app.actions, phone: true, number: true },
             cell: (member: Member) =>
               mine(member) && (
-                <Tooltip label={member.id === user.id ? t.settings.leave : t.app.remove}>
-                  <ActionIcon
-                    color="red"
-                    aria-label={member.id === user.id ? t.settings.leave : t.settings.remove_of(member.name)}
-                    onClick={() => changing(member, null)}
-                  >
-                    {member.id === user.id ? <SignOutIcon /> : <XIcon />}
-                  </ActionIcon>
-                </Tooltip>
+                <ActionIcon
+                  color="red"
+                  aria-label={member.id === user.id ? t.settings.leave : t.settings.remove_of(member.name)}
+                  title={member.id === user.id ? t.settings.leave : t.app.remove}
+                  onClick={() => changing(member, null)}
+                >
+                  {member.id === user.id ? <SignOutIcon /> : <XIcon />}
+                </ActionIcon>
               ),
           },
         ]

@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useId, useState } from 'react'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Json, prettyOf } from './json.tsx'
 

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { useSession } from '../app/session.ts'
 import { CurrencyInput } from '../people/inputs.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 
 /** Creates a workspace, owned by the person, and switches to it. */
@@ -13,7 +13,7 @@ export default function NewWorkspace({ onClose }: { onClose: () => void }) {
   const { workspace } = useSession()
   return (
     <FormDialog
-      title={t.settings.new_workspace}
+      title={t.app.new_workspace}
       opened
       onClose={onClose}
       action={t.settings.create_workspace}

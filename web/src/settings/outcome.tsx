@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { outcomeOf } from './outcome-text.ts'
 
 type Attempt = Pick<Schemas['Attempt'], 'response' | 'error' | 'duration_ms'>

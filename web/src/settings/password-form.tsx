@@ -4,7 +4,7 @@ import { api, dataOf } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useSession } from '../app/session.ts'
 import { Password } from '../people/inputs.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { useRecordForm } from '../ui/record-form.ts'
 import { showMessage } from '../ui/undo.tsx'
 

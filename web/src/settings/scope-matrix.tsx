@@ -1,5 +1,5 @@
 import { Checkbox, Input } from '@mantine/core'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useLanguage, useTexts } from '../texts/with-settings.ts'
 import { byResource, resourceName } from './scopes.ts'
 
 type Props = {

@@ -1,6 +1,6 @@
 import type { RecordKind } from '../api/record-api.ts'
 import { kinds } from '../kinds.ts'
-import type { Language, Texts } from '../texts/texts.ts'
+import type { Language, Texts } from '../texts/with-settings.ts'
 
 /** Scopes by resource: contacts → read, write. */
 export function byResource(scopes: readonly string[]): Map<string, string[]> {

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { Ago } from '../ui/values.tsx'
 import { Section } from './section.tsx'
 

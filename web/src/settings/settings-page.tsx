@@ -1,6 +1,6 @@
 import { Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { Page } from '../ui/page.tsx'
 import { type SettingsEntry, useSettingsPages } from './settings-pages.ts'
 import './settings.css'

@@ -14,7 +14,7 @@ import {
   UploadIcon,
 } from '@primer/octicons-react'
 import { useMay } from '../app/session.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 
 type Name = 'profile' | 'workspace' | 'members' | 'imports' | 'fields' | 'keys' | 'webhooks' | 'deliveries'
 type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'

@@ -9,7 +9,7 @@ import {
   XCircleIcon,
 } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { statusText } from './outcome-text.ts'
 import './statuses.css'
 

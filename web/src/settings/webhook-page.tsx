@@ -2,29 +2,37 @@ import { Alert, Button, Stack, TextInput } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
+import { loaded } from '../app/loading.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { Menu } from '../ui/floating.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
-import { WebhookBackfill } from './backfill.tsx'
 import { WebhookFailure } from './failure.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
-import { ResendFailed } from './resend-failed.tsx'
-import { RotateSecret } from './rotate-secret.tsx'
 import { SavedForm } from './saved-form.tsx'
 import { Section } from './section.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import { WebhookStatus } from './statuses.tsx'
-import { TestWebhook } from './test-webhook.tsx'
 import { WebhookFields } from './webhook-fields.tsx'
 import { bodyOf, nested_fields, valuesOf } from './webhook-values.ts'
 import { webhookName } from './webhooks.ts'
+
+// Below the first screen.
+const TestWebhook = lazy(async () => ({
+  default: (await loaded(import('./test-webhook.tsx'))).TestWebhook,
+}))
+const WebhookBackfill = lazy(async () => ({
+  default: (await loaded(import('./backfill.tsx'))).WebhookBackfill,
+}))
+const RotateSecret = laterDialog(async () => (await import('./rotate-secret.tsx')).RotateSecret)
+const ResendFailed = laterDialog(async () => (await import('./resend-failed.tsx')).ResendFailed)
 
 type Webhook = Schemas['Webhook']
 
@@ -129,8 +137,10 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         </Alert>
       )}
       <Edit webhook={webhook} writes={writes} onSaved={keep} />
-      {writes && <TestWebhook webhook_id={id} />}
-      <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} />
+      <Suspense fallback={<div style={{ height: 480 }} />}>
+        {writes && <TestWebhook webhook_id={id} />}
+        <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} />
+      </Suspense>
       <Section
         title={t.settings.latest_deliveries}
         beside={

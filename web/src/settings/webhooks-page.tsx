@@ -1,16 +1,18 @@
 import { answerOf, api, type Schemas } from '../api/client.ts'
+import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { useCreating } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import { CreateWebhook } from './create-webhook.tsx'
 import { eventsOf } from './event-groups.ts'
 import { WebhookFailure } from './failure.tsx'
 import { SettingsList } from './settings-list.tsx'
 import { WebhookStatus } from './statuses.tsx'
 import { webhookName } from './webhooks.ts'
+
+const CreateWebhook = laterDialog(async () => (await import('./create-webhook.tsx')).CreateWebhook)
 
 /** The webhooks of the workspace. */
 export function WebhooksPage() {
@@ -49,7 +51,7 @@ export function WebhooksPage() {
       nameOf={webhookName}
       hrefOf={({ id }) => `/settings/webhooks/${id}`}
       empty={t.settings.no_webhooks}
-      create_label={t.settings.create_webhook}
+      create_label={t.app.create_webhook}
       onCreate={writes ? () => setCreating(true) : undefined}
       api={{
         method: 'POST',

@@ -18,10 +18,10 @@ import { reports } from './de/reports.ts'
 import { settings } from './de/settings.ts'
 import { trash } from './de/trash.ts'
 import { webhooks } from './de/webhooks.ts'
-import type { Texts } from './en.ts'
+import type { AllTexts } from './en.ts'
 
 /** The same texts in German. */
-export const de: Texts = {
+export const de: AllTexts = {
   app,
   home,
   contacts,

@@ -15,12 +15,11 @@ import { notifications } from './en/notifications.ts'
 import { people } from './en/people.ts'
 import { fields, record } from './en/record.ts'
 import { reports } from './en/reports.ts'
-import { settings } from './en/settings.ts'
+import type { settings } from './en/settings.ts'
 import { trash } from './en/trash.ts'
-import { webhooks } from './en/webhooks.ts'
+import type { webhooks } from './en/webhooks.ts'
 
-/** The texts of each room; the German ones have the same shape. */
-export const en = {
+const first = {
   app,
   home,
   contacts,
@@ -34,9 +33,7 @@ export const en = {
   merges,
   definitions,
   filters,
-  settings,
   conflicts,
-  webhooks,
   notifications,
   people,
   fields,
@@ -45,4 +42,9 @@ export const en = {
 }
 
 /** Every text of the app. Each language has all of them; the type checker verifies it. */
-export type Texts = typeof en
+export type AllTexts = typeof first & { settings: typeof settings; webhooks: typeof webhooks }
+
+/** The texts of each room. Those of the settings are there as soon as with-settings.ts is loaded. */
+export type Texts = typeof first & Partial<AllTexts>
+
+export const en: Texts = first

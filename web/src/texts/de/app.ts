@@ -212,6 +212,8 @@ export const app: typeof english = {
   actions: 'Aktionen',
   similar: 'Ähnliches',
   recent: 'Zuletzt geöffnet',
+  create_webhook: 'Webhook anlegen',
+  new_workspace: 'Neuer Arbeitsbereich',
   go_to: (name) => `${name} öffnen`,
   keys: {
     selection: 'Zu den Aktionen für die Auswahl',

@@ -38,7 +38,6 @@ export const settings: typeof english = {
         : `in ${seconds} Sek.`,
   ms: (n) => `${n} ms`,
 
-  new_workspace: 'Neuer Arbeitsbereich',
   new_workspace_text:
     'Ein Arbeitsbereich hat eigene Einträge, Mitglieder, Schlüssel und Webhooks. Er wird Ihnen gehören.',
   create_workspace: 'Arbeitsbereich anlegen',
@@ -158,7 +157,6 @@ export const settings: typeof english = {
   webhook: 'Webhook',
   deleted_webhook: (end: string) => `…${end} (gelöscht)`,
   webhook_status: { active: 'Aktiv', failed: 'Fehlerhaft', paused: 'Angehalten' },
-  create_webhook: 'Webhook anlegen',
   no_webhooks: 'Noch keine Webhooks. Ein Webhook meldet einem anderen Dienst sofort, was hier geschieht.',
   url: 'URL',
   url_text: 'Wohin die Ereignisse per POST gesendet werden.',

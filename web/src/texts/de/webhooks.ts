@@ -67,9 +67,6 @@ export const webhooks: typeof english = {
   test_text: 'Sendet ein Beispiel, auch im angehaltenen Zustand, und wartet auf die Antwort.',
   send_test: 'Test senden',
 
-  explain: 'Erklären',
-  explain_event: (event) => `${event} erklären`,
-  explain_change: (at) => `Erklären, wer die Ereignisse vom ${at} erhielt`,
   no_events: 'Diese Änderung hat keine Ereignisse, oder sie sind nicht mehr gespeichert.',
   explain_title: 'Wer dieses Ereignis erhielt, und warum',
   explain_text: 'Nach dem Stand jedes Webhooks, als das Ereignis geschah.',

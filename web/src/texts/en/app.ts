@@ -208,6 +208,8 @@ export const app = {
   actions: 'Actions',
   similar: 'Similar',
   recent: 'Opened last',
+  create_webhook: 'Create webhook',
+  new_workspace: 'New workspace',
   go_to: (name: string) => `Go to ${name}`,
   keys: {
     selection: 'To the actions for what is selected',

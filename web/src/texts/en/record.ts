@@ -169,6 +169,9 @@ export const record = {
   bulk_stop: 'Stop',
   not_done: (names: string, more: string | null, why: string) =>
     `Not done: ${names}${more ? ` and ${more} more` : ''}. ${why}`,
+  explain: 'Explain',
+  explain_event: (event: string) => `Explain ${event}`,
+  explain_change: (at: string) => `Explain who got the events of ${at}`,
   apply: 'Apply',
   custom_field: 'Custom field',
   custom_field_hint: 'field=value',

@@ -31,7 +31,6 @@ export const settings = {
     hours ? `in ${hours} h ${minutes} min` : minutes ? `in ${minutes} min ${seconds} s` : `in ${seconds} s`,
   ms: (n: string) => `${n} ms`,
 
-  new_workspace: 'New workspace',
   new_workspace_text: 'A workspace has its own records, members, keys and webhooks. You will own it.',
   create_workspace: 'Create workspace',
   currency_text: 'For the values of all deals. Changing it converts nothing.',
@@ -145,7 +144,6 @@ export const settings = {
   webhook: 'Webhook',
   deleted_webhook: (end: string) => `…${end} (deleted)`,
   webhook_status: { active: 'Active', failed: 'Failing', paused: 'Paused' },
-  create_webhook: 'Create webhook',
   no_webhooks: 'No webhooks yet. A webhook sends what happens here to another service, as it happens.',
   url: 'URL',
   url_text: 'Where the events are sent by POST.',

@@ -64,9 +64,6 @@ export const webhooks = {
   test_text: 'Sends one example, also while the webhook is paused, and waits for the answer.',
   send_test: 'Send test',
 
-  explain: 'Explain',
-  explain_event: (event: string) => `Explain ${event}`,
-  explain_change: (at: string) => `Explain who got the events of ${at}`,
   no_events: 'This change has no events, or they are no longer kept.',
   explain_title: 'Who got this event, and why',
   explain_text: 'As each webhook was set when the event happened.',

@@ -1,0 +1,93 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { CDPSession, Locator, Page, Request } from 'playwright-core'
+import { phone, settled, startWeb, type Web } from '../web.ts'
+import { makeScreens } from '../web-screens.ts'
+
+const budget_bytes = 200_000
+// The library of the calendar alone has 70 KB. A webhook has parts below its form.
+const larger_bytes: Record<string, number> = { calendar: 265_000, webhook: 210_000 }
+const most_files = 30
+
+let web: Web
+let screens: Record<string, string>
+before(async () => {
+  web = await startWeb()
+  screens = await makeScreens(web.rapport)
+})
+after(() => web?.close())
+
+/** Loads a page without a cache. Resolves to the scripts that had come when it was usable, and how far it jumped. */
+async function load(page: Page, session: CDPSession, path: string) {
+  const scripts: Promise<number>[] = []
+  const count = (request: Request) => {
+    if (new URL(request.url()).pathname.endsWith('.js'))
+      scripts.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+  }
+  // Nothing is kept of the page before.
+  await page.goto('about:blank')
+  await session.send('Network.clearBrowserCache')
+  page.on('requestfinished', count)
+  await page.goto(web.rapport.url + path, { waitUntil: 'commit' })
+  await settled(page)
+  page.off('requestfinished', count)
+  const sizes = await Promise.all(scripts)
+  // The cumulative layout shift, as the browser measures it.
+  const moved = await page.evaluate(
+    `new Promise((resolve) => new PerformanceObserver((list) =>
+       resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })
+       || setTimeout(resolve, 300, 0))`,
+  )
+  return { bytes: sizes.reduce((sum, size) => sum + size, 0), files: sizes.length, moved: Number(moved) }
+}
+
+test('each page is usable after 200 KB of scripts, but two larger ones, and does not jump', async (t) => {
+  // What an idle page loads is not part of its first screen.
+  const page = await web.open(t, '/', { reusable: false, allow: /status of 404/ })
+  await page.addInitScript('window.requestIdleCallback = () => 0')
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const found: string[] = []
+  // A tab or a panel with a record adds its own part.
+  const pages = Object.entries(screens).filter(([name]) => !/-(notes|panel)$/.test(name))
+  for (const [name, path] of pages) {
+    const { bytes, files, moved } = await load(page, session, path)
+    t.diagnostic(`${name}: ${Math.round(bytes / 1000)} KB in ${files} files, moved by ${moved.toFixed(3)}`)
+    if (bytes > (larger_bytes[name] ?? budget_bytes) || files > most_files || files < 2)
+      found.push(`${name}: ${bytes} bytes, ${files} files`)
+    if (moved >= 0.05) found.push(`${name}: moved by ${moved}`)
+  }
+  assert.deepEqual(found, [])
+})
+
+/** The background of an element, as drawn. */
+const colourOf = (one: Locator): Promise<string> =>
+  one.evaluate((element) => {
+    const { getComputedStyle } = globalThis as unknown as {
+      getComputedStyle(of: unknown): Record<string, string>
+    }
+    return String(getComputedStyle(element).backgroundColor)
+  })
+
+test('before any script has come, the page shows the frame of the app, as it is then, in both colours', async (t) => {
+  for (const view of [{}, phone]) {
+    const page = await web.open(t, '/contacts', { ...view, reusable: false })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const rail = page.locator('.rail:visible, .bottom:visible')
+      await rail.waitFor()
+      const box = await rail.boundingBox()
+      const colour = await colourOf(rail)
+      await page.route(/\.(js|css)$/, () => {})
+      await page.reload({ waitUntil: 'commit' })
+      const shell = page.locator('.shell-rail')
+      await shell.waitFor()
+      assert.deepEqual(await shell.boundingBox(), box)
+      assert.equal(await colourOf(shell), colour)
+      await page.unrouteAll()
+      await page.reload()
+      await shell.waitFor({ state: 'hidden' })
+    }
+  }
+})

@@ -1,0 +1,2 @@
+// What is loaded after the first screen of the board.
+export { DragDropContext, Draggable, Droppable } from '@hello-pangea/dnd'

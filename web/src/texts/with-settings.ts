@@ -1,0 +1,13 @@
+import { settings } from './en/settings.ts'
+import { webhooks } from './en/webhooks.ts'
+import { type AllTexts, en } from './en.ts'
+import { useTexts as useFirstTexts } from './texts.ts'
+
+// The settings have a third of all texts, which no other page needs.
+Object.assign(en, { settings, webhooks })
+
+export { type Language, languages, useLanguage } from './texts.ts'
+export type { AllTexts as Texts }
+
+/** The texts, with those of the settings. */
+export const useTexts = useFirstTexts as () => AllTexts
