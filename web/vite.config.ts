@@ -96,11 +96,17 @@ function firstPages(): Plugin {
         }
         const entry = chunks.find(({ isEntry }) => isEntry)
         const known = withImports(entry?.fileName ?? '')
-        const files = Object.entries(first_pages).map(([path, module]) => {
+        const pages = Object.entries(first_pages).map(([path, module]) => {
           const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/src/${module}`))
-          if (!chunk) throw new Error(`No chunk begins with ${module}.`)
-          return [path, [...withImports(chunk.fileName)].filter((name) => !known.has(name))]
+          return { path, module, chunk }
         })
+        // A name here may be wrong, unless the app has none of the pages.
+        const missing = pages.filter(({ chunk }) => !chunk)
+        if (missing.length > 0 && missing.length < pages.length)
+          throw new Error(`No chunk begins with ${missing.map(({ module }) => module).join(', ')}.`)
+        const files = pages.flatMap(({ path, chunk }) =>
+          chunk ? [[path, [...withImports(chunk.fileName)].filter((name) => !known.has(name))]] : [],
+        )
         const styles = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? []
         const without = styles.reduce((text, link) => text.replace(link, ''), html)
         return without
