@@ -33,7 +33,7 @@ import { notifications } from './0031_notifications.ts'
 import { importProgress } from './0032_import_progress.ts'
 import { notesOfRecords } from './0033_notes_of_records.ts'
 import { viewsOfMembers } from './0034_views_of_members.ts'
-import { importKinds } from './0036_import_kinds.ts'
+import { importKinds } from './0035_import_kinds.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
