@@ -24,9 +24,9 @@ export function ViewDialog({ opened, onClose, view, send }: Props) {
           <TextInput label={t.app.view_name} required maxLength={255} {...form.getInputProps('name')} />
           {!view && (
             <Radio.Group label={t.app.view_seen_by} {...form.getInputProps('visibility')}>
-              <Stack gap="xs" mt={6}>
-                <Radio size="xs" value="private" label={t.app.only_me} />
-                <Radio size="xs" value="shared" label={t.app.everybody} />
+              <Stack gap="sm" mt="xs">
+                <Radio value="private" label={t.app.only_me} />
+                <Radio value="shared" label={t.app.everybody} />
               </Stack>
             </Radio.Group>
           )}
