@@ -48,6 +48,7 @@ test('what was just created is opened from its toast, by the key o, though no li
   await toast.waitFor({ state: 'detached' })
 
   await visit(page, '/deals')
+  await settled(page)
   await page.keyboard.press('c')
   await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Far away')
   await page.getByRole('dialog').getByRole('textbox', { name: 'Value' }).fill('€12.5k')
