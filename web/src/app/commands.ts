@@ -56,20 +56,41 @@ export function useOffered(): Command[] {
 
 // The chunk of the dialog may have to load first.
 const opening_ms = 3000
-type Held = { at_end: boolean; text: string; enter: KeyboardEvent | null; until_ms: number }
+type Held = {
+  /** Whether the text of the field is replaced. */
+  whole: boolean
+  /** Whether all is selected in the end. */
+  selected: boolean
+  at_end: boolean
+  text: string
+  enter: KeyboardEvent | null
+  until_ms: number
+}
 let held: Held | null = null
 
 /** Buffers keys for the field that is about to open, so that they run no commands and are not lost. */
 export function holdKeys(): void {
-  held = { at_end: false, text: '', enter: null, until_ms: performance.now() + opening_ms }
+  const until_ms = performance.now() + opening_ms
+  held = { whole: false, selected: false, at_end: false, text: '', enter: null, until_ms }
 }
-/** Buffers a key if a field is about to open: characters, End before them, and Enter after them. */
-function hold(event: KeyboardEvent): boolean {
+/**
+ * Buffers a key if a field is about to open: characters, what selects and removes, End, and Enter after them.
+ * Escape drops them.
+ */
+function hold(event: KeyboardEvent, mod: boolean): boolean {
   if (!held || performance.now() > held.until_ms) return false
-  if (held.enter) return true
-  if (event.key === 'Enter') held.enter = event
-  else if (event.key === 'End') held.at_end = true
-  else if (event.key.length === 1) held.text += event.key
+  const { key } = event
+  if (key === 'Escape') held = null
+  if (!held || held.enter) return true
+  const removes = key === 'Backspace' || key === 'Delete'
+  if (key === 'Enter') held.enter = event
+  else if (mod) held.selected = true
+  else if (key === 'End') Object.assign(held, { at_end: true, selected: false })
+  else if (removes || key.length === 1) {
+    if (held.selected) Object.assign(held, { whole: true, selected: false, text: '' })
+    else if (key === 'Backspace') held.text = held.text.slice(0, -1)
+    if (!removes) held.text += key
+  }
   return true
 }
 /** Types the buffered keys into the field that takes the focus. */
@@ -80,12 +101,15 @@ function giveHeld({ target }: FocusEvent): void {
     !target.matches(`${typing}, [aria-modal=true] *, [role=menu] *`)
   )
     return
-  const { at_end, text, enter, until_ms } = held
+  const { whole, selected, at_end, text, enter, until_ms } = held
   held = null
   if (performance.now() > until_ms || !target.matches(typing)) return
   if (at_end && target instanceof HTMLTextAreaElement) target.selectionStart = target.value.length
+  if (whole) document.execCommand('selectAll')
   // As typed input, so that the field's own handlers run.
   if (text) document.execCommand('insertText', false, text)
+  else if (whole) document.execCommand('delete')
+  if (selected) document.execCommand('selectAll')
   if (!enter) return
   const { key, ctrlKey, metaKey } = enter
   // When the page has drawn the text.
@@ -112,7 +136,8 @@ export function useCommandKeys(): void {
       const target = event.target as Element
       const key = mod ? `mod+${event.key.toLowerCase()}` : event.key
       if (!mod && target.closest(typing)) return
-      if ((!mod || event.key === 'Enter') && hold(event)) return event.preventDefault()
+      const held_by_mod = event.key === 'Enter' || (key === 'mod+a' && !target.closest(typing))
+      if ((!mod || held_by_mod) && hold(event, mod)) return event.preventDefault()
       if (document.querySelector(closed_off)) return
       const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
       const commandOf = (pressed: string) =>

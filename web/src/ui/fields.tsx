@@ -209,6 +209,10 @@ export function Field(props: Props) {
               id={`${id}-value`}
               aria-labelledby={`${id}-edit ${id}-value`}
               onClick={begin}
+              // Before its editor has loaded.
+              onKeyDown={({ key }) => {
+                if (editing && key === 'Escape') end()
+              }}
             >
               {text ?? <span className="soft">–</span>}
             </button>
