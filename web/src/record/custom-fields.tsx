@@ -1,7 +1,8 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useRef, useState } from 'react'
-import { later } from '../app/contained.tsx'
+import { holdKeys } from '../app/commands.ts'
+import { latePart } from '../app/late.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
@@ -14,7 +15,7 @@ import { type CustomChanges, type CustomValue, useDefinitions } from './definiti
 import { yesOrNo } from './yes-or-no.ts'
 import './custom-fields.css'
 
-const NewField = later(async () => (await import('./new-field.tsx')).NewField)
+const newField = latePart(async () => (await import('./new-field.tsx')).NewField)
 
 type Values = Record<string, CustomValue>
 
@@ -30,6 +31,7 @@ export function CustomFields({ kind, value, onSave }: Props) {
   const t = useTexts()
   const [adding, setAdding] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
+  const NewField = newField.usePart(adding, () => setAdding(false))
   useFocusBack(adding, button)
   const definitions = useDefinitions(kind)
   const defined = new Set(definitions.map(({ key }) => key))
@@ -68,7 +70,7 @@ export function CustomFields({ kind, value, onSave }: Props) {
         </div>
       ))}
       {onSave &&
-        (adding ? (
+        (NewField ? (
           <NewField
             taken={[...defined, ...Object.keys(value)]}
             onSave={onSave}
@@ -81,7 +83,14 @@ export function CustomFields({ kind, value, onSave }: Props) {
             variant="subtle"
             color="gray"
             leftSection={<PlusIcon size={14} />}
-            onClick={() => setAdding(true)}
+            onClick={() => {
+              if (!newField.now()) holdKeys()
+              setAdding(true)
+            }}
+            // Before the field has loaded.
+            onKeyDown={({ key }) => {
+              if (key === 'Escape') setAdding(false)
+            }}
           >
             {t.app.add_field}
           </Button>
