@@ -50,7 +50,7 @@ export function workspaceExportRoute(
       }
       if (method === 'HEAD') return reply.headers(headers).send('')
       const snapshot = await openSnapshot(access.workspace_id)
-      // The headers of the file, now that the answer is no error.
+      // Set these headers only now: an error before this point is sent as JSON, not as a file.
       reply.headers(headers)
       const content = Readable.from(archive(snapshot.db, access, { sources, others, clock }))
       // Also when the client goes away.

@@ -77,7 +77,7 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
   }
 }
 
-/** Whether an import is of a person who is no longer a member. They would own its records. */
+/** Returns true if a person started the import and has left the workspace. New records would belong to them. */
 async function hasLeft(db: Db, { workspace_id, created_by }: ImportRow): Promise<boolean> {
   const { kind, id } = actorOf(created_by)
   if (kind !== 'person' || id === null) return false

@@ -12,7 +12,7 @@ const columns = [
   ...(['created_at', 'updated_at'] as const),
 ]
 
-/** Who reads: only the person who made a private view sees it. */
+/** The person or key that reads. A private view is shown only to the person who made it. */
 export type Reader = Pick<Actor, 'kind' | 'id'>
 
 const seenBy = (db: Db, workspace_id: number, { kind, id }: Reader) =>
@@ -62,7 +62,7 @@ export async function findView(
   return (await shown(db, workspace_id, rows))[0] ?? null
 }
 
-/** Who an import made a view for; null when the view is gone. */
+/** The person for whom an import made a view. Null if the view was deleted. */
 export async function findMaker(db: Db, workspace_id: number, id: string): Promise<Actor | null> {
   const row = await db
     .selectFrom('saved_views')

@@ -21,7 +21,7 @@ export type View = {
   updated_at: string
 }
 
-/** What a caller may change. */
+/** The fields of a view that a request can change. */
 export const view_fields = ['list', 'name', 'query', 'visibility'] as const
 export type ViewFields = Pick<View, (typeof view_fields)[number]>
 

@@ -67,7 +67,7 @@ export const notes: Record<'contact' | 'company' | 'deal', readonly (readonly [s
   ],
 }
 
-/** What a note asks of a member. */
+/** Requests to a member, as notes end with them. */
 export const asked: readonly string[] = [
   'please check the price.',
   'can you join the next call?',
