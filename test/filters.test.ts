@@ -282,6 +282,14 @@ test('the short names of ranges stay, and ranges of both names apply together', 
   assert.equal(both, await total('/deals?expected_close_date_from=2026-12-20'))
 })
 
+test('a range that begins below every value leaves out the records without one', async () => {
+  const total = async (query: string) => (await ok('GET', `/deals?${query}`)).meta.total
+  assert.ok((await total('value=null')) > 0)
+  for (const from of ['-0.0001', '-1', '-99999999999'])
+    assert.equal(await total(`value_from=${from}`), await total('value=!null'), from)
+  assert.equal(await total('value_from=-5&value_to=-1'), 0)
+})
+
 test('a malformed value is 422 by its parameter and says what works; an unknown parameter is 400 with the nearest name', async () => {
   const wrong =
     'stage=won,sold&company_id=3,x&value=1e9&value_from=many&expected_close_date_to=2026-02-30&owner_id=!'

@@ -179,7 +179,7 @@ export function conditionsOf(resource: Resource, query: object): Condition[] {
 }
 
 /** The part that two ranges of a field share: a range has a short name, too. */
-function narrower(range: Range, other: Range = range): Range {
+export function narrower(range: Range, other: Range = range): Range {
   const inner = (end: 'from' | 'to', sign: 1 | -1) =>
     [range[end], other[end]]
       .filter((value) => value !== undefined)

@@ -16,7 +16,7 @@ import type { Actor } from '../events/context.ts'
 import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../http/filter-values.ts'
 import { definitionsOf } from './definitions.ts'
 import { encode } from './encoding.ts'
-import { type Condition, conditionsOf, type FilterField, matches } from './filter-fields.ts'
+import { type Condition, conditionsOf, type FilterField, matches, narrower } from './filter-fields.ts'
 import { custom_field, custom_range, ordersOf, searchesNames } from './list-query.ts'
 import type { Resource } from './resource.ts'
 
@@ -155,7 +155,7 @@ async function filterOf(
   if ('wanted' in condition) return choiceOf(db, resource, asked, field, condition.wanted, by)
   // The order's own expression, so that its index answers. It puts records without a value beyond these ends.
   const [key] = ordersOf(resource).find(([first]) => first?.field === name) ?? []
-  const ends = { ...(key && nullable && widest[kind]), ...condition }
+  const ends = key && nullable ? narrower(condition, { field, ...widest[kind] }) : condition
   const end = (value?: string | number) => (value === undefined ? undefined : encode(column, value))
   return within(name, end(ends.from), end(ends.to), key?.by ?? by)
 }
