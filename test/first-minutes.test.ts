@@ -29,6 +29,7 @@ test('an unknown query parameter is answered with the nearest one and with those
     ['Page', 'page'],
     ['serach', 'search'],
     ['created_form', 'created_from'],
+    ['tga', 'tag'],
   ]) {
     const text = await told('GET', `/api/v1/companies?${wrong}=5`, 400, 'bad_request')
     assert.ok(text.includes(`Did you mean "${meant}"?`), text)

@@ -48,17 +48,20 @@ export function nearestName(name: string, names: readonly string[], share = 5): 
   return near.sort((a, b) => distance(name, a) - distance(name, b))[0]
 }
 
-/** The Levenshtein distance of two texts, without case. */
+/** The edits between two texts, without case: letters that are changed, added, left out or swapped with the next one. */
 function distance(a: string, b: string): number {
-  const other = b.toLowerCase()
-  let row = Array.from({ length: b.length + 1 }, (_, n) => n)
-  for (const [i, letter] of [...a.toLowerCase()].entries()) {
-    const next = [i + 1]
-    for (let n = 1; n <= b.length; n++) {
-      const change = (row[n - 1] as number) + (letter === other[n - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[n] as number) + 1, (next[n - 1] as number) + 1))
+  const [one, other] = [a.toLowerCase(), b.toLowerCase()]
+  const rows = [Array.from({ length: other.length + 1 }, (_, n) => n)]
+  const at = (i: number, n: number) => rows[i]?.[n] as number
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i]
+    rows.push(row)
+    for (let n = 1; n <= other.length; n++) {
+      const changed = at(i - 1, n - 1) + (one[i - 1] === other[n - 1] ? 0 : 1)
+      const is_swap = i > 1 && n > 1 && one[i - 1] === other[n - 2] && one[i - 2] === other[n - 1]
+      const swapped = is_swap ? at(i - 2, n - 2) + 1 : changed
+      row.push(Math.min(changed, swapped, at(i - 1, n) + 1, at(i, n - 1) + 1))
     }
-    row = next
   }
-  return row.at(-1) as number
+  return at(one.length, other.length)
 }
