@@ -879,6 +879,7 @@ CREATE TABLE merge_links (
   reason text,
   PRIMARY KEY (workspace_id, merge_id, kind, record_id, field)
 );
+CREATE INDEX merge_links_by_record ON merge_links (workspace_id, kind, record_id);
 
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

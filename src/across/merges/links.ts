@@ -97,6 +97,7 @@ export async function moveLinks(
       // A slow database, too, comes to an end.
       if (rows.length && count > 0 && performance.now() > until) return false
       const moved = await inBulk(tx, rows, (member, row) => moveLink(member, context, link, merge, row))
+      await keepUntouched(tx, merge, link, timesOf(rows, moved))
       await addLinks(tx, moved)
       count += rows.length
       if (rows.length < batch) break
@@ -123,6 +124,52 @@ const addLinks = prepareInsert(
     },
   },
 )
+
+/** The times of a change of a record that a merge or an undo moved. */
+type Times = { record_id: number; before: string; after: string }
+
+const timesOf = (rows: readonly Referring[], moved: readonly { updated_at: string }[]): Times[] =>
+  rows.map(({ id, updated_at }, index) => ({
+    record_id: id,
+    before: updated_at,
+    after: moved[index]?.updated_at ?? updated_at,
+  }))
+
+/**
+ * Lets records that a merge moves stay untouched for the other merges that moved them, so that each of those can still be
+ * undone: a contact's deal moves again when the contact that it moved to is merged, or its company.
+ */
+async function keepUntouched(
+  tx: Db,
+  { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
+  { resource }: Pick<Link, 'resource'>,
+  times: readonly Times[],
+): Promise<void> {
+  if (!times.length) return
+  const by_id = new Map(times.map((time) => [time.record_id, time]))
+  const earlier = await tx
+    .selectFrom('merge_links')
+    .select(['merge_id', 'record_id', 'field', 'updated_at'])
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', resource.table)
+    .where('record_id', 'in', [...by_id.keys()])
+    .where('merge_id', '<>', id)
+    .where('reason', 'is', null)
+    .execute()
+  for (const { merge_id, record_id, field, updated_at } of earlier) {
+    const { before, after } = by_id.get(record_id) ?? {}
+    if (updated_at !== before || after === before) continue
+    await tx
+      .updateTable('merge_links')
+      .set({ updated_at: after })
+      .where('workspace_id', '=', workspace_id)
+      .where('merge_id', '=', merge_id)
+      .where('kind', '=', resource.table)
+      .where('record_id', '=', record_id)
+      .where('field', '=', field)
+      .execute()
+  }
+}
 
 async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row: Referring) {
   const { id: record_id, from_id } = row
@@ -238,13 +285,17 @@ async function movePieceBack(
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(moved.map(({ record_id }) => record_id))})
     ORDER BY id ${locked}`.execute(tx)
   const by_id = new Map(rows.map((row) => [row.id, row]))
+  const times: Times[] = []
   const reasons = await inBulk(tx, moved, async (member, { record_id, from_id, updated_at }) => {
     const row = by_id.get(record_id)
     if (!row) return 'not_found'
     if (row.from_id !== survivor_id || row.updated_at !== updated_at) return 'changed'
     if (!(await isLive(member, resource.table, workspace_id, from_id))) return 'owner_not_found'
     return setLink(member, context, link, row, from_id).then(
-      () => null,
+      (after) => {
+        times.push({ record_id, before: updated_at, after })
+        return null
+      },
       (error) => {
         // Operations refuse a change before they write.
         if (error instanceof ApiError) return 'refused'
@@ -252,6 +303,7 @@ async function movePieceBack(
       },
     )
   })
+  await keepUntouched(tx, merge, link, times)
   const ids = new Map<string | null, number[]>()
   for (const [index, reason] of reasons.entries()) {
     const { record_id = 0 } = moved[index] ?? {}

@@ -253,6 +253,48 @@ describe('an undo', () => {
     assert.equal((await ok('GET', activity)).contact_id, other)
   })
 
+  test('of a chain of merges, and of a merge of companies between, puts every record back', async () => {
+    const [first, second, third] = [await contact(), await contact({ phone: '2' }), await contact()]
+    const [acme, other] = [
+      await ok('POST', '/companies', { name: 'Acme' }),
+      await ok('POST', '/companies', { name: 'ACME' }),
+    ]
+    const paths = await linked(first)
+    await ok('PUT', paths[0] ?? '', { company_id: other.id })
+    const note = await ok('POST', `/contacts/${first}/notes`, { body: 'Met at the fair' })
+    const all = [...paths, `/contacts/${first}`, `/contacts/${second}`, `/contacts/${first}/notes/${note.id}`]
+    const originals = await readAll(all)
+    const merges: number[] = []
+    for (const [path, from] of [
+      [`/contacts/${second}`, first],
+      [`/companies/${acme.id}`, other.id],
+      [`/contacts/${third}`, second],
+    ] as const) {
+      clock.advance(1000)
+      merges.push((await merge(path, [from])).meta.merge_id)
+    }
+    const [inner = 0, companies = 0, outer = 0] = merges
+    for (const id of [outer, inner, companies]) {
+      clock.advance(1000)
+      assert.deepEqual((await undo(id)).left, [])
+    }
+    assert.deepEqual(await readAll(all), originals)
+  })
+
+  test('leaves what was changed between two merges of a chain', async () => {
+    const [first, second, third] = [await contact(), await contact(), await contact()]
+    const [deal = ''] = await linked(first)
+    const { meta: inner } = await merge(`/contacts/${second}`, [first])
+    clock.advance(1000)
+    await ok('PUT', deal, { name: 'Another' })
+    clock.advance(1000)
+    const { meta: outer } = await merge(`/contacts/${third}`, [second])
+    assert.deepEqual((await undo(outer.merge_id)).left, [])
+    const id = Number(deal.split('/').at(-1))
+    assert.deepEqual((await undo(inner.merge_id)).left, [{ kind: 'deals', id, reason: 'changed' }])
+    assert.equal((await ok('GET', deal)).contact_id, second)
+  })
+
   test('is possible for TRASH_DAYS, and the list of merges says so', async () => {
     const [survivor, other] = [await contact(), await contact()]
     const { meta } = await merge(`/contacts/${survivor}`, [other])

@@ -34,6 +34,7 @@ import { importProgress } from './0032_import_progress.ts'
 import { notesOfRecords } from './0033_notes_of_records.ts'
 import { viewsOfMembers } from './0034_views_of_members.ts'
 import { importKinds } from './0035_import_kinds.ts'
+import { mergeLinkRecords } from './0036_merge_link_records.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -72,4 +73,5 @@ export const migrations: Migration[] = [
   notesOfRecords,
   viewsOfMembers,
   importKinds,
+  mergeLinkRecords,
 ]
