@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { type TestContext, test } from 'node:test'
+import { readConfig } from '../src/config.ts'
+import { openTracer } from '../src/telemetry/open.ts'
 import { client, startRapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 import { log, register, until } from './webhooks.ts'
@@ -147,6 +149,59 @@ test('a request without a trace begins one; one that its caller does not record 
   assert.ok(!collector.spans().some(({ traceId }) => traceId === trace))
 })
 
+test('the sampler decides what is recorded, also of the traces of callers if it is not parentbased', async () => {
+  // The ratio is of the ids of traces: this one is at 0.57.
+  const recorded: [sampler: string, arg: string, caller: '00' | '01' | null, wanted: boolean][] = [
+    ['always_on', '', '00', true],
+    ['always_off', '', '01', false],
+    ['traceidratio', '0.6', '00', true],
+    ['traceidratio', '0.5', '01', false],
+    ['parentbased_always_on', '0', '00', false],
+    ['parentbased_always_on', '0', null, true],
+    ['parentbased_always_off', '1', '01', true],
+    ['parentbased_always_off', '1', null, false],
+    ['parentbased_traceidratio', '0', '01', true],
+    ['parentbased_traceidratio', '0', null, false],
+  ]
+  for (const [sampler, arg, caller, wanted] of recorded) {
+    const tracer = await openTracer(
+      readConfig({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+        OTEL_TRACES_SAMPLER: sampler,
+        OTEL_TRACES_SAMPLER_ARG: arg,
+      }),
+      () => {},
+    )
+    const span = tracer?.start('server', caller && `00-${trace}-${parent}-${caller}`)
+    const shown = `${sampler} ${arg} ${caller}: ${span?.traceparent}`
+    assert.equal(span?.traceparent.endsWith('-01'), wanted, shown)
+    if (caller) assert.ok(span?.traceparent.startsWith(`00-${trace}-`), shown)
+    if (caller && !wanted) assert.equal(span?.traceparent, `00-${trace}-${parent}-00`)
+  }
+})
+
+test('variables of traces alone win over the general ones, and their address is used as it is', async (t) => {
+  const collector = await startCollector(t)
+  const { create, close } = await start(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.endpoint}/spans/`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=general',
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=traces',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '1',
+    OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '10000',
+    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_RESOURCE_ATTRIBUTES: 'service.name=crm',
+  })
+  await create({ traceparent })
+  await close()
+  const [sent] = collector.receiver.received
+  assert.deepEqual([sent?.path, sent?.headers.authorization], ['/spans/', 'traces'])
+  const { attributes } = collector.batches()[0].resource
+  const names = attributes.filter(({ key }: { key: string }) => key === 'service.name')
+  assert.deepEqual(names, [{ key: 'service.name', value: { stringValue: 'crm' } }])
+})
+
 test('a failed attempt is a failed span', async (t) => {
   const collector = await startCollector(t)
   const { create, receiver, close } = await start(t, {
@@ -232,16 +287,16 @@ test('the error of a lost batch is a code, without its message', async (t) => {
   const { createOtlpTracer } = await import('../src/telemetry/otlp.ts')
   const collector = await startCollector(t)
   collector.receiver.answering = () => ({ status: 503, body: 'secret' })
-  const lose = async (endpoint: string, headers: Record<string, string> = {}) => {
+  const lose = async (url: string, headers: Record<string, string> = {}) => {
     const errors: string[] = []
     const tracer = createOtlpTracer({
-      endpoint,
+      url,
       headers,
       service_name: 'crm',
       version: '0',
       resource: {},
       timeout_ms: 5000,
-      ratio: 1,
+      sampling: { ratio: 1, by_caller: true },
       onError: (code) => void errors.push(code),
     })
     tracer.start('internal', null).end('work')

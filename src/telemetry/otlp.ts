@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { systemClock } from '../clock.ts'
 import type { Attributes, Span, Tracer } from './tracer.ts'
 
+/** `ratio`: the recorded part of traces, from 0 to 1. `by_caller`: only of new ones, and the caller decides about others. */
+export type Sampling = { ratio: number; by_caller: boolean }
+
 export type OtlpSettings = {
-  /** The base address of the collector. */
-  endpoint: string
+  /** The whole address for traces. */
+  url: string
   headers: Record<string, string>
-  service_name: string
+  /** null: `service.name` of the resource, or `rapport`. */
+  service_name: string | null
   version: string
   resource: Record<string, string>
   timeout_ms: number
-  /** The part of new traces that is recorded, from 0 to 1. The caller's decision counts for others. */
-  ratio: number
+  sampling: Sampling
   /** Called with a code when a batch could not be sent, and not again until one could. */
   onError: (code: string) => void
 }
@@ -29,12 +32,12 @@ const kinds = { internal: 1, server: 2, client: 3 }
  * collector that hangs costs nothing else. It does not repeat a failed batch.
  */
 export function createOtlpTracer(settings: OtlpSettings): Tracer {
-  const { endpoint, headers, timeout_ms, onError } = settings
-  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  const { url, headers, timeout_ms, sampling, onError } = settings
   const resource = {
     attributes: attributesOf({
+      'service.name': 'rapport',
       ...settings.resource,
-      'service.name': settings.service_name,
+      ...(settings.service_name !== null && { 'service.name': settings.service_name }),
       'service.version': settings.version,
     }),
   }
@@ -93,15 +96,12 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
     start(kind, parent): Span {
       const trace_id = parent?.slice(3, 35) ?? randomBytes(16).toString('hex')
       const span_id = randomBytes(8).toString('hex')
-      const sampled = parent
-        ? (Number.parseInt(parent.slice(53), 16) & 1) === 1
-        : settings.ratio > Math.random()
-      const traceparent = `00-${trace_id}-${span_id}-0${Number(sampled)}`
-      if (!sampled) return { traceparent: parent ?? traceparent, end() {} }
+      const sampled = parent && sampling.by_caller ? isRecorded(parent) : isInPart(trace_id, sampling.ratio)
+      if (!sampled) return { traceparent: notRecorded(parent ?? `00-${trace_id}-${span_id}-00`), end() {} }
       const started_at_ms = systemClock.now()
       const started_ms = performance.now()
       return {
-        traceparent,
+        traceparent: `00-${trace_id}-${span_id}-01`,
         end(name, attributes = {}, error) {
           add({
             traceId: trace_id,
@@ -127,6 +127,15 @@ export function createOtlpTracer(settings: OtlpSettings): Tracer {
     },
   }
 }
+
+const flagsOf = (traceparent: string) => Number.parseInt(traceparent.slice(53), 16)
+const isRecorded = (parent: string) => (flagsOf(parent) & 1) === 1
+const notRecorded = (parent: string) =>
+  parent.slice(0, 53) + (flagsOf(parent) & 0xfe).toString(16).padStart(2, '0')
+
+/** By the random end of the trace's id, so all services with one ratio record the same traces. */
+const isInPart = (trace_id: string, ratio: number) =>
+  Number.parseInt(trace_id.slice(-12), 16) < ratio * 2 ** 48
 
 /** The collector answered with an error status. */
 class Refused extends Error {}

@@ -1,6 +1,6 @@
-import { integer, oneOf, orEmpty, type Setting } from '../setting.ts'
+import { integer, oneOf, orEmpty, type Setting, text } from '../setting.ts'
 
-// The path of traces is appended to it, and errors may quote it, so it must not have a password.
+// A path may be appended to it, and errors may quote it, so it must not have a password.
 const collector = (value: string) => {
   if (!value) return null
   const url = URL.parse(value)
@@ -40,7 +40,25 @@ const share = (value: string) => {
   return Number(value)
 }
 
-/** The settings of traces, by the names and meanings of OpenTelemetry. */
+// gRPC has another port, so it must not be taken for HTTP.
+const protocol = (value: string) => {
+  if (value !== 'http/json')
+    throw new Error(
+      'must be http/json: collectors accept OTLP/JSON where they accept http/protobuf, usually at port 4318',
+    )
+  return value
+}
+const metricsExporter = (value: string) => {
+  if (value !== 'prometheus' && value !== 'none')
+    throw new Error('must be prometheus or none: metrics are not sent, so let the collector scrape /metrics')
+  return value
+}
+
+const samplers = ['always_on', 'always_off', 'traceidratio'] as const
+type Sampler = (typeof samplers)[number] | `parentbased_${(typeof samplers)[number]}`
+const sampler = oneOf(...samplers, ...samplers.map((name) => `parentbased_${name}`))
+
+/** The settings of traces, by the names and meanings of OpenTelemetry. A variable of traces alone wins over the general one. */
 export const telemetrySettings = {
   otel_sdk_disabled: { fallback: 'false', about: 'true: no traces are sent', parse: oneOf('true', 'false') },
   otel_traces_exporter: {
@@ -48,10 +66,30 @@ export const telemetrySettings = {
     about: 'otlp or none; empty: otlp if an endpoint is set',
     parse: orEmpty(oneOf('otlp', 'none')),
   },
+  otel_metrics_exporter: {
+    fallback: 'prometheus',
+    about: 'prometheus or none; /metrics answers in both cases',
+    parse: metricsExporter,
+  },
   otel_exporter_otlp_endpoint: {
     fallback: '',
-    about: 'collector of traces, such as http://localhost:4318; they are sent as OTLP/JSON',
+    about: 'collector, such as http://localhost:4318; traces are sent to /v1/traces below it',
     parse: collector,
+  },
+  otel_exporter_otlp_traces_endpoint: {
+    fallback: '',
+    about: 'whole address for traces, such as http://localhost:4318/v1/traces',
+    parse: collector,
+  },
+  otel_exporter_otlp_protocol: {
+    fallback: '',
+    about: 'http/json, which is also the default',
+    parse: orEmpty(protocol),
+  },
+  otel_exporter_otlp_traces_protocol: {
+    fallback: '',
+    about: 'the same, for traces alone',
+    parse: orEmpty(protocol),
   },
   otel_exporter_otlp_headers: {
     fallback: '',
@@ -59,15 +97,26 @@ export const telemetrySettings = {
     about: 'headers for the collector, as name=value,other=value',
     parse: orEmpty(headers),
   },
+  otel_exporter_otlp_traces_headers: {
+    fallback: '',
+    secret: true,
+    about: 'the same, for traces alone',
+    parse: orEmpty(headers),
+  },
   otel_exporter_otlp_timeout: {
     fallback: '10000',
     about: 'limit of a request to the collector, in milliseconds',
     parse: integer(1, 600_000),
   },
+  otel_exporter_otlp_traces_timeout: {
+    fallback: '',
+    about: 'the same, for traces alone',
+    parse: orEmpty(integer(1, 600_000)),
+  },
   otel_service_name: {
-    fallback: 'rapport',
-    about: 'name of the service in traces',
-    parse: (value: string) => value,
+    fallback: '',
+    about: 'name of the service in traces; empty: service.name of the attributes, or rapport',
+    parse: text,
   },
   otel_resource_attributes: {
     fallback: '',
@@ -75,9 +124,14 @@ export const telemetrySettings = {
     about: 'attributes of the service in traces, as name=value,other=value',
     parse: orEmpty(pairs),
   },
+  otel_traces_sampler: {
+    fallback: 'parentbased_traceidratio',
+    about: 'which traces are recorded; parentbased_: the caller decides, and the rest is for new traces',
+    parse: (value: string) => sampler(value) as Sampler,
+  },
   otel_traces_sampler_arg: {
     fallback: '1',
-    about: 'part of new traces that is recorded; a trace of the caller follows the caller',
+    about: 'part of the traces that traceidratio records, from 0 to 1',
     parse: share,
   },
 } satisfies Record<string, Setting<unknown>>

@@ -83,6 +83,11 @@ test('a misspelt setting is told with the one that was meant, doubtful ones with
     misspelt.problems.map(({ message, mend }) => [message, mend]),
     [['PUBILC_URL is not a setting.', 'Did you mean PUBLIC_URL? Set that.']],
   )
+  const unread = await examine(rapport.data_dir, { OTEL_LOGS_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'crm' })
+  assert.deepEqual(
+    unread.problems.map(({ message }) => message),
+    ['OTEL_LOGS_EXPORTER has no effect: this service does not read it.'],
+  )
 })
 
 test('invalid settings are faults, all of them', async () => {

@@ -36,6 +36,14 @@ function unknownNames(env: Env): Finding[] {
     const near = nearestName(name, known)
     if (near && env[near] === undefined)
       return [warning('settings', `${name} is not a setting.`, `Did you mean ${near}? Set that.`)]
+    if (name.startsWith('OTEL_'))
+      return [
+        warning(
+          'settings',
+          `${name} has no effect: this service does not read it.`,
+          'docs/operations.md lists the variables of OpenTelemetry that it reads. Remove this one.',
+        ),
+      ]
     return name.startsWith('RAPPORT_')
       ? [warning('settings', `${name} is not a setting.`, 'Settings have no prefix. Remove it.')]
       : []
