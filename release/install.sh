@@ -24,6 +24,7 @@ case $problem in
   *libstdc++*|*libgcc_s*) fail 'A C++ library is missing. On Debian and Ubuntu: apt-get install libstdc++6. On Fedora: dnf install libstdc++.' ;;
   *libatomic*) fail 'A library is missing. On Debian and Ubuntu: apt-get install libatomic1. On Fedora: dnf install libatomic.' ;;
   *GLIBC*) fail 'The glibc of this system is older than 2.28. Use Debian 10, Ubuntu 20.04, RHEL 8 or newer.' ;;
+  *'not found'* | *'No such file'*) fail 'This executable needs glibc, which this system does not have. Install Node 24.11 or newer and the npm package @rapport/server.' ;;
   *'xec format'*) fail "This executable is for another processor than $(uname -m)." ;;
   *) fail "The executable does not start: $problem" ;;
 esac
