@@ -222,6 +222,27 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('are reverted with the custom fields that they added, changed and removed', async () => {
+    const { use, close } = await assistant()
+    const before = { kept: 'a', changed: 'a', removed: 1 }
+    const company = { name: 'Okafor & Sons', custom_fields: before }
+    const { id } = (await call('POST', '/api/v1/companies', company)).body.data
+    const change_group = `grp_${'d'.repeat(32)}`
+    for (const custom_fields of [
+      { changed: 'b', removed: null, added: 1 },
+      { removed: 2, later: true },
+    ])
+      await use('update_company', { id, custom_fields, change_group })
+    const shown = async () => (await call('GET', `/api/v1/companies/${id}`)).body.data.custom_fields
+    const after = await shown()
+    const { data } = await use('revert_changes', { group_id: change_group })
+    assert.deepEqual([data.restored, data.left], [1, []])
+    assert.deepEqual(await shown(), before)
+    await use('revert_changes', { group_id: data.group_id })
+    assert.deepEqual(await shown(), after)
+    await close()
+  })
+
   test('that restored a record are taken back: the record is in the trash again', async () => {
     const { use, close } = await assistant()
     const { id } = (await call('POST', '/api/v1/companies', { name: 'Trashed' })).body.data

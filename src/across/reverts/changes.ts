@@ -40,14 +40,31 @@ export async function changesOfGroup(
       ...{ kind, id: Number(record_id), actions: [], before: {}, last_entry: id },
       owner_id: typeof owner_id === 'number' ? owner_id : null,
     }
-    // Of several changes of a field, the first one knows the value before the group.
-    const changed = action === 'deleted' || action === 'restored' ? {} : JSON.parse(before ?? '{}')
-    known.before = { ...changed, ...known.before }
+    const moves = action === 'deleted' || action === 'restored'
+    const changed = moves ? {} : valuesBefore(JSON.parse(before ?? '{}'), JSON.parse(after ?? '{}'))
+    known.before = earliest(known.before, changed)
     known.actions.push(action)
     known.last_entry = id
     records.set(key, known)
   }
   return { records: [...records.values()].reverse(), count: entries.length }
+}
+
+type Values = Record<string, unknown>
+type Custom = { custom_fields?: Values }
+
+/** The values of fields before a change, with null for each custom field that it added: a PUT leaves other keys as they are. */
+function valuesBefore(before: Values & Custom, after: Custom): Values {
+  if (!before.custom_fields) return before
+  const added = Object.keys(after.custom_fields ?? {}).map((key): [string, null] => [key, null])
+  return { ...before, custom_fields: { ...Object.fromEntries(added), ...before.custom_fields } }
+}
+
+/** Of several changes of a field, the first one knows the value before the group. */
+function earliest(known: Values & Custom, later: Values & Custom): Values {
+  const custom_fields = { ...later.custom_fields, ...known.custom_fields }
+  const has_custom = known.custom_fields !== undefined || later.custom_fields !== undefined
+  return { ...later, ...known, ...(has_custom && { custom_fields }) }
 }
 
 /** Whether a later change, outside of the group, has an entry of this record. */
