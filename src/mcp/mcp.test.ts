@@ -243,6 +243,20 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('stay where somebody changed the record between two of them', async () => {
+    const { use, close } = await assistant()
+    const { id } = (await call('POST', '/api/v1/companies', { name: 'Contested', phone: '+0' })).body.data
+    const change_group = `grp_${'e'.repeat(32)}`
+    await use('update_company', { id, phone: '+1', change_group })
+    await call('PUT', `/api/v1/companies/${id}`, { phone: '+49' })
+    await use('update_company', { id, industry: 'Retail', change_group })
+    const { data } = await use('revert_changes', { group_id: change_group })
+    assert.deepEqual(data.left, [{ kind: 'companies', id, reason: 'changed_since' }])
+    const { phone, industry } = (await call('GET', `/api/v1/companies/${id}`)).body.data
+    assert.deepEqual([phone, industry], ['+49', 'Retail'])
+    await close()
+  })
+
   test('that restored a record are taken back: the record is in the trash again', async () => {
     const { use, close } = await assistant()
     const { id } = (await call('POST', '/api/v1/companies', { name: 'Trashed' })).body.data

@@ -11,7 +11,7 @@ export type RecordChanges = {
   before: Record<string, unknown>
   /** The record of a note; null for other records. */
   owner_id: number | null
-  last_entry: number
+  first_entry: number
 }
 
 /**
@@ -37,14 +37,13 @@ export async function changesOfGroup(
     const facts = { ...JSON.parse(after ?? '{}'), ...JSON.parse(before ?? '{}') }
     const owner_id = facts[owners[kind] ?? '']
     const known: RecordChanges = records.get(key) ?? {
-      ...{ kind, id: Number(record_id), actions: [], before: {}, last_entry: id },
+      ...{ kind, id: Number(record_id), actions: [], before: {}, first_entry: id },
       owner_id: typeof owner_id === 'number' ? owner_id : null,
     }
     const moves = action === 'deleted' || action === 'restored'
     const changed = moves ? {} : valuesBefore(JSON.parse(before ?? '{}'), JSON.parse(after ?? '{}'))
     known.before = earliest(known.before, changed)
     known.actions.push(action)
-    known.last_entry = id
     records.set(key, known)
   }
   return { records: [...records.values()].reverse(), count: entries.length }
@@ -67,11 +66,11 @@ function earliest(known: Values & Custom, later: Values & Custom): Values {
   return { ...later, ...known, ...(has_custom && { custom_fields }) }
 }
 
-/** Whether a later change, outside of the group, has an entry of this record. */
+/** Whether somebody changed this record after the first change of the group, by a change outside of it. */
 export async function wasChangedSince(
   db: Db,
-  workspace_id: number,
-  { kind, id, last_entry }: RecordChanges,
+  { workspace_id, change_group }: { workspace_id: number; change_group: string },
+  { kind, id, first_entry }: RecordChanges,
 ): Promise<boolean> {
   const later = await db
     .selectFrom('audit_log')
@@ -79,7 +78,8 @@ export async function wasChangedSince(
     .where('workspace_id', '=', workspace_id)
     .where('kind', '=', kind)
     .where('record_id', '=', String(id))
-    .where('id', '>', last_entry)
+    .where('id', '>', first_entry)
+    .where((eb) => eb.or([eb('change_group', 'is', null), eb('change_group', '<>', change_group)]))
     .limit(1)
     .executeTakeFirst()
   return later !== undefined

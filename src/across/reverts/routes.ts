@@ -85,7 +85,7 @@ export function revertRoute(
   )
 
   async function revert(
-    request: FastifyRequest,
+    request: FastifyRequest & { params: Static<typeof Params> },
     record: RecordChanges,
     change_group: string,
   ): Promise<string | null> {
@@ -93,7 +93,9 @@ export function revertRoute(
     if (!place) return 'not_a_record'
     // The version is read before the audit log, so a change that comes after the look into the log is refused.
     const { etag } = await callAs(app, request, { method: 'GET', path: addressOf(place.path, record) })
-    if (await wasChangedSince(db, request.access.workspace_id, record)) return 'changed_since'
+    const { workspace_id } = request.access
+    const group = { workspace_id, change_group: request.params.group_id }
+    if (await wasChangedSince(db, group, record)) return 'changed_since'
     const reason = await revertRecord(app, request, { ...place, change_group, etag }, record)
     return reason === 'precondition_failed' ? 'changed_since' : reason
   }
