@@ -36,6 +36,8 @@ export type Work = (tx: Db, context: Context, problems: readonly FieldProblem[])
 
 /** A write that waits between two transactions, for example for an HTTP request. */
 type Steps<Made> = {
+  /** Whether `before` writes nothing, and `meanwhile` can be a dry run. */
+  has_dry_run?: boolean
   before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
   meanwhile(made: Made): Promise<void>
   after(tx: Db, context: Context, made: Made): Promise<Answer>
@@ -102,8 +104,9 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
 
   return Object.assign(write, {
     async inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never> {
-      if (extraOf(request).dry_run) throw badRequest('This operation has no dry run.')
-      const idempotency = idempotencyOf(request, clock)
+      const { dry_run = false } = extraOf(request)
+      if (dry_run && !steps.has_dry_run) throw badRequest('This operation has no dry run.')
+      const idempotency = dry_run ? null : idempotencyOf(request, clock)
       // Commit the reservation first, so that a repeated request finds the first one in flight.
       const begun = await transaction(db, async (tx) => {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))

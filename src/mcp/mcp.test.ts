@@ -56,7 +56,7 @@ describe('an assistant', () => {
       assert.equal(annotations?.readOnlyHint, reads, name)
       assert.equal(annotations?.destructiveHint, /^(delete|revert)_/.test(name), name)
       const takes_dry_run = 'dry_run' in (inputSchema.properties ?? {})
-      assert.equal(takes_dry_run, !reads && name !== 'revert_changes', name)
+      assert.equal(takes_dry_run, !reads, name)
     }
     const create = named.get('create_contact')
     assert.ok(create)
@@ -240,6 +240,30 @@ describe('the changes of a session', () => {
     assert.deepEqual(await shown(), before)
     await use('revert_changes', { group_id: data.group_id })
     assert.deepEqual(await shown(), after)
+    await close()
+  })
+
+  test('are tried to be reverted with dry_run: the same answer, and nothing changes', async () => {
+    const { use, close } = await assistant()
+    const [kept, gone, contested] = await Promise.all(
+      ['Kept', 'Gone', 'Contested'].map(
+        async (name) => (await call('POST', '/api/v1/companies', { name })).body.data.id,
+      ),
+    )
+    const change_group = `grp_${'f'.repeat(32)}`
+    await use('create_company', { name: 'Made', change_group })
+    for (const id of [kept, gone, contested])
+      await use('update_company', { id, name: 'Renamed', change_group })
+    await use('delete_company', { id: gone, change_group })
+    await call('PUT', `/api/v1/companies/${contested}`, { phone: '+49' })
+    const log = async () => (await call('GET', '/api/v1/audit-log?per_page=1')).body.data
+    const before = await log()
+    const tried = await use('revert_changes', { group_id: change_group, dry_run: true })
+    assert.deepEqual([tried.isError, tried.dry_run], [false, true])
+    assert.deepEqual(await log(), before)
+    const { data } = await use('revert_changes', { group_id: change_group })
+    assert.deepEqual([data.restored, data.left], [tried.data.restored, tried.data.left])
+    assert.deepEqual(data.left, [{ kind: 'companies', id: contested, reason: 'changed_since' }])
     await close()
   })
 

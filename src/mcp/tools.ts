@@ -176,13 +176,10 @@ export function argumentsOf(tool: Tool, custom_fields: string | null): object {
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, plain(schema)]))
   if (custom_fields && properties.custom_fields)
     properties.custom_fields = { ...properties.custom_fields, description: custom_fields }
-  if (tool.writes) Object.assign(properties, { change_group }, hasDryRun(tool) && { dry_run })
+  if (tool.writes) Object.assign(properties, { change_group, dry_run })
   const required = fields.filter((field) => field.required).map(({ name }) => name)
   return { type: 'object', properties, required, additionalProperties: false }
 }
-
-/** A revert is many requests, so it has no dry run. */
-const hasDryRun = ({ name }: Tool) => name !== 'revert_changes'
 
 // Without the marks of the API's own document.
 const plain = (schema: object): Record<string, unknown> =>

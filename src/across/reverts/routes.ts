@@ -5,7 +5,7 @@ import { notFound, refuseMore } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { NoFields } from '../../http/fields.ts'
 import { type Operation, operation } from '../../http/operation.ts'
-import { callAs } from '../../http/own-calls.ts'
+import { callAs, extraOf } from '../../http/own-calls.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { changesOfGroup, max_changes, type RecordChanges, wasChangedSince } from './changes.ts'
@@ -58,6 +58,7 @@ export function revertRoute(
     },
     (request, reply) =>
       write.inSteps(request, reply, {
+        has_dry_run: true,
         async before(tx, { workspace_id, scopes = null }) {
           const { records: all, count } = await changesOfGroup(
             tx,
@@ -119,7 +120,10 @@ type Place = {
 const addressOf = (path: string, { id, owner_id }: RecordChanges): string =>
   `${owner_id === null ? path : path.replace(':id', String(owner_id))}/${id}`
 
-/** Reverts the changes of a record; returns the reason if it cannot, otherwise null. */
+/**
+ * Reverts the changes of a record; returns the reason if it cannot, otherwise null. A dry run tries the first request only,
+ * because the next one needs its change.
+ */
 async function revertRecord(
   app: App,
   request: FastifyRequest,
@@ -128,11 +132,15 @@ async function revertRecord(
 ): Promise<string | null> {
   const { actions, before } = record
   const one = addressOf(path, record)
+  const { dry_run = false } = extraOf(request)
   let version = etag
+  let is_tried = false
   const call = async (method: string, url: string, body?: object) => {
+    if (dry_run && is_tried) return null
+    is_tried = true
     const headers: Record<string, string> = version === undefined ? {} : { 'if-match': version }
     const sent = { method, path: url, headers, ...(body && { body }) }
-    const answer = await callAs(app, request, sent, { change_group })
+    const answer = await callAs(app, request, sent, { change_group, dry_run })
     version = answer.etag
     return answer.status < 300 ? null : reasonOf(answer.body)
   }
