@@ -167,10 +167,7 @@ export async function saveChanges<View extends Identified, Values extends object
   if (!Object.keys(values).length && !Object.keys(set).length) return { after: before, changes: null }
   const { resource } = records
   const { table, tracked } = resource
-  const [, after] = await Promise.all([
-    records.update(tx, context, before, values, { set, touch }),
-    existing(tx, records, context.workspace_id, before.id),
-  ])
+  const after = await records.update(tx, context, before, values, { set, touch })
   if ('custom_fields' in values) {
     const [old, current] = [customFieldsOf(before), customFieldsOf(values)]
     await changeDefined(tx, context, { resource, id: before.id }, old, current)

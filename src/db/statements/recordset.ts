@@ -101,7 +101,10 @@ export function prepareEach<T extends AnyRow, R, P extends object = object>(
 
 /** The parameters of a statement, which has equally many of each row. */
 function valuesOf(query: Prepared, rows: readonly AnyRow[], parameters: object): unknown[] {
-  const of_rows = query.parameters.filter((value) => value instanceof RowSlot).length / rows.length
+  const of_rows =
+    rows.length > 1
+      ? query.parameters.filter((value) => value instanceof RowSlot).length / rows.length
+      : Infinity
   let n = 0
   return query.parameters.map((value) => {
     if (value instanceof RowSlot) return rows[Math.floor(n++ / of_rows)]?.[value.name]
