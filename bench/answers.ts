@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 // The bare servers share node:http and answers with the same bytes as Rapport's for the same requests. They do not check
 // keys, input or limits, and store no event, no audit entry and no totals. Totals that Rapport stored before remain.
 
-/** A contact's row, with its company's columns as k_id, k_name and k_website. */
+/** A contact's row, with its company as k_id, k_name and k_website, and the names of its authors. */
 export type Row = Record<string, string | number | null>
 
 type Answer<T> = (rows: T) => void
@@ -21,12 +21,19 @@ export type Store = {
 
 /** The columns of the list view and, with `details`, of the detail view. */
 export const listed =
-  'c.id, c.first_name, c.last_name, c.email, c.phone, c.stage, c.created_at, k.id AS k_id, k.name AS k_name'
+  'c.id, c.first_name, c.last_name, c.email, c.phone, c.stage, c.created_at, c.owner_id, k.id AS k_id, k.name AS k_name'
 export const details =
-  'c.mobile, c.title, c.source, c.custom_fields, c.tags, c.updated_at, k.website AS k_website'
+  'c.mobile, c.title, c.source, c.custom_fields, c.tags, c.updated_at, k.website AS k_website, c.created_by, made.name AS made_name, c.updated_by, changed.name AS changed_name'
+/** The authors of the seeded contacts, and of those that a bare server writes, are API keys. */
+export const authors =
+  'LEFT JOIN api_keys made ON made.id = c.created_by LEFT JOIN api_keys changed ON changed.id = c.updated_by'
+
+/** The API key of the requests, which is their author. */
+export type Key = { id: string; name: string }
+export const key_text = 'SELECT id, name FROM api_keys'
 
 /** The row of a new contact. Fields that were not sent are null. */
-export const created = (row: Row): Row => ({
+export const created = ({ id, name }: Key, row: Row): Row => ({
   phone: null,
   stage: null,
   k_id: null,
@@ -35,8 +42,16 @@ export const created = (row: Row): Row => ({
   source: null,
   tags: '[]',
   custom_fields: '{}',
+  owner_id: null,
+  created_by: id,
+  made_name: name,
+  updated_by: id,
+  changed_name: name,
   ...row,
 })
+
+const author = (id: Row[string] | undefined, name: Row[string] | undefined) =>
+  id === null ? null : { kind: 'key', id, name }
 
 const item = (row: Row) => ({
   id: row.id,
@@ -48,6 +63,7 @@ const item = (row: Row) => ({
   company: row.k_id === null ? null : { id: row.k_id, name: row.k_name },
   stage: row.stage,
   created_at: row.created_at,
+  owner_id: row.owner_id,
 })
 const detail = (row: Row) => ({
   id: row.id,
@@ -65,6 +81,9 @@ const detail = (row: Row) => ({
   tags: JSON.parse(String(row.tags)),
   created_at: row.created_at,
   updated_at: row.updated_at,
+  owner_id: row.owner_id,
+  created_by: author(row.created_by, row.made_name),
+  updated_by: author(row.updated_by, row.changed_name),
 })
 const per_page = 25
 const list = (rows: Row[], total: number, page: number) => ({

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { created, details, listed, type Row, serve } from './answers.ts'
+import { authors, created, details, type Key, key_text, listed, type Row, serve } from './answers.ts'
 
 // The baseline for Rapport on PostgreSQL: node:http and the same driver, with prepared statements and a pool of the same
 // size.
@@ -24,7 +24,7 @@ const joined = `FROM contacts c ${companies}`
 const statement = (name: string, text: string) => (values: unknown[]) => ({ name, text, values })
 const one = statement(
   'one',
-  `SELECT ${listed}, ${details} ${joined} WHERE c.workspace_id = $1 AND c.id = $2 AND c.deleted_at IS NULL`,
+  `SELECT ${listed}, ${details} ${joined} ${authors} WHERE c.workspace_id = $1 AND c.id = $2 AND c.deleted_at IS NULL`,
 )
 const newest = (where: string) =>
   `SELECT ${listed} ${joined} WHERE c.id IN (SELECT id FROM contacts WHERE workspace_id = $1 AND deleted_at IS NULL ${where}) ORDER BY c.id DESC`
@@ -44,13 +44,14 @@ const search = statement(
 )
 const insert = statement(
   'insert',
-  'INSERT INTO contacts (workspace_id, first_name, last_name, email, search_text, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $6) RETURNING id',
+  'INSERT INTO contacts (workspace_id, first_name, last_name, email, search_text, sort_name, created_at, updated_at, created_by, updated_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8) RETURNING id',
 )
 const update = statement(
   'update',
-  `WITH c AS (UPDATE contacts SET phone = $3, updated_at = $4 WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING *) SELECT ${listed}, ${details} FROM c ${companies}`,
+  `WITH c AS (UPDATE contacts SET phone = $3, updated_at = $4, updated_by = $5 WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING *) SELECT ${listed}, ${details} FROM c ${companies} ${authors}`,
 )
 
+const key: Key = (await pool.query(key_text)).rows[0]
 await pool.query('DROP TRIGGER IF EXISTS contacts_block_insert ON contacts')
 
 const rowsOf = async (query: pg.QueryConfig): Promise<Row[]> => (await pool.query(query)).rows
@@ -75,12 +76,13 @@ serve({
   async create({ first_name, last_name, email }, answer) {
     const now = new Date().toISOString()
     const text = `${first_name}\n${last_name}\n${email}`.toLowerCase()
-    const [row] = await rowsOf(insert([1, first_name, last_name, email, text, now]))
+    const name = `${last_name} ${first_name}`.toLowerCase()
+    const [row] = await rowsOf(insert([1, first_name, last_name, email, text, name, now, key.id]))
     const id = Number(row?.id)
-    answer(created({ id, first_name, last_name, email, created_at: now, updated_at: now }))
+    answer(created(key, { id, first_name, last_name, email, created_at: now, updated_at: now }))
   },
   async update(id, { phone }, answer) {
-    const [row] = await rowsOf(update([1, id, phone, new Date().toISOString()]))
+    const [row] = await rowsOf(update([1, id, phone, new Date().toISOString(), key.id]))
     answer(row as Row)
   },
 })

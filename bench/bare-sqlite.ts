@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { created, details, listed, type Row, serve } from './answers.ts'
+import { authors, created, details, type Key, key_text, listed, type Row, serve } from './answers.ts'
 
 // The baseline for Rapport on SQLite: node:http and node:sqlite with prepared statements.
 
@@ -25,7 +25,8 @@ if (!is_prepared)
 `)
 
 const joined = `FROM contacts c LEFT JOIN companies k ON k.id = c.company_id AND k.deleted_at IS NULL`
-const one_text = `SELECT ${listed}, ${details} ${joined} WHERE c.workspace_id = 1 AND c.id = ? AND c.deleted_at IS NULL`
+const key = reader.prepare(key_text).get() as Key
+const one_text = `SELECT ${listed}, ${details} ${joined} ${authors} WHERE c.workspace_id = 1 AND c.id = ? AND c.deleted_at IS NULL`
 const one = reader.prepare(one_text)
 const oneWritten = writer.prepare(one_text)
 const newest = (where: string) =>
@@ -43,10 +44,10 @@ const found = reader.prepare(
   `SELECT ${listed} ${joined} WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id DESC`,
 )
 const insert = writer.prepare(
-  'INSERT INTO contacts (workspace_id, first_name, last_name, email, search_text, created_at, updated_at) VALUES (1, ?, ?, ?, ?, ?, ?)',
+  'INSERT INTO contacts (workspace_id, first_name, last_name, email, search_text, sort_name, created_at, updated_at, created_by, updated_by) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 )
 const update = writer.prepare(
-  'UPDATE contacts SET phone = ?, updated_at = ? WHERE id = ? AND workspace_id = 1 AND deleted_at IS NULL',
+  'UPDATE contacts SET phone = ?, updated_at = ?, updated_by = ? WHERE id = ? AND workspace_id = 1 AND deleted_at IS NULL',
 )
 
 // Writes that arrive in one turn of the event loop share a commit, as in Rapport.
@@ -76,12 +77,14 @@ serve({
     inGroup(answer, () => {
       const now = new Date().toISOString()
       const text = `${first_name}\n${last_name}\n${email}`.toLowerCase()
-      const id = Number(insert.run(first_name, last_name, email, text, now, now).lastInsertRowid)
-      return created({ id, first_name, last_name, email, created_at: now, updated_at: now })
+      const name = `${last_name} ${first_name}`.toLowerCase()
+      const made = insert.run(first_name, last_name, email, text, name, now, now, key.id, key.id)
+      const id = Number(made.lastInsertRowid)
+      return created(key, { id, first_name, last_name, email, created_at: now, updated_at: now })
     }),
   update: (id, { phone }, answer) =>
     inGroup(answer, () => {
-      update.run(phone, new Date().toISOString(), id)
+      update.run(phone, new Date().toISOString(), key.id, id)
       return oneWritten.get(id) as Row
     }),
 })

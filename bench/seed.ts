@@ -5,6 +5,7 @@ import type { Config } from '../src/config.ts'
 import { type Db, transaction } from '../src/db/db.ts'
 import { addCounts } from '../src/db/lists/counts.ts'
 import { searchText } from '../src/db/lists/search.ts'
+import { sortName } from '../src/db/lists/sort-names.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { recordset, rowsOf } from '../src/db/statements/recordset.ts'
@@ -48,6 +49,7 @@ const columns = {
   email: 'text!',
   company_id: 'bigint',
   search_text: 'text!',
+  sort_name: 'text!',
 } as const
 
 function contact(i: number, contacts: number) {
@@ -58,27 +60,35 @@ function contact(i: number, contacts: number) {
   const email = `${first_name}.${last_name}.${i}@example.com`.toLowerCase()
   const company_id = i % 3 === 0 ? null : (i % companies) + 1
   const search_text = searchText([first_name, last_name, email])
-  return { first_name, last_name, email, company_id, search_text }
+  const sort_name = sortName(last_name, first_name)
+  return { first_name, last_name, email, company_id, search_text, sort_name }
 }
 
 /** Inserts a batch of contacts in one statement, and updates the stored totals. */
-async function insertContacts(tx: Db, workspace_id: number, now: string, rows: ReturnType<typeof contact>[]) {
+async function insertContacts(
+  tx: Db,
+  { workspace_id, key_id, now }: { workspace_id: number; key_id: string; now: string },
+  rows: ReturnType<typeof contact>[],
+) {
   await tx
     .insertInto('contacts')
     .columns([
       ...(['workspace_id', 'first_name', 'last_name', 'email', 'company_id', 'search_text'] as const),
-      ...(['custom_fields', 'tags', 'created_at', 'updated_at'] as const),
+      ...(['sort_name', 'custom_fields', 'tags', 'created_at', 'updated_at'] as const),
+      ...(['created_by', 'updated_by'] as const),
     ])
     .expression((eb) =>
       eb
         .selectFrom(recordset(tx, rowsOf(columns, rows), columns).as('r'))
         .select((eb) => [
           eb.cast<number>(eb.val(workspace_id), 'bigint').as('workspace_id'),
-          ...(['first_name', 'last_name', 'email', 'company_id', 'search_text'] as const),
+          ...(['first_name', 'last_name', 'email', 'company_id', 'search_text', 'sort_name'] as const),
           eb.cast<string>(eb.val('{}'), 'text').as('custom_fields'),
           eb.cast<string>(eb.val('[]'), 'text').as('tags'),
           eb.cast<string>(eb.val(now), 'text').as('created_at'),
           eb.cast<string>(eb.val(now), 'text').as('updated_at'),
+          eb.cast<string>(eb.val(key_id), 'text').as('created_by'),
+          eb.cast<string>(eb.val(key_id), 'text').as('updated_by'),
         ]),
     )
     .execute()
@@ -102,7 +112,7 @@ export async function seed(config: Config, contacts: number): Promise<string> {
       insertWorkspace(tx, systemClock, command_line, 'Bench'),
     )
     const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
-    const { token } = await transaction(db, (tx) =>
+    const { id: key_id, token } = await transaction(db, (tx) =>
       insertKey(tx, context, { name: 'bench', scopes: null, expires_at: null }),
     )
     const now = new Date().toISOString()
@@ -117,7 +127,7 @@ export async function seed(config: Config, contacts: number): Promise<string> {
     for (let from = 0; from < contacts; from += batch) {
       const length = Math.min(batch, contacts - from)
       const rows = Array.from({ length }, (_, at) => contact(from + at, contacts))
-      await transaction(db, (tx) => insertContacts(tx, workspace_id, now, rows))
+      await transaction(db, (tx) => insertContacts(tx, { workspace_id, key_id, now }, rows))
     }
     return token
   } finally {
