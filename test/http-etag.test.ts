@@ -36,6 +36,41 @@ test('every single read and write of a record carries the ETag of its state: a s
   assert.equal((await read(at)).headers.get('etag'), changed)
 })
 
+test('the answer of a change is what a read returns afterwards, with its ETag', async () => {
+  const make = async (kind: string, body: object) => {
+    const made = await call('POST', `/api/v1/${kind}`, body)
+    return made.body.data.id as number
+  }
+  const company_id = await make('companies', { name: 'Acme', website: 'https://acme.example' })
+  const contact_id = await make('contacts', { first_name: 'Ana', last_name: 'Ruiz', company_id })
+  const changes: Record<string, object[]> = {
+    companies: [{ phone: '1' }, { name: 'Beta', custom_fields: { 2: 'b', a: 0.1 } }, { tags: ['x'] }],
+    contacts: [{ phone: '1' }, { company_id: null }, { company_id }, { custom_fields: { z: -0, a: null } }],
+    deals: [{ value: 12.5 }, { contact_id, company_id }, { probability: 7 }, { name: 'B' }],
+    activities: [
+      { subject: 'B' },
+      { contact_id },
+      { contact_id: null },
+      { due_at: '2026-11-25T10:00:00+01:00' },
+    ],
+  }
+  const ids: Record<string, number> = {
+    companies: company_id,
+    contacts: contact_id,
+    deals: await make('deals', { name: 'A' }),
+    activities: await make('activities', { type: 'call', subject: 'A' }),
+  }
+  for (const [kind, bodies] of Object.entries(changes))
+    for (const body of bodies) {
+      clock.advance(1000)
+      const changed = await call('PATCH', `/api/v1/${kind}/${ids[kind]}`, body)
+      const shown = await read(`/api/v1/${kind}/${ids[kind]}`)
+      assert.equal(changed.status, 200, changed.text)
+      assert.equal(changed.text, shown.text)
+      assert.equal(changed.headers.get('etag'), shown.headers.get('etag'))
+    }
+})
+
 test('If-None-Match with the current tag is 304 without a body: alone, weak, in a list, or *', async () => {
   const { at, etag } = await make()
   for (const known of [etag, `W/${etag}`, `${stale}, ${etag}`, `W/${stale},W/${etag} , "c"`, '*', ' * ']) {
