@@ -171,15 +171,19 @@ async function choiceOf(
 ): Promise<Filter[] | null> {
   const { name } = field
   const target = resource.references[name]
-  const [any, not] = await Promise.all([
+  const { or_none, some } = wanted
+  // PostgreSQL gets the usual total together with the check of the record: values of references stay as they are.
+  const [any, not, early] = await Promise.all([
     possible(db, resource, asked, field, wanted.any),
     possible(db, resource, asked, field, wanted.not),
+    target && keptTotal(db, resource, asked, field, wanted),
   ])
-  const { or_none, some } = wanted
   if (wanted.any.length && !any.length && !or_none) return null
   // No record has the values that are left out: each record is none of them.
   if (!any.length && !or_none && !not.length && !some) return []
-  const total = await keptTotal(db, resource, asked, field, { any, or_none, not, some })
+  const are_all = any.length === wanted.any.length && not.length === wanted.not.length
+  const total =
+    target && are_all ? early : await keptTotal(db, resource, asked, field, { any, or_none, not, some })
   const [only] = any
   if (any.length === 1 && !or_none && !not.length && !some && only !== undefined && total !== undefined)
     return [equals(name, only, total)]

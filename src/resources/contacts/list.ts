@@ -4,9 +4,8 @@ import { countOf } from '../../db/lists/counts.ts'
 import type { Filter } from '../../db/lists/filters.ts'
 import type { Listed } from '../../db/lists/lists.ts'
 import { newest_first } from '../../db/lists/orders.ts'
-import { perNumber } from '../../db/lists/pages.ts'
 import { searchContacts, searchFilter, searchWords } from '../../db/lists/search.ts'
-import { prepare } from '../../db/statements/prepare.ts'
+import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { emptyPage, filtersOf, type ListRequest, listFiltered, listRecords } from '../list.ts'
 import type { FilterValues } from '../list-query.ts'
 import { listedFields, type Row, selectionOf } from '../selection.ts'
@@ -14,18 +13,20 @@ import { contactRecords } from './operations.ts'
 import { contacts } from './resource.ts'
 import { columns, type contact_filters, type ListedContact } from './schema.ts'
 
-// The first page is what clients read most, so it is one query. The limit is part of the text: PostgreSQL keeps no plan
-// for a limit that is a parameter, and planning costs as much as the page.
+// The first page is what clients read most, so it is one query: of all contacts, or of those with one value. The limit is
+// part of the text: PostgreSQL keeps no plan for a limit that is a parameter, and planning costs as much as the page.
 const { query, read } = selectionOf<ListedContact>(contacts, listedFields(columns))
-const firstPage = perNumber((limit) =>
-  prepare<{ workspace_id: number }, Row>((db, p) =>
-    query(
+const firstPage = perKey((key: string) => {
+  const [limit, column] = key.split(' ')
+  return prepare<{ workspace_id: number; value: string | number }, Row>((db, p) => {
+    const matching = column ? sql`AND ${sql.ref(`contacts.${column}`)} = ${p.value}` : sql``
+    return query(
       db,
-      sql<SqlBool>`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL`,
-      sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(limit)}`,
-    ),
-  ),
-)
+      sql<SqlBool>`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL ${matching}`,
+      sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(Number(limit))}`,
+    )
+  })
+})
 
 /** The filter by the words of a search, which looks at names and e-mail addresses. */
 export async function searchFilters(
@@ -60,9 +61,13 @@ export async function listContacts(
     })
     return { records: await contactRecords.byIds(db, workspace_id, ids), total, next: null }
   }
-  if (page.offset === 0 && !filters.length) {
-    const total = await countOf(db, workspace_id, 'contacts')
-    const rows = await firstPage(page.per_page)(db, { workspace_id })
+  const [only, ...others] = filters
+  if (page.offset === 0 && !others.length && (!only || only.match)) {
+    const key = [page.per_page, only?.match?.column].join(' ')
+    const [total, rows] = await Promise.all([
+      only?.total ?? countOf(db, workspace_id, 'contacts'),
+      firstPage(key)(db, { workspace_id, value: only?.match?.value ?? '' }),
+    ])
     return { records: rows.map((row) => read(row)), total, next: null }
   }
   return listFiltered(db, contacts, request, contactRecords.byIds, filters)
