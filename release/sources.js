@@ -11,6 +11,7 @@ const inputs = [
   '{src,demo,release}/**/*.{ts,css,js,ndjson}',
   'web/{index.html,vite.config.ts,package.json}',
   'web/src/**/*.*',
+  'scripts/{compile-messages,generate-texts}.ts',
 ]
 
 /**
@@ -23,7 +24,7 @@ const inputs = [
 export function sourcesDigest(root) {
   const sum = createHash('sha256')
   for (const name of globSync(inputs, { cwd: root }).sort()) {
-    if (/\.test\.tsx?$|\.d\.ts$/.test(name)) continue
+    if (/\.test\.tsx?$|\.d\.ts$|[\\/]generated[\\/]/.test(name)) continue
     sum
       .update(`${name}\0`)
       .update(readFileSync(join(root, name)))

@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { failureOf, outcomeOf, statusText } from '../web/src/settings/outcome-text.ts'
-import { settings } from '../web/src/texts/en/settings.ts'
+import { en } from './web-texts.ts'
 
-const formats = { number: String }
-const en = { settings }
 const row = (last_response_status: number | null, last_error_code: string | null, last_duration_ms = 12) => ({
   ...{ attempt_count: 3, last_response_status, last_error_code, last_duration_ms },
 })
@@ -18,12 +16,12 @@ test('the status of a failed delivery has the status of the answer, or why there
     [[301, 'redirect_not_followed'], 'Failed · Redirect not followed'],
   ]
   for (const [ended, shown] of table)
-    assert.equal(statusText('failed', failureOf(row(...ended), en, formats), en), shown)
+    assert.equal(statusText('failed', failureOf(row(...ended), en), en), shown)
 })
 
 test('a delivery that waits for its next attempt shows the last failure, a success and a cancellation do not', () => {
-  assert.equal(statusText('pending', failureOf(row(503, 'http_error'), en, formats), en), 'Pending · 503')
-  assert.equal(statusText('succeeded', failureOf(row(200, null), en, formats), en), 'Succeeded')
+  assert.equal(statusText('pending', failureOf(row(503, 'http_error'), en), en), 'Pending · 503')
+  assert.equal(statusText('succeeded', failureOf(row(200, null), en), en), 'Succeeded')
   assert.equal(statusText('cancelled', 'HTTP 503', en), 'Cancelled')
-  assert.equal(outcomeOf({ status: 204, error_code: null, duration_ms: 8 }, en, formats), 'HTTP 204')
+  assert.equal(outcomeOf({ status: 204, error_code: null, duration_ms: 8 }, en), 'HTTP 204')
 })

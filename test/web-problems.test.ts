@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { conflict_reasons, field_codes, statuses } from '../src/errors.ts'
 import { Problem } from '../web/src/api/problem.ts'
 import { explain } from '../web/src/app/explain.ts'
-import { de } from '../web/src/texts/de.ts'
-import { en } from '../web/src/texts/en.ts'
+import { de, en } from './web-texts.ts'
 
 // The numbers and names of all reasons together.
 const facts = { most: 100, days: 30, count: 12, workspaces: 'Harbour AG', field: 'custom_fields.code' }
@@ -67,6 +66,7 @@ test('large numbers in a sentence have groups of digits', () => {
   assert.equal(said(too_long)[0], 'At most 10,000 characters.')
   const too_many = { code: 'conflict', reason: 'too_many_pending', facts: { most: 1204 } }
   assert.match(said(too_many)[0], /^More than 1,204 deliveries wait/)
+  assert.match(said(too_many)[1], /^Mehr als 1\.204 Zustellungen warten/)
 })
 
 test('an error of a later service shows its own sentence', () => {

@@ -4,8 +4,24 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { generateTexts, texts_folder } from '../scripts/generate-texts.ts'
 
 const compressed = /\.(js|css|svg|woff2?)$/
+
+/** Compiles the texts before a build, and again when one changes beside `npm run dev`. */
+function texts(): Plugin {
+  return {
+    name: 'texts',
+    buildStart: generateTexts,
+    configureServer({ watcher }) {
+      watcher.add(texts_folder)
+      watcher.on(
+        'change',
+        (path) => path.startsWith(texts_folder) && path.endsWith('.json') && generateTexts(),
+      )
+    },
+  }
+}
 
 /** Writes each asset in compressed form too, once per build. */
 function compress(): Plugin {
@@ -118,7 +134,7 @@ function firstPages(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), smallIcons(), compress(), firstPages()],
+  plugins: [texts(), react(), smallIcons(), compress(), firstPages()],
   build: {
     target: 'es2023',
     // `npm start` chooses a folder per version; an image has this one.

@@ -9,12 +9,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const source = join(root, 'web')
 const dist = join(source, 'dist')
 
-// The built files depend on these. Types and tests do not change them.
+// The built files depend on these. Types and tests do not change them, and the build generates the rest.
 const inputs = [
   'web/index.html',
   'web/vite.config.ts',
   'web/package.json',
   'web/src/**/*',
+  'scripts/{compile-messages,generate-texts}.ts',
   'package-lock.json',
 ]
 // Running processes of older versions need their own files.
@@ -27,7 +28,7 @@ const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html
 function digest(): string {
   const sum = createHash('sha256')
   for (const name of globSync(inputs, { cwd: root }).sort()) {
-    if (!/\.\w+$/.test(name) || /\.d\.ts$|\.test\.tsx?$/.test(name)) continue
+    if (!/\.\w+$/.test(name) || /\.d\.ts$|\.test\.tsx?$|[\\/]generated[\\/]/.test(name)) continue
     sum.update(`${name}\0`).update(readFileSync(join(root, name)))
   }
   return sum.digest('hex').slice(0, 16)

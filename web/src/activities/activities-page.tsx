@@ -185,7 +185,7 @@ export function ActivitiesPage() {
           }}
           empty={
             view.filtered ? (
-              <NoMatches many={names.many} view={view} filters={filters} />
+              <NoMatches many={names.in_sentence.many} view={view} filters={filters} />
             ) : (
               <Empty
                 text={t.activities.empty[show]}

@@ -11,7 +11,9 @@ export function CompleteCircle({ activity, onDone }: { activity: ListedActivity;
   const may = useMay()('activities:write')
   const { complete, reopen } = useActivityActions()
   const done = Boolean(activity.completed_at)
-  const label = done ? t.activities.reopen_one(activity.subject) : t.activities.complete_one(activity.subject)
+  const label = done
+    ? t.activities.reopen_one({ subject: activity.subject })
+    : t.activities.complete_one({ subject: activity.subject })
   const Circle = done ? CheckCircleFillIcon : CircleIcon
   if (!may)
     return (

@@ -13,25 +13,6 @@ export const activities = {
   icon: TasklistIcon,
   keys: 'g a',
   creates: true,
-  names: {
-    en: {
-      one: 'Activity',
-      many: 'Activities',
-      create: 'Create activity',
-      delete: 'Delete',
-      back: 'Activities',
-      none: 'No activities yet.',
-      fields: { owner_id: 'Assignee' },
-    },
-    de: {
-      one: 'Aktivität',
-      many: 'Aktivitäten',
-      create: 'Aktivität anlegen',
-      delete: 'Löschen',
-      back: 'Aktivitäten',
-      none: 'Noch keine Aktivitäten.',
-    },
-  },
   events: ['activity.created', 'activity.completed'],
   stale: ['deals', 'reports'],
   nameOf: ({ subject }) => visible(subject),
@@ -41,7 +22,7 @@ export const activities = {
     activity.outcome,
   ],
   timelineEntry: ({ type, due_at, completed_at, outcome }, t, formats) => ({
-    label: t.record.activity_planned(t.activities.types[type]),
+    label: t.record.activity_planned({ type: t.activities.types[type] }),
     facts: [
       completed_at
         ? `${t.record.completed} ${formats.moment(completed_at)}`

@@ -44,9 +44,13 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
       links.map(([field]) => [field, (chosen[field] as Choice | null)?.id ?? null]),
     )
     const [first] = aboutIn({ contact: chosen.contact_id, deal: chosen.deal_id, company: chosen.company_id })
+    const called = t.activities.types[type]
     const done = {
       ...{ ...of, type, outcome: outcome.trim() || null, body: body.trim() || null },
-      subject: t.activities.logged(t.activities.types[type], first?.name).slice(0, max_subject),
+      subject: (first ? t.activities.logged_with({ type: called, name: first.name }) : called).slice(
+        0,
+        max_subject,
+      ),
       completed_at: new Date().toISOString(),
     }
     const next = {
@@ -66,7 +70,7 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
   return (
     <FormDialog
       draft={`log${linkedIn(start)}`}
-      title={about[0] ? t.record.log_with(about[0].name) : t.record.log}
+      title={about[0] ? t.record.log_with({ name: about[0].name }) : t.record.log}
       action={t.activities.log}
       opened={opened}
       onClose={onClose}

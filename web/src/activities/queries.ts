@@ -60,8 +60,10 @@ export function useActivityActions() {
         work: ({ id }) => complete(id),
         undo: ({ id }) => reopen(id),
         show: (shown, done) => show(shown, () => (done ? now : null)),
-        message: (n, written) =>
-          only && !more ? t.activities.completed_one(only.subject) : t.activities.completed_many(n, written),
+        message: (n) =>
+          only && !more
+            ? t.activities.completed_one({ subject: only.subject })
+            : t.activities.completed_many({ n }),
       })
     },
     /** Says what came of a completed activity. */
@@ -81,7 +83,7 @@ export function useActivityActions() {
         // Restore the original time.
         undo: { change: ({ completed_at }) => ({ completed_at }) },
         show: (shown, open) => show(shown, ({ completed_at }) => (open ? null : completed_at)),
-        message: () => t.activities.reopened_one(activity.subject),
+        message: () => t.activities.reopened_one({ subject: activity.subject }),
       }),
     /** Deletes activities. The caller closes their page first. */
     remove(those: readonly ListedActivity[]) {
@@ -91,8 +93,10 @@ export function useActivityActions() {
         items: those,
         work: 'delete',
         undo: ({ id }) => activitiesApi.restore(id),
-        message: (n, written) =>
-          only && !more ? t.app.deleted(only.subject) : t.app.deleted_many(n, written, names),
+        message: (n) =>
+          only && !more
+            ? t.app.deleted({ what: only.subject })
+            : t.app.deleted({ what: names.counted({ n }) }),
       })
     },
   }

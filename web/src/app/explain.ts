@@ -1,13 +1,14 @@
 import { type Facts, type FieldProblem, Problem } from '../api/problem.ts'
 import type { Texts } from '../texts/en.ts'
-import { localeOf } from './intl.ts'
 
 /** The message for an invalid field. Only a code of a later service shows the service's English message. */
 export function fieldMessage({ field, code, message }: FieldProblem, { app, webhooks }: Texts): string {
   const limited = app.field_limits[code as keyof typeof app.field_limits]
   // Only the message of the service has the limits: `probability must be from 0 to 100.`
   const { least, most, only_most } = limits.exec(message)?.groups ?? {}
-  if (limited && (least || only_most)) return limited(written(least), written(most ?? only_most))
+  const given = least ? (most ? 'both' : 'least') : 'other'
+  if (limited && (least || only_most))
+    return limited({ given, least: Number(least), most: Number(most ?? only_most) })
   const of_webhook = /^(conditions|headers)(\.|$)/.test(field) && webhooks?.field_problems
   if (of_webhook && code in of_webhook) return of_webhook[code as keyof typeof of_webhook]
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
@@ -15,28 +16,16 @@ export function fieldMessage({ field, code, message }: FieldProblem, { app, webh
 const limits =
   /(?:from|at least|>=) (?<least>-?\d+)(?: to (?<most>-?\d+))?|(?:at most|<=) (?<only_most>-?\d+)/
 
-const { document } = globalThis as { document?: { documentElement: { lang: string } } }
-
-/** A number of the service as the reader writes it. The page has the reader's language. */
-function written(digits: string | number = ''): string {
-  if (digits === '') return ''
-  return Number(digits).toLocaleString(localeOf(document?.documentElement.lang || 'en'))
-}
-
-// The texts compare small numbers, such as 1.
-const writtenFacts = (facts: Facts): Facts =>
-  Object.fromEntries(
-    Object.entries(facts).map(([name, fact]) => [
-      name,
-      typeof fact === 'number' && fact >= 1000 ? written(fact) : fact,
-    ]),
-  )
+// A message takes the facts of its own reason.
+type Conflicts = Partial<Record<string, string | ((facts: never) => string)>>
 
 /** The message for a conflict by its reason; null for one that this version does not know. */
 function conflictMessage(reason: string | null, facts: Facts, texts: Texts): string | null {
-  const { conflicts, app } = texts
+  const { app } = texts
+  const conflicts: Conflicts = texts.conflicts
   const name = String(facts.field ?? '').replace(/^custom_fields\./, '')
-  const sentence = conflicts[reason as keyof typeof conflicts]?.({ ...writtenFacts(facts), field: name })
+  const message = conflicts[reason ?? '']
+  const sentence = typeof message === 'function' ? message({ ...facts, field: name } as never) : message
   if (!sentence || reason !== 'merge_taken_back') return sentence ?? null
   const { because = '', field } = facts
   const inner: Record<string, string> = field === undefined ? app.problems : app.field_problems
@@ -65,6 +54,6 @@ export function explain(error: unknown, texts: Texts): string {
   if (code === 'validation_failed')
     return fields[0] ? fieldMessage(fields[0], texts) : problems.validation_failed
   if (code === 'conflict' && message) return conflictMessage(reason, facts, texts) ?? message
-  if (code === 'rate_limited' && retry_after_s) return texts.app.rate_limited_for(retry_after_s)
+  if (code === 'rate_limited' && retry_after_s) return texts.app.rate_limited_for({ seconds: retry_after_s })
   return problems[code as keyof typeof problems] ?? (message || problems.other)
 }

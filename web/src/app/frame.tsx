@@ -14,9 +14,10 @@ import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { Bell } from '../notifications/bell.tsx'
 import { useQuestion } from '../record/conflicts.ts'
+import type { Names } from '../record/kinds.ts'
 import { LogAnywhere } from '../record/log.tsx'
 import { RecordCards } from '../record/record-card.tsx'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
 import { startIdle } from './idle.ts'
@@ -37,13 +38,13 @@ const on_phone = 4
 /** The pages of the rail, in its order. */
 function useRailPages(): { to: string; label: string; icon: Icon; keys: string }[] {
   const t = useTexts()
-  const language = useLanguage()
   const may = useMay()
   return [
     { to: '/', label: t.app.home, icon: HomeIcon, keys: 'g h' },
-    ...all_kinds.flatMap(({ path, names, icon, keys }) =>
-      keys ? [{ to: path, label: names[language].page ?? names[language].many, icon, keys }] : [],
-    ),
+    ...all_kinds.flatMap(({ kind, path, icon, keys }) => {
+      const { page, many }: Names = t.kinds[kind]
+      return keys ? [{ to: path, label: page ?? many, icon, keys }] : []
+    }),
     ...(may('reports:read')
       ? [{ to: '/reports', label: t.reports.title, icon: GraphIcon, keys: 'g r' }]
       : []),
@@ -70,7 +71,7 @@ export function Frame() {
   useCommands([
     ...pages.map(({ to, label, keys }) => ({
       id: `go-${to}`,
-      label: t.app.go_to(label),
+      label: t.app.go_to({ name: label }),
       group: 'go' as const,
       keys,
       run: () => navigate({ to }),
@@ -83,12 +84,17 @@ export function Frame() {
         ['profile', '/settings/profile', undefined],
       ] as const
     ).map(([name, to, keys]) => ({
-      ...{ id: `go-${name}`, label: t.app.go_to(t.app[name]), group: 'go' as const, ...(keys && { keys }) },
+      ...{
+        id: `go-${name}`,
+        label: t.app.go_to({ name: t.app[name] }),
+        group: 'go' as const,
+        ...(keys && { keys }),
+      },
       run: () => navigate({ to }),
     })),
     {
       id: 'go-notifications',
-      label: t.app.go_to(t.notifications.title),
+      label: t.app.go_to({ name: t.notifications.title }),
       group: 'go',
       keys: 'g n',
       run: () => navigate({ to: '/notifications' }),

@@ -6,7 +6,6 @@ import { useUnreadCount } from '../notifications/unread.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import { Initials } from '../ui/values.tsx'
-import { useFormats } from './formats.ts'
 import { useSession, useSignOut } from './session.ts'
 import { Workspaces } from './workspace-menu.tsx'
 
@@ -65,7 +64,6 @@ type MoreProps = { pages: { to: string; label: string }[]; onSearch: () => void 
 export function MoreMenu({ pages, onSearch }: MoreProps) {
   const t = useTexts()
   const signOut = useSignOut()
-  const formats = useFormats()
   const unread = useUnreadCount()
   return (
     <Menu position="top-end" width={220}>
@@ -80,7 +78,7 @@ export function MoreMenu({ pages, onSearch }: MoreProps) {
         <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
         {(
           [
-            ['/notifications', t.notifications.title_with(unread, formats.number(unread))],
+            ['/notifications', t.notifications.title_with({ unread })],
             ...pages.map(({ to, label }) => [to, label] as const),
             ['/trash', t.app.trash],
             ['/audit-log', t.app.audit_log],

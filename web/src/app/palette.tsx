@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { useSettingsPages } from '../settings/settings-pages.ts'
-import { useLanguage, useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import type { Address } from '../ui/list-view.ts'
 import type { Entry, Group } from '../ui/pick-dialog.tsx'
 import { PickList } from '../ui/pick-list.tsx'
@@ -56,7 +56,6 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   const formats = useFormats()
   const navigate = useNavigate()
   const { workspace } = useSession()
-  const language = useLanguage()
   const listed = useListed(text.trim() !== '')
   const [recent] = useState(() => recentRecords(workspace.id))
   const { groups: found, searching, failed } = useRecordSearch(text)
@@ -72,7 +71,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   const matched = exactly(text, listed)
   const commands = (...groups: Command['group'][]) => matched.filter(({ group }) => groups.includes(group))
   const records = found.map(({ kind, records }) => ({
-    label: kind.names[language].many,
+    label: t.kinds[kind.kind].many,
     entries: records.map(({ id, title: stored, subtitle }) => {
       const title = visible(stored)
       const detail = subtitle && kind.found?.(subtitle, t, formats)
@@ -111,12 +110,11 @@ function useListed(more: boolean): Listed[] {
 /** The create commands: each list opens its dialog if its address says so. */
 function useCreates(): Command[] {
   const t = useTexts()
-  const language = useLanguage()
   const navigate = useNavigate()
   const may = useMay()
   const of_records = all_kinds
     .filter(({ kind, creates }) => creates && may(`${kind}:write`))
-    .map(({ kind, path, names }) => ({ name: kind as string, path, label: names[language].create }))
+    .map(({ kind, path }) => ({ name: kind as string, path, label: t.kinds[kind].create }))
   const of_settings = [
     { name: 'webhooks', path: '/settings/webhooks', label: t.app.create_webhook },
     { name: 'keys', path: '/settings/keys', label: t.settings.create_key },
@@ -134,7 +132,7 @@ function useSettings(): Command[] {
   return useSettingsPages()
     .flatMap(({ pages }) => pages)
     .map(({ name, label, to, away }) => ({
-      ...{ id: `go-${name}`, label: t.app.go_to(label), group: 'go' },
+      ...{ id: `go-${name}`, label: t.app.go_to({ name: label }), group: 'go' },
       run: () => (away ? window.location.assign(to) : navigate({ to })),
     }))
 }

@@ -25,7 +25,7 @@ export function AppointmentRecord(props: RecordProps) {
     <RecordView
       kind="appointments"
       {...props}
-      restore={({ id, title }) => inWords(appointmentsApi.restore(id), t.calendar.taken_meanwhile(title))}
+      restore={({ id, title }) => inWords(appointmentsApi.restore(id), t.calendar.taken_meanwhile({ title }))}
     >
       {(appointment, writes) => {
         const { start_at, end_at, status } = appointment
@@ -153,7 +153,7 @@ function CancelDialog({ appointment, onClose }: { appointment: Appointment; onCl
   return (
     <FormDialog
       draft={`cancel-appointment-${appointment.id}`}
-      title={requested ? t.calendar.decline_question(title) : t.calendar.cancel_question(title)}
+      title={requested ? t.calendar.decline_question({ title }) : t.calendar.cancel_question({ title })}
       action={requested ? t.calendar.decline : t.calendar.cancel}
       color="red"
       opened

@@ -71,7 +71,7 @@ export function useAppointmentActions() {
     const { title } = appointment
     const base = appointment as RecordOf<'appointments'> & Tagged
     const changing = changeSince('appointments', base, changes, askWhose)
-    const stored = await inWords(changing, t.calendar.taken(title))
+    const stored = await inWords(changing, t.calendar.taken({ title }))
     show(stored)
     return stored
   }
@@ -102,24 +102,24 @@ export function useAppointmentActions() {
       const { title, start_at, end_at } = appointment
       if (!(await move(appointment, times))) return
       const now = formats.moment(times.start_at)
-      offerUndo(t, t.calendar.moved(title, now), async () => {
+      offerUndo(t, t.calendar.moved({ title, when: now }), async () => {
         if (await move({ ...appointment, ...times }, { start_at, end_at }))
-          showMessage(t.calendar.move_back(title))
+          showMessage(t.calendar.move_back({ title }))
       })
     },
     async cancel({ id, title }: Appointment, reason: string | null) {
       show(await dataOf(api.POST('/api/v1/appointments/{id}/cancel', { ...byId(id), body: { reason } })))
-      showMessage(t.calendar.cancelled(title))
+      showMessage(t.calendar.cancelled({ title }))
       await refresh()
     },
     async accept({ id, title }: Appointment) {
       show(await dataOf(api.POST('/api/v1/appointments/{id}/accept', { ...byId(id), body: {} })))
-      showMessage(t.calendar.accepted(title))
+      showMessage(t.calendar.accepted({ title }))
       await refresh()
     },
     async decline({ id, title }: Appointment, reason: string | null) {
       show(await dataOf(api.POST('/api/v1/appointments/{id}/decline', { ...byId(id), body: { reason } })))
-      showMessage(t.calendar.declined(title))
+      showMessage(t.calendar.declined({ title }))
       await refresh()
     },
   }

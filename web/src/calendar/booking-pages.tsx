@@ -65,7 +65,6 @@ export function BookingPagesPage() {
 
 function useColumns(): Column<ListedBookingPage>[] {
   const t = useTexts()
-  const formats = useFormats()
   return useMemo(
     () => [
       { id: 'title', label: t.fields.title, cell: ({ title }) => title },
@@ -91,7 +90,7 @@ function useColumns(): Column<ListedBookingPage>[] {
       },
       {
         ...{ id: 'duration', label: t.calendar.duration, number: true },
-        cell: ({ duration_minutes }) => t.calendar.minutes(formats.number(duration_minutes)),
+        cell: ({ duration_minutes }) => t.calendar.minutes({ n: duration_minutes }),
       },
       { id: 'time_zone', label: t.fields.time_zone, cell: ({ time_zone }) => time_zone },
       {
@@ -99,7 +98,7 @@ function useColumns(): Column<ListedBookingPage>[] {
         cell: ({ updated_at }) => <Ago at={updated_at} />,
       },
     ],
-    [t, formats],
+    [t],
   )
 }
 

@@ -21,7 +21,7 @@ export function BookingPreview({ page }: { page: BookingPage }) {
           <iframe
             key={page.updated_at}
             src={`/book/${page.slug}?${new URLSearchParams({ zone })}`}
-            title={t.calendar.preview_title(page.title)}
+            title={t.calendar.preview_title({ title: page.title })}
             sandbox=""
           />
         </>
@@ -48,7 +48,7 @@ function Slots({ page }: { page: BookingPage }) {
   }
   return (
     <>
-      <p className="booking-hint hint">{t.calendar.zone(formats.zone)}</p>
+      <p className="booking-hint hint">{t.calendar.zone({ zone: formats.zone })}</p>
       <dl className="booking-slots">
         {[...days].map(([day, times]) => (
           <div key={day}>

@@ -176,8 +176,8 @@ export default function CalendarGrid(props: Props) {
               : { start_at: start.toISOString(), end_at: end.toISOString() },
           )
         }
-        moreLinkText={t.calendar.more}
-        moreLinkHint={t.calendar.more_hint}
+        moreLinkText={(n) => t.calendar.more({ n })}
+        moreLinkHint={(n) => t.calendar.more_hint({ n })}
         navLinkHint={t.calendar.go_to_day}
         navLinkDayClick={(day) => onDay(wallOf(day.toISOString(), zone).slice(0, 10))}
         noEventsText={t.calendar.nothing}

@@ -168,7 +168,7 @@ export function CalendarPage() {
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
         {view.filtered && data?.appointments.length === 0 && (
-          <NoMatches line many={names.many} view={view} filters={filters} />
+          <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
         )}
         <div className="calendar-grid">
           <CalendarGrid
@@ -194,8 +194,8 @@ export function CalendarPage() {
           />
         </div>
         <div className="calendar-note">
-          {t.calendar.zone(formats.zone)}
-          {data?.more && ` · ${t.calendar.too_many(formats.number(most_shown))}`}
+          {t.calendar.zone({ zone: formats.zone })}
+          {data?.more && ` · ${t.calendar.too_many({ n: most_shown })}`}
         </div>
       </div>
       {isId(address.open) && (

@@ -51,7 +51,7 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
             <TimeInput
               size="xs"
               w={92}
-              aria-label={t.calendar.from(where)}
+              aria-label={t.calendar.from({ where })}
               value={from}
               error={Boolean(wrong)}
               // The service refuses an invalid time.
@@ -61,13 +61,13 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
             <TimeInput
               size="xs"
               w={92}
-              aria-label={t.calendar.to(where)}
+              aria-label={t.calendar.to({ where })}
               value={to}
               error={Boolean(wrong)}
               onEnd={(time, written) => set(index, { to: time ? endOf(time) : written })}
             />
             <ActionIcon
-              aria-label={t.calendar.remove_hours(where, from, to)}
+              aria-label={t.calendar.remove_hours({ where, from, to })}
               onClick={() => onChange(hours.filter((_, place) => place !== index))}
             >
               <XIcon />
@@ -87,7 +87,7 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
       )}
       {hours.at(-1)?.to !== midnight && (
         <ActionIcon
-          aria-label={t.calendar.add_hours(where)}
+          aria-label={t.calendar.add_hours({ where })}
           title={t.app.add}
           onClick={() => onChange([...hours, nextHours(hours)])}
         >

@@ -74,7 +74,7 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
               {formats.date(date)}
               <ActionIcon
                 size="sm"
-                aria-label={t.calendar.remove_day(formats.date(date))}
+                aria-label={t.calendar.remove_day({ day: formats.date(date) })}
                 onClick={() => {
                   const { [date]: _, ...others } = date_overrides
                   set(others)

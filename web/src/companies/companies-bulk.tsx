@@ -20,7 +20,8 @@ export function CompaniesBulk({ act }: Pick<ListPage<RowOf<'companies'>>, 'act'>
         nameOf: ({ name }) => name,
         work: { change: () => ({ industry: text || null }) },
         undo: { change: ({ industry }) => ({ industry }) },
-        message: (...n) => (text ? t.companies.industry_set(...n, text) : t.companies.industry_cleared(...n)),
+        message: (n) =>
+          text ? t.companies.industry_set({ n, industry: text }) : t.companies.industry_cleared({ n }),
       }),
     )
   return (

@@ -18,7 +18,7 @@ export function CompanyRecord(props: RecordProps) {
           subtitle: company.industry,
           actions: website && (
             <PageAction
-              label={t.companies.open_website(company.name)}
+              label={t.companies.open_website({ name: company.name })}
               icon={GlobeIcon}
               href={website}
               target="_blank"

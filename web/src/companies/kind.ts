@@ -13,27 +13,6 @@ export const companies = {
   keys: 'g o',
   creates: true,
   timeline: true,
-  names: {
-    en: {
-      one: 'Company',
-      many: 'Companies',
-      create: 'Create company',
-      delete: 'Delete company',
-      back: 'Back to the companies',
-      none: 'No companies yet.',
-      empty: 'Companies are where your contacts work. Create the first one, then add its people and deals.',
-    },
-    de: {
-      one: 'Firma',
-      many: 'Firmen',
-      create: 'Firma anlegen',
-      delete: 'Firma löschen',
-      back: 'Zurück zu den Firmen',
-      none: 'Noch keine Firmen.',
-      empty:
-        'In Firmen arbeiten Ihre Kontakte. Legen Sie die erste an, dann fügen Sie die Leute dort und Deals hinzu.',
-    },
-  },
   events: ['company.created', 'company.updated', 'company.deleted'],
   stale: ['notes', 'merges'],
   nameOf: ({ name }) => visible(name),

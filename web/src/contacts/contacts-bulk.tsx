@@ -23,7 +23,7 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
         items,
         work: { change: () => ({ stage: text || null }) },
         undo: { change: ({ stage }) => ({ stage }) },
-        message: (...n) => (text ? t.contacts.stage_set(...n, text) : t.contacts.stage_cleared(...n)),
+        message: (n) => (text ? t.contacts.stage_set({ n, stage: text }) : t.contacts.stage_cleared({ n })),
       }),
     )
   // Loaded with the bar, so that it is there when the popover opens.

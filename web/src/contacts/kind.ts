@@ -14,29 +14,6 @@ export const contacts = {
   person: true,
   creates: true,
   timeline: true,
-  names: {
-    en: {
-      one: 'Contact',
-      many: 'Contacts',
-      create: 'Create contact',
-      delete: 'Delete contact',
-      back: 'Back to the contacts',
-      none: 'No contacts yet.',
-      empty:
-        'Contacts are the people you sell to. Create the first one, then write notes and plan what comes next.',
-    },
-    de: {
-      one: 'Kontakt',
-      many: 'Kontakte',
-      create: 'Kontakt anlegen',
-      delete: 'Kontakt löschen',
-      back: 'Zurück zu den Kontakten',
-      none: 'Noch keine Kontakte.',
-      empty:
-        'Kontakte sind die Menschen, denen Sie etwas verkaufen. Legen Sie den ersten an, schreiben Sie Notizen und planen Sie, was als Nächstes kommt.',
-      fields: { title: 'Position' },
-    },
-  },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
   stale: ['companies', 'notes', 'merges'],
   nameOf: fullName,

@@ -50,7 +50,7 @@ export function BoardColumn(props: Props) {
           className={`column stage-${stage}`}
           data-stage={stage}
           data-over={isDraggingOver || undefined}
-          aria-label={sums ? `${name}: ${t.deals.count(sums.count, count)}, ${value}` : name}
+          aria-label={sums ? `${name}: ${t.deals.count({ n: sums.count })}, ${value}` : name}
         >
           <Reason asked={asked} onReason={onReason} onPutBack={onPutBack}>
             <header className="column-head">
@@ -63,8 +63,8 @@ export function BoardColumn(props: Props) {
                 <button
                   type="button"
                   className="column-add icon-button"
-                  aria-label={t.deals.create_in(name)}
-                  title={t.deals.create_in(name)}
+                  aria-label={t.deals.create_in({ stage: name })}
+                  title={t.deals.create_in({ stage: name })}
                   onClick={() => onCreate(stage)}
                 >
                   <PlusIcon size={14} />
@@ -100,7 +100,7 @@ export function BoardColumn(props: Props) {
                 loading={loading_more}
                 onClick={readMore}
               >
-                {t.deals.show_more(formats.number(Math.max(0, left)))}
+                {t.deals.show_more({ n: Math.max(0, left) })}
               </Button>
             )}
           </div>
@@ -127,9 +127,9 @@ function Reason({ asked, onReason, onPutBack, children }: ReasonProps) {
       shadow="md"
     >
       <Popover.Target>{children as React.ReactElement}</Popover.Target>
-      <Popover.Dropdown role="dialog" aria-label={t.deals.why_lost(asked.name)}>
+      <Popover.Dropdown role="dialog" aria-label={t.deals.why_lost({ name: asked.name })}>
         <LostReason
-          question={t.deals.why_lost(asked.name)}
+          question={t.deals.why_lost({ name: asked.name })}
           cancel={t.deals.put_it_back}
           onReason={onReason}
           onCancel={onPutBack}

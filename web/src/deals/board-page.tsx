@@ -76,10 +76,10 @@ export function BoardPage() {
           <OrderMenu sort={sort} view={view} />
           {total && (
             <Text size="sm" c="dimmed" className="numbers board-sums">
-              {t.deals.open_sum(formats.sum(total.value))}
+              {t.deals.open_sum({ sum: formats.sum(total.value) })}
               {' · '}
               <span title={t.deals.weighted_hint}>
-                {t.deals.weighted_sum(formats.sum(total.weighted_value))}
+                {t.deals.weighted_sum({ sum: formats.sum(total.weighted_value) })}
               </span>
             </Text>
           )}
@@ -95,7 +95,7 @@ export function BoardPage() {
       }
     >
       {count === 0 && !moving.held && view.filtered ? (
-        <NoMatches many={names.many} view={view} filters={filters} />
+        <NoMatches many={names.in_sentence.many} view={view} filters={filters} />
       ) : count === 0 && !moving.held ? (
         <Empty
           text={names.empty ?? names.none}

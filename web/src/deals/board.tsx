@@ -110,7 +110,12 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
   function onStart({ draggableId, source }: DragStart, { announce }: ResponderProvided) {
     in_hand.current = dealOf(Number(draggableId))
     setLifted(true)
-    announce(t.deals.lifted(in_hand.current?.name ?? '', t.deals.stages[source.droppableId as Stage]))
+    announce(
+      t.deals.lifted({
+        name: in_hand.current?.name ?? '',
+        stage: t.deals.stages[source.droppableId as Stage],
+      }),
+    )
   }
   function onEnd({ source, destination, reason }: DropResult, { announce }: ResponderProvided) {
     setLifted(false)
@@ -118,8 +123,10 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
     if (!deal) return
     const to = destination?.droppableId as Stage | undefined
     if (reason === 'CANCEL' || !to || to === source.droppableId)
-      return announce(t.deals.put_back(deal.name, t.deals.stages[source.droppableId as Stage]))
-    announce(t.deals.dropped(deal.name, t.deals.stages[to]))
+      return announce(
+        t.deals.put_back({ name: deal.name, stage: t.deals.stages[source.droppableId as Stage] }),
+      )
+    announce(t.deals.dropped({ name: deal.name, stage: t.deals.stages[to] }))
     take(deal, to)
   }
   return (
@@ -131,7 +138,9 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
       onDragUpdate={({ destination }, { announce }) => {
         const name = in_hand.current?.name ?? ''
         const stage = destination?.droppableId as Stage | undefined
-        announce(stage ? t.deals.over(name, t.deals.stages[stage]) : t.deals.over_nothing(name))
+        announce(
+          stage ? t.deals.over({ name, stage: t.deals.stages[stage] }) : t.deals.over_nothing({ name }),
+        )
       }}
       onDragEnd={onEnd}
     >

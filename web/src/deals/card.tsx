@@ -95,7 +95,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
       className="card-menu icon-button"
       // Not a tab stop: m opens the menu, and a stop per card would double the number of Tab presses.
       tabIndex={-1}
-      aria-label={t.deals.actions_of(deal.name)}
+      aria-label={t.deals.actions_of({ name: deal.name })}
       aria-haspopup="menu"
       onClick={() => actions.menu(opened ? null : deal.id)}
     >

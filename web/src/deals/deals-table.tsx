@@ -132,7 +132,6 @@ export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) 
 /** The bulk actions on deals beside deleting, with Undo. */
 function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
   const t = useTexts()
-  const formats = useFormats()
   const bulk = useBulk()
   const [asks, setAsks] = useState(false)
   const move = (to: Stage, lost_reason?: string) =>
@@ -144,7 +143,7 @@ function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
         nameOf: ({ name }) => name,
         work: async (deal) => backs.set(deal.id, (await moveDeal(deal, to, lost_reason)).back),
         undo: async ({ id }) => backs.get(id)?.(),
-        message: (n, written) => t.deals.moved_many(n, written, t.deals.stages[to]),
+        message: (n) => t.deals.moved_many({ n, stage: t.deals.stages[to] }),
       })
     })
   return (
@@ -169,7 +168,7 @@ function DealsBulk({ act, chosen }: Pick<ListPage<Deal>, 'act' | 'chosen'>) {
       </Menu>
       <LostReasonDialog
         opened={asks}
-        question={t.deals.why_lost_many(chosen.length, formats.number(chosen.length))}
+        question={t.deals.why_lost_many({ n: chosen.length })}
         onClose={() => setAsks(false)}
         onReason={(reason) => {
           setAsks(false)

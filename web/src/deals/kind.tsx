@@ -17,28 +17,6 @@ export const deals = {
   keys: 'g d',
   creates: true,
   timeline: true,
-  names: {
-    en: {
-      one: 'Deal',
-      many: 'Deals',
-      create: 'Create deal',
-      delete: 'Delete deal',
-      back: 'All deals',
-      none: 'No deals yet.',
-      empty:
-        'A deal is a sale that may come. Create the first one, and move it through the stages as it grows.',
-    },
-    de: {
-      one: 'Deal',
-      many: 'Deals',
-      create: 'Deal anlegen',
-      delete: 'Deal löschen',
-      back: 'Alle Deals',
-      none: 'Noch keine Deals.',
-      empty:
-        'Ein Deal ist ein möglicher Verkauf. Legen Sie den ersten an und schieben Sie ihn durch die Phasen, wenn er wächst.',
-    },
-  },
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
   amounts: ['value'],
   stale: ['activities', 'reports'],

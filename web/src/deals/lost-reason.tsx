@@ -47,7 +47,7 @@ export function LostReason({ question, onReason, onCancel, cancel }: Props) {
         onChange={(event) => setReason(event.currentTarget.value)}
       />
       <Group gap={4} mt="sm">
-        {t.deals.reasons.map((one) => (
+        {Object.values(t.deals.reasons).map((one) => (
           <Button
             key={one}
             size="compact-xs"

@@ -16,7 +16,9 @@ const stale = staleAfter(deals)
 
 /** Shows where a deal was moved to, with Undo. */
 export function showMoved(t: Texts, { name, stage }: Deal, undo: () => Promise<unknown>): void {
-  const message = isOpen(stage) ? t.deals.moved(name, t.deals.stages[stage]) : t.deals[stage as 'won'](name)
+  const message = isOpen(stage)
+    ? t.deals.moved({ name, stage: t.deals.stages[stage] })
+    : t.deals[stage as 'won']({ name })
   offerUndo(t, message, undo)
 }
 
@@ -81,7 +83,11 @@ export function useMoves() {
           if (moved.stage === to) showMoved(t, moved, () => undo(mine, back))
         } catch (error) {
           goBack(moves.current, mine)
-          showProblem(error, t, t.deals.back_in(deal.name, t.deals.stages[from], explain(error, t)))
+          showProblem(
+            error,
+            t,
+            t.deals.back_in({ name: deal.name, stage: t.deals.stages[from], why: explain(error, t) }),
+          )
         }
         await settle()
       }

@@ -48,12 +48,11 @@ export function NextStep({ deal, brief = false }: Props & { brief?: boolean }) {
 /** The days since the deal entered its stage. A stale deal has a sign. */
 export function DaysInStage({ deal }: Props) {
   const t = useTexts()
-  const formats = useFormats()
   const { stage_since } = deal
   if (!stage_since) return null
   const days = daysInStage(stage_since, Date.now())
   const stale = isStale(deal, Date.now())
-  const whole = t.deals.days_in_stage(days, formats.number(days))
+  const whole = t.deals.days_in_stage({ n: days })
   return (
     <time
       dateTime={stage_since}
@@ -62,7 +61,7 @@ export function DaysInStage({ deal }: Props) {
       title={stale ? `${t.deals.stale}: ${whole}` : whole}
     >
       {stale && <HourglassIcon size={12} />}
-      <span aria-hidden>{t.deals.days_short(formats.number(days))}</span>
+      <span aria-hidden>{t.deals.days_short({ n: days })}</span>
       <span className="unseen">
         {stale && `${t.deals.stale}: `}
         {whole}

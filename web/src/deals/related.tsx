@@ -22,7 +22,9 @@ function Summary({ filters }: { filters: Record<string, number> }) {
       dataOf(api.GET('/api/v1/reports/pipeline', { signal, params: { query: filters } })),
     enabled: useMay()('reports:read'),
   })
-  return report?.total_open.count ? t.record.open_value(formats.sum(report.total_open.value)) : null
+  return report?.total_open.count
+    ? t.record.open_value({ value: formats.sum(report.total_open.value) })
+    : null
 }
 
 /** A deal's stage and when it is expected to close. */

@@ -70,15 +70,17 @@ function StayItem({ stay }: { stay: Stay }) {
       <div className="stay-line">
         <StageBadge stage={stage} />
         <span className="stay-from">
-          {from_stage ? t.deals.history_from(t.deals.stages[from_stage]) : t.deals.history_began}
+          {from_stage ? t.deals.history_from({ stage: t.deals.stages[from_stage] }) : t.deals.history_began}
         </span>
-        <span className="stay-length numbers">{left_at ? stayed : t.deals.history_so_far(stayed)}</span>
+        <span className="stay-length numbers">
+          {left_at ? stayed : t.deals.history_so_far({ text: stayed })}
+        </span>
       </div>
       <div className="stay-when">
         <time dateTime={entered_at} title={formats.exact(entered_at)}>
           {formats.moment(entered_at)}
         </time>{' '}
-        {t.deals.history_by(nameOf(changed_by, t.deals))}
+        {t.deals.history_by({ name: nameOf(changed_by, t.deals) })}
       </div>
     </li>
   )

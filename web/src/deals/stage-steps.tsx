@@ -48,7 +48,7 @@ export function StageSteps({ deal, writes }: Props) {
       </ol>
       <LostReasonDialog
         opened={asks}
-        question={t.deals.why_lost(deal.name)}
+        question={t.deals.why_lost({ name: deal.name })}
         onReason={onReason}
         onClose={onCancel}
       />

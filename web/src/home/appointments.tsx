@@ -43,7 +43,7 @@ export function NextAppointments() {
       beside={
         requests ? (
           <Link to="/calendar" search={{ status: 'requested', show: 'list' } satisfies Address}>
-            {home.requests(requests, formats.number(requests))}
+            {home.requests({ n: requests })}
           </Link>
         ) : null
       }

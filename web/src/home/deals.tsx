@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { QueryOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
-import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { type Deal, listDeals } from '../deals/deals.ts'
 import { DaysInStage, NextStep } from '../deals/progress.tsx'
@@ -27,7 +26,6 @@ const first_page = { per_page: at_once, cursor: '' }
 /** The open deals of the person that need a step: without a next activity, or for long in one stage. */
 export function DealsToMove() {
   const { home, deals } = useTexts()
-  const formats = useFormats()
   const may_plan = useMay()('activities:write')
   const [planned, setPlanned] = useState<Deal | null>(null)
   const stage_since_to = lastStaleDay(Date.now())
@@ -45,7 +43,7 @@ export function DealsToMove() {
               <Button
                 variant="default"
                 size="compact-xs"
-                aria-label={deals.plan_next_step(deal.name)}
+                aria-label={deals.plan_next_step({ name: deal.name })}
                 onClick={() => setPlanned(deal)}
               >
                 {home.plan}
@@ -57,7 +55,7 @@ export function DealsToMove() {
       <DealList
         area="still"
         title={home.standing_still}
-        beside={home.standing_still_hint(formats.number(stale_after_days))}
+        beside={home.standing_still_hint({ days: stale_after_days })}
         filter={{ stage_since_to }}
         none={home.none_still}
         side={(deal) => <DaysInStage deal={deal} />}

@@ -4,7 +4,7 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Explain } from '../settings/explain-button.tsx'
-import { type Texts, useLanguage, useTexts } from '../texts/texts.ts'
+import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { Card } from './card.tsx'
 
@@ -41,10 +41,14 @@ function Sentence({ event }: { event: Event }) {
   const formats = useFormats()
   const [noun = '', verb] = event.event.split('.')
   const data = event.data as Data
-  const language = useLanguage()
   const kind = useAllKinds().find((one) => one.noun === noun)
-  const usual = kind && t.home.happened[verb as keyof Texts['home']['happened']]?.(kind.names[language].one)
-  const [before, after] = (t.home.sentences[event.event] ?? usual ?? `{name}: ${event.event}`).split('{name}')
+  const own = t.home.sentences[event.event as keyof Texts['home']['sentences']]
+  const usual = t.home.happened[verb as keyof Texts['home']['happened']]
+  const sentence =
+    own?.({ name: place }) ??
+    (kind && usual?.({ one: t.kinds[kind.kind].one, name: place })) ??
+    `${place}: ${event.event}`
+  const [before, after] = sentence.split(place)
   // A deleted record is in the trash only.
   const to = verb === 'deleted' ? `/trash?kind=${kind?.kind}` : `${kind?.path}/${data.id}`
   const name = nameOf(data)
@@ -76,10 +80,10 @@ function detailOf(
   const { event } = happened
   const stages: Record<string, string> = t.deals.stages
   if (event === 'deal.stage_changed' && data.new_stage)
-    return t.record.from_to(
-      stages[String(data.previous_stage)] ?? String(data.previous_stage),
-      stages[String(data.new_stage)] ?? String(data.new_stage),
-    )
+    return t.record.from_to({
+      from: stages[String(data.previous_stage)] ?? String(data.previous_stage),
+      to: stages[String(data.new_stage)] ?? String(data.new_stage),
+    })
   if (event === 'deal.won' && typeof data.value === 'number') return formats.money(data.value)
   if (event === 'deal.lost' && data.lost_reason) return String(data.lost_reason)
   if (event === 'appointment.created' && data.start_at) return formats.moment(String(data.start_at))

@@ -35,9 +35,7 @@ export function Figures(props: Props) {
     {
       label: home.open_value,
       value: pipeline ? formats.sum(pipeline.total_open.value) : without(props.pipeline),
-      beside: pipeline
-        ? home.deals(pipeline.total_open.count, formats.number(pipeline.total_open.count))
-        : '',
+      beside: pipeline ? home.deals({ n: pipeline.total_open.count }) : '',
       target: open,
     },
     {
@@ -53,16 +51,12 @@ export function Figures(props: Props) {
           ? none
           : formats.percent(outcomes.win_rate)
         : without(props.outcomes),
-      beside: !outcomes
-        ? ''
-        : closed
-          ? home.won_of(formats.number(outcomes.won_count), formats.number(closed))
-          : home.no_rate,
+      beside: !outcomes ? '' : closed ? home.won_of({ won: outcomes.won_count, all: closed }) : home.no_rate,
     },
     {
       label: home.won_this_month,
       value: month ? formats.sum(month.won_value) : without(props.outcomes),
-      beside: month ? home.deals(month.won_count, formats.number(month.won_count)) : '',
+      beside: month ? home.deals({ n: month.won_count }) : '',
       target: won,
     },
   ]

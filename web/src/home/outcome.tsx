@@ -24,7 +24,7 @@ export function Outcome({ activity, onDone }: OutcomeProps) {
       <TextInput
         className="home-outcome"
         size="xs"
-        aria-label={home.outcome(activity.subject)}
+        aria-label={home.outcome({ subject: activity.subject })}
         placeholder={home.outcome_hint}
         maxLength={255}
         autoFocus

@@ -43,8 +43,11 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
   const shown = counted ? formats.number : formats.sum
   const axis = counted ? formats.number : formats.shortMoney
   const said = counted
-    ? home.outcomes_said(formats.number(outcomes.won_count), formats.number(outcomes.lost_count))
-    : home.outcomes_said(formats.sum(won_value), formats.sum(lost_value))
+    ? home.outcomes_said({
+        won: formats.number(outcomes.won_count),
+        lost: formats.number(outcomes.lost_count),
+      })
+    : home.outcomes_said({ won: formats.sum(won_value), lost: formats.sum(lost_value) })
   const none = outcomes.won_count + outcomes.lost_count === 0
   return (
     <>

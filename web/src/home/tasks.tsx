@@ -63,8 +63,8 @@ export function Tasks() {
         <button
           type="button"
           className="home-complete icon-button"
-          aria-label={t.activities.complete_one(activity.subject)}
-          title={t.activities.complete_one(activity.subject)}
+          aria-label={t.activities.complete_one({ subject: activity.subject })}
+          title={t.activities.complete_one({ subject: activity.subject })}
           onClick={() => {
             setDone({ activity, at: index })
             complete([activity])
@@ -128,10 +128,10 @@ function Counts() {
   })
   if (!data) return null
   const today = formats.today()
-  const link = (count: number, text: (n: string) => string, filters: Address) =>
+  const link = (count: number, text: (values: { n: number }) => string, filters: Address) =>
     count > 0 && (
       <Link to="/activities" search={{ show: 'all', owner_id: mine, ...filters } satisfies Address}>
-        {text(formats.number(count))}
+        {text({ n: count })}
       </Link>
     )
   return (

@@ -2,13 +2,12 @@ import { Button, Group, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { type Kind, useKinds } from '../record/kinds.ts'
 import { ReadRecord } from '../record/record-page.tsx'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import { ImportProgress } from './import-parts.tsx'
 import { cancelImport, hasEnded, type Import, importQuery, type Undone, undoImport } from './imports.ts'
 
@@ -41,9 +40,7 @@ export function ImportPage() {
 
 function ImportActions({ one }: { one: Import }) {
   const t = useTexts()
-  const formats = useFormats()
   const client = useQueryClient()
-  const language = useLanguage()
   const kinds: Record<string, Kind | undefined> = useKinds()
   const kind = kinds[one.resource]
   const may = useMay()
@@ -63,6 +60,7 @@ function ImportActions({ one }: { one: Import }) {
       client.invalidateQueries()
     }
   }
+  const reasons: Record<string, string> = t.imports.reasons
   const ended = hasEnded(one)
   const undoes = ended && one.status !== 'undone' && !one.options.dry_run && one.created + one.updated > 0
   return (
@@ -71,7 +69,7 @@ function ImportActions({ one }: { one: Import }) {
       <Group gap="sm" mt="lg">
         {kind && ended && !one.options.dry_run && (
           <Button component={Link} to={kind.path} variant="default">
-            {t.imports.show(kind.names[language].many)}
+            {t.imports.show({ many: t.kinds[kind.kind].in_sentence.many })}
           </Button>
         )}
         {writes && !ended && (
@@ -93,13 +91,13 @@ function ImportActions({ one }: { one: Import }) {
       {undone && (
         <div role="status">
           <Text size="sm" mt="md">
-            {t.imports.undone(formats.number(undone.restored), formats.number(undone.left.length))}
+            {t.imports.undone({ restored: undone.restored, left: undone.left.length })}
           </Text>
           <ul className="import-left">
             {undone.left.slice(0, 20).map(({ kind, id, reason }) => (
               <li key={`${kind} ${id}`}>
                 {kinds[kind] ? <Link to={`${kinds[kind].path}/${id}`}>#{id}</Link> : `${kind} #${id}`}{' '}
-                {t.imports.reasons[reason] ?? reason}
+                {reasons[reason] ?? reason}
               </li>
             ))}
           </ul>

@@ -5,7 +5,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Status } from '../settings/statuses.tsx'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import { DataTable } from '../ui/table.tsx'
 import { parseCsv } from './csv.ts'
 import { errorsHref, hasEnded, type Import, importQuery, readErrors } from './imports.ts'
@@ -65,8 +65,7 @@ export function ImportProgress({ id }: { id: string }) {
 /** The names of an archive's kinds, in the plural. */
 export function useArchiveKinds(): Record<string, string> {
   const t = useTexts()
-  const language = useLanguage()
-  const of_records = useAllKinds().map(({ kind, names }) => [kind, names[language].many])
+  const of_records = useAllKinds().map(({ kind }) => [kind, t.kinds[kind].many])
   return { ...Object.fromEntries(of_records), ...t.imports.kinds }
 }
 

@@ -1,8 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useMay } from '../app/session.ts'
-import { useKinds } from '../record/kinds.ts'
 import { SettingsList } from '../settings/settings-list.tsx'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { ImportStatus } from './import-parts.tsx'
@@ -11,16 +10,13 @@ import { type Import, listImports } from './imports.ts'
 /** The imports of the workspace, newest first. */
 export function ImportsPage() {
   const t = useTexts()
-  const language = useLanguage()
-  const kinds = useKinds()
   const navigate = useNavigate()
   const writes = useMay()('imports:write')
   const columns: Column<Import>[] = [
     { id: 'file', label: t.imports.file, cell: ({ file_name }) => file_name ?? t.imports.unnamed },
     {
       ...{ id: 'resource', label: t.imports.kind },
-      cell: ({ resource }) =>
-        resource === 'workspace' ? t.imports.workspace : kinds[resource].names[language].many,
+      cell: ({ resource }) => (resource === 'workspace' ? t.imports.workspace : t.kinds[resource].many),
     },
     { id: 'status', label: t.imports.result, phone: true, cell: (one) => <ImportStatus {...one} /> },
     { id: 'rows', label: t.imports.rows_read, number: true, cell: ({ rows_read }) => rows_read },

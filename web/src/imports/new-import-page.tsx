@@ -6,9 +6,9 @@ import { useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useKinds, useLabels } from '../record/kinds.ts'
+import { useLabels } from '../record/kinds.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { ImportProgress, useArchiveKinds } from './import-parts.tsx'
@@ -31,8 +31,6 @@ import './imports.css'
 /** Chooses a file, maps its columns, checks it, and starts the import. */
 export function NewImportPage() {
   const t = useTexts()
-  const language = useLanguage()
-  const kinds = useKinds()
   const may = useMay()
   const { address, change } = useAddress()
   const [file, setFile] = useState<File | null>(null)
@@ -52,7 +50,7 @@ export function NewImportPage() {
           label={t.imports.kind}
           maw={420}
           data={[
-            ...offered.map((kind) => ({ value: kind as string, label: kinds[kind].names[language].many })),
+            ...offered.map((kind) => ({ value: kind as string, label: t.kinds[kind].many })),
             ...(archives ? [{ value: 'workspace', label: t.imports.workspace }] : []),
           ]}
           value={resource}
@@ -245,7 +243,7 @@ function Columns({ resource, preview, columns, onColumn }: ColumnsProps) {
       ...fields
         .filter((name) => name !== 'custom_fields')
         .map((name) => ({ value: name, label: nameOf(name) })),
-      { value: custom, label: t.imports.as_custom(custom.slice('custom_fields.'.length)) },
+      { value: custom, label: t.imports.as_custom({ header: custom.slice('custom_fields.'.length) }) },
       ...(field === 'custom_fields' ? [{ value: field, label: labelOf(field) }] : []),
     ]
   }
@@ -279,7 +277,7 @@ function Columns({ resource, preview, columns, onColumn }: ColumnsProps) {
                 <Select
                   size="xs"
                   searchable
-                  aria-label={t.imports.becomes_of(header)}
+                  aria-label={t.imports.becomes_of({ header })}
                   data={optionsOf(header, now)}
                   value={now ?? ''}
                   onChange={(to) => onColumn(header, to || null)}
@@ -340,7 +338,7 @@ function Start({ file, choices }: StartProps) {
       {sending && (
         <div>
           <Progress value={share * 100} aria-label={t.imports.progress} />
-          <p className="hint numbers">{t.imports.sending(formats.percent(share))}</p>
+          <p className="hint numbers">{t.imports.sending({ percent: formats.percent(share) })}</p>
         </div>
       )}
       {problem ? <ProblemNote error={problem} /> : null}

@@ -42,7 +42,7 @@ export function DuplicatesPage({ kind }: { kind: MergedKind }) {
   }, [empty, more, loading_more, readMore])
   return (
     <Page
-      title={t.merges.duplicates(names.many)}
+      title={t.merges.duplicates(names.in_sentence)}
       actions={
         <Button component={Link} to={path} variant="default">
           {names.back}
@@ -52,9 +52,13 @@ export function DuplicatesPage({ kind }: { kind: MergedKind }) {
       {error && <ProblemNote error={error} onRetry={() => refetch()} />}
       {!groups && !error && <Awaited />}
       {groups?.length === 0 && !more && (
-        <Empty text={t.merges.none(names.many)} action={names.back} onAction={() => navigate({ to: path })} />
+        <Empty
+          text={t.merges.none(names.in_sentence)}
+          action={names.back}
+          onAction={() => navigate({ to: path })}
+        />
       )}
-      <ul className="duplicates" aria-label={t.merges.duplicates(names.many)}>
+      <ul className="duplicates" aria-label={t.merges.duplicates(names.in_sentence)}>
         {groups?.map(({ reason, ids }) => (
           <DuplicateGroup key={`${reason} ${ids}`} kind={kind} reason={reason} ids={ids} />
         ))}
@@ -94,14 +98,14 @@ function DuplicateGroup({ kind, reason, ids }: Group & { kind: MergedKind }) {
       <div className="duplicate-line">
         <Badge color="gray">{t.merges.reasons[reason]}</Badge>
         {ids.length > shown.length && (
-          <span className="hint">{t.merges.more(ids.length - shown.length)}</span>
+          <span className="hint">{t.merges.more({ n: ids.length - shown.length })}</span>
         )}
         {may && (
           <Button
             component={Link}
             to={mergeHref(path, ids)}
             variant="light"
-            aria-label={t.merges.compare_with(found.map((one) => nameOf(one)).join(', '))}
+            aria-label={t.merges.compare_with({ names: found.map((one) => nameOf(one)).join(', ') })}
           >
             {t.merges.compare}
           </Button>

@@ -4,22 +4,21 @@ import { noteApi } from '../api/note-api.ts'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { useMay } from '../app/session.ts'
 import { type MergedKind, type Names, useAllKinds, useKind } from '../record/kinds.ts'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 
 /** How many records of a kind belong to each of some records. Undefined until it is read. */
-export type LinkedCount = { names: Pick<Names, 'one' | 'many'>; counts: (number | undefined)[] }
+export type LinkedCount = { names: Pick<Names, 'many' | 'counted'>; counts: (number | undefined)[] }
 
 type Meta = { meta: { total?: number } }
 
 /** What belongs to records, and moves when they are merged. */
 export function useLinkedCounts(kind: MergedKind, ids: readonly number[]): LinkedCount[] {
   const t = useTexts()
-  const language = useLanguage()
   const may = useMay()
   const { noun } = useKind(kind)
   const linked = useAllKinds()
     .filter((other) => other.related?.to.includes(kind) && may(`${other.kind}:read`))
-    .map((other) => ({ kind: other.kind as string, names: other.names[language] }))
+    .map((other) => ({ kind: other.kind as string, names: t.kinds[other.kind] }))
   const all = [{ kind: 'notes', names: t.merges.notes }, ...linked]
   const read = (one: string, id: number, signal: AbortSignal): Promise<Meta> =>
     one === 'notes'

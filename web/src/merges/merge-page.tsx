@@ -43,7 +43,7 @@ export function MergePage({ kind }: { kind: MergedKind }) {
   const waiting = answers.some(({ data, error }) => !data && !error)
   const records = answers.flatMap(({ data, error }) => (data && !isGone(error) ? [data] : []))
   return (
-    <Page title={t.merges.title(names.many)}>
+    <Page title={t.merges.title(names.in_sentence)}>
       {failed && <ProblemNote error={failed.error} onRetry={() => failed.refetch()} />}
       {waiting && <AwaitedRecord />}
       {!waiting && !failed && records.length < 2 && (
@@ -84,7 +84,7 @@ function Comparison({ kind, records }: { kind: MergedKind; records: Merged[] }) 
               <Radio
                 name="survivor"
                 label={nameOf(record)}
-                aria-label={t.merges.keep(nameOf(record))}
+                aria-label={t.merges.keep({ name: nameOf(record) })}
                 checked={record === survivor}
                 onChange={() => setSurvivor(record.id)}
               />
@@ -105,7 +105,7 @@ function Comparison({ kind, records }: { kind: MergedKind; records: Merged[] }) 
           />
         ))}
         {tags.length > 0 && (
-          <Row label={t.merges.added_together(labelOf('tags'))}>
+          <Row label={t.merges.added_together({ field: labelOf('tags') })}>
             <div className="merge-cell merge-fixed merge-whole">{visible(tags.join(', '))}</div>
           </Row>
         )}
@@ -164,7 +164,7 @@ function ChoiceRow({ kind, records, choice, chosen, onChoose }: ChoiceProps) {
             <Radio
               name={field}
               label={text}
-              aria-label={t.merges.select(shown, text, nameOf(record))}
+              aria-label={t.merges.select({ field: shown, value: text, name: nameOf(record) })}
               checked={chosen === record.id}
               onChange={() => onChoose(record.id)}
             />
@@ -203,7 +203,6 @@ type FootProps = {
 /** What moves, and the button that merges. */
 function Foot({ kind, survivor, records, fields, counts }: FootProps) {
   const t = useTexts()
-  const formats = useFormats()
   const names = useNames(kind)
   const { path, nameOf }: Kind = useKind(kind)
   const navigate = useNavigate()
@@ -211,13 +210,13 @@ function Foot({ kind, survivor, records, fields, counts }: FootProps) {
   const undo = useUndoMerge()
   const [merging, setMerging] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
-  const n = records.length
+  const counted = names.counted({ n: records.length })
   const moving = counts.flatMap(({ names, counts: those }) => {
     const sum = those.reduce<number>(
       (all, count, at) => all + (records[at] === survivor ? 0 : (count ?? 0)),
       0,
     )
-    return sum ? [t.merges.counted(sum, formats.number(sum), names)] : []
+    return sum ? [names.counted({ n: sum })] : []
   })
   async function merge() {
     setMerging(true)
@@ -230,7 +229,7 @@ function Foot({ kind, survivor, records, fields, counts }: FootProps) {
           ? api.POST('/api/v1/contacts/{id}/merge', init)
           : api.POST('/api/v1/companies/{id}/merge', init),
       )
-      offerUndo(t, t.merges.done(n, formats.number(n), names), () => undo(meta.merge_id))
+      offerUndo(t, t.merges.done({ counted }), () => undo(meta.merge_id))
       await navigate({ to: `${path}/${survivor.id}`, replace: true })
       // Linked records of any kind have moved.
       await client.invalidateQueries()
@@ -244,14 +243,16 @@ function Foot({ kind, survivor, records, fields, counts }: FootProps) {
       {problem ? <ProblemNote error={problem} /> : null}
       <div className="merge-foot">
         <p className="hint">
-          {moving.length ? t.merges.moves(moving.join(', '), nameOf(survivor)) : t.merges.nothing_moves}{' '}
+          {moving.length
+            ? t.merges.moves({ what: moving.join(', '), name: nameOf(survivor) })
+            : t.merges.nothing_moves}{' '}
           {t.merges.survivor_hint}
         </p>
         <Button component={Link} to={`${path}/${survivor.id}`} variant="default">
           {t.app.cancel}
         </Button>
         <Button loading={merging} onClick={merge}>
-          {t.merges.action(n, formats.number(n), names)}
+          {t.merges.action({ counted })}
         </Button>
       </div>
     </>

@@ -1,6 +1,5 @@
 import { BellIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { shownCount, useUnreadCount } from './unread.ts'
 import './bell.css'
@@ -8,9 +7,8 @@ import './bell.css'
 /** The link to the notifications, with the number of unread ones. */
 export function Bell({ collapsed }: { collapsed: boolean }) {
   const t = useTexts()
-  const formats = useFormats()
   const unread = useUnreadCount()
-  const label = t.notifications.title_with(unread, formats.number(unread))
+  const label = t.notifications.title_with({ unread })
   return (
     <Link
       to="/notifications"
@@ -29,13 +27,12 @@ export function Bell({ collapsed }: { collapsed: boolean }) {
 /** On a phone, a mark on the menu that has the notifications, if some are unread. */
 export function UnreadMark() {
   const t = useTexts()
-  const formats = useFormats()
   const unread = useUnreadCount()
   if (!unread) return null
   return (
     <>
       <span className="bell-mark" aria-hidden />
-      <span className="unseen">{t.notifications.title_with(unread, formats.number(unread))}</span>
+      <span className="unseen">{t.notifications.title_with({ unread })}</span>
     </>
   )
 }

@@ -1,9 +1,8 @@
 import { type Icon, MentionIcon, PersonAddIcon, UploadIcon, WebhookIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { useFormats } from '../app/formats.ts'
 import { whoOf } from '../record/changes.tsx'
 import { useKinds } from '../record/kinds.ts'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { place, useTexts } from '../texts/texts.ts'
 import { focusBeside } from '../ui/focus.ts'
 import { Ago } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
@@ -27,7 +26,7 @@ export function NotificationRow({
   const t = useTexts()
   const { kind, occurred_at, read_at } = notification
   const KindIcon = icons[kind] ?? MentionIcon
-  const [before = '', after = ''] = useSentence(notification).split('{record}')
+  const [before = '', after = ''] = useSentence(notification).split(place)
   const { name, detail, to } = useTarget(notification)
   const unread = read_at === null
   return (
@@ -57,7 +56,7 @@ export function NotificationRow({
           type="button"
           className="icon-button notification-dot"
           title={t.notifications.read}
-          aria-label={t.notifications.read_one(name)}
+          aria-label={t.notifications.read_one({ name })}
           onClick={onRead}
         />
       ) : (
@@ -72,32 +71,30 @@ function useSentence({ kind, actor, note_id, outcome }: Notification): string {
   const t = useTexts()
   const { sentences, ended } = t.notifications
   const who = whoOf(actor, t)
-  if (kind === 'import_ended') return ended[outcome ?? 'succeeded']?.(who) ?? '{record}'
+  if (kind === 'import_ended') return ended[outcome ?? 'succeeded']({ who, record: place })
   // The text of an activity has no note.
   const told = kind === 'mentioned' && note_id === null ? 'mentioned_in' : kind
-  return sentences[told]?.(who) ?? '{record}'
+  return sentences[told]({ who, record: place })
 }
 
 /** The name of the record or of the records, more about them, and where they are. */
 function useTarget({ record, records, kind, note_id }: Notification) {
   const t = useTexts()
-  const formats = useFormats()
   const kinds = useKinds()
-  const language = useLanguage()
   const { id, title } = record
   const gone = title === null
   const name = gone ? t.notifications.deleted : visible(title)
   if (record.kind === 'webhooks') {
-    const detail = records > 1 ? t.notifications.times(formats.number(records)) : null
+    const detail = records > 1 ? t.notifications.times({ count: records }) : null
     return { name, detail, to: gone ? null : `/settings/webhooks/${id}` }
   }
   if (record.kind === 'imports')
     return { name: name || t.imports.unnamed, detail: null, to: gone ? null : `/settings/imports/${id}` }
-  const { path, names } = kinds[record.kind as keyof typeof kinds]
-  const { one, many } = names[language]
+  const { path } = kinds[record.kind as keyof typeof kinds]
+  const { one, counted } = t.kinds[record.kind as keyof typeof kinds]
   if (kind === 'assigned' && records > 1)
     return {
-      name: t.notifications.many(formats.number(records), many),
+      name: counted({ n: records }),
       detail: null,
       to: `${path}?owner_id=me`,
     }

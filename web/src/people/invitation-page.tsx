@@ -10,6 +10,7 @@ import { guessDefaults } from './guesses.ts'
 import { EmailInput, LanguageInput, NameInput, Password, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
 import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
+import { waitText } from './wait-text.ts'
 
 const lookUp = (token: string, signal: AbortSignal) =>
   dataOf(api.POST('/api/v1/invitations/look-up', { body: { token }, signal }))
@@ -34,7 +35,7 @@ export function InvitationPage() {
     return (
       <OpenPage title={t.people.invitation_action}>
         {error instanceof Problem && error.status === 429 ? (
-          <OpenNote text={t.people.wait(error.retry_after_s)} />
+          <OpenNote text={waitText(error.retry_after_s, t)} />
         ) : (
           <ProblemNote error={error} onRetry={() => refetch()} />
         )}
@@ -53,8 +54,8 @@ function Invitation({ token, invited }: { token: string; invited: Invited }) {
   const [own, setOwn] = useState(!has_account)
   return (
     <OpenPage
-      title={t.people.invitation_title(workspace_name)}
-      text={t.people.invitation_text(t.people.roles[role], !own)}
+      title={t.people.invitation_title({ workspace: workspace_name })}
+      text={t.people.invitation_text({ role: t.people.roles[role], has_account: !own })}
     >
       <OpenForm
         action={t.people.invitation_action}

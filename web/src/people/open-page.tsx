@@ -7,6 +7,7 @@ import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusWrong } from '../ui/focus.ts'
 import { useRecordForm } from '../ui/record-form.ts'
+import { waitText } from './wait-text.ts'
 import './people.css'
 
 type Props = { title: string; text?: React.ReactNode; children?: React.ReactNode }
@@ -80,7 +81,7 @@ export function OpenForm<Values extends Record<string, unknown>>(props: FormProp
             <ProblemNote error={problem} />
           )
         ) : null}
-        {throttled && wait_s > 0 && <OpenNote text={t.people.wait(wait_s)} />}
+        {throttled && wait_s > 0 && <OpenNote text={waitText(wait_s, t)} />}
         <Button type="submit" size="sm" fullWidth loading={sending} disabled={wait_s > 0}>
           {action}
         </Button>

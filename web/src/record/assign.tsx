@@ -4,7 +4,6 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
-import { useFormats } from '../app/formats.ts'
 import { matching } from '../app/matching.ts'
 import { explain } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -98,8 +97,11 @@ function useGive<Row extends Owned>(kind: OwnedKind) {
       nameOf,
       work: { change: () => ({ owner_id }) },
       undo: { change: (row) => ({ owner_id: row.owner_id }) },
-      message: (n, written) =>
-        t.record.assigned(only && !more ? nameOf(only) : t.record.several(n, written, names), who),
+      message: (n) =>
+        t.record.assigned({
+          what: only && !more ? nameOf(only) : names.counted({ n }),
+          who: who ?? t.record.no_one,
+        }),
     })
   }
 }
@@ -114,16 +116,12 @@ type DialogProps = {
 /** Chooses the owner of records: type a part of the name, Enter takes it. */
 function AssignDialog({ kind, rows, onPick, onClose }: DialogProps) {
   const t = useTexts()
-  const formats = useFormats()
   const [text, setText] = useState('')
   const { members, error } = useMembers()
   const names = useNames(kind)
   const { nameOf }: Kind = useKind(kind)
   const [only, more] = rows
-  const what =
-    only && !more
-      ? nameOf(only as AnyRecord)
-      : t.record.several(rows.length, formats.number(rows.length), names)
+  const what = only && !more ? nameOf(only as AnyRecord) : names.counted({ n: rows.length })
   const present = rows.every(({ owner_id }) => owner_id === only?.owner_id) ? only?.owner_id : undefined
   const choices = [
     ...(members ?? []).map(({ id, label, name, email }) => ({
@@ -141,11 +139,11 @@ function AssignDialog({ kind, rows, onPick, onClose }: DialogProps) {
   return (
     <PickDialog
       compact
-      label={t.record.assign_to(what)}
+      label={t.record.assign_to({ what })}
       placeholder={t.record.assign_hint}
       text={text}
       onText={setText}
-      groups={entries.length ? [{ label: t.record.assign_to(what), entries }] : []}
+      groups={entries.length ? [{ label: t.record.assign_to({ what }), entries }] : []}
       searching={!members && !error}
       said={error ? explain(error, t) : none ? t.app.palette_empty : ''}
       onClose={onClose}

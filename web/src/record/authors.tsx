@@ -1,7 +1,7 @@
 import type { RecordOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
-import { type Texts, useTexts } from '../texts/texts.ts'
+import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
 
 export type Authored = Pick<RecordOf<'contacts'>, 'created_at' | 'updated_at' | 'created_by' | 'updated_by'>
@@ -12,13 +12,22 @@ const week_ms = 7 * 24 * 3600 * 1000
 /** Who added a record and who changed it last, in one quiet sentence. */
 export function Authors({ created_at, updated_at, created_by, updated_by }: Authored) {
   const t = useTexts()
-  const by = useWhoBy()
+  const byWhom = useWhoBy()
+  const [creator, editor] = [byWhom(created_by), byWhom(updated_by)]
+  const { added_at, added_at_by, changed_at, changed_at_by } = t.record
   return (
     <p className="record-authors hint">
-      <Part at={created_at} sentence={(when) => t.record.added_by(when, by(created_by))} />
+      <Part
+        at={created_at}
+        sentence={(when) => (creator ? added_at_by({ when, who: creator }) : added_at({ when }))}
+      />
       {updated_at !== created_at && (
         <>
-          , <Part at={updated_at} sentence={(when) => t.record.changed_by(when, by(updated_by))} />
+          ,{' '}
+          <Part
+            at={updated_at}
+            sentence={(when) => (editor ? changed_at_by({ when, who: editor }) : changed_at({ when }))}
+          />
         </>
       )}
     </p>
@@ -29,21 +38,30 @@ export function Authors({ created_at, updated_at, created_by, updated_by }: Auth
 function Part({ at, sentence }: { at: string; sentence: (when: string) => string }) {
   const t = useTexts()
   const formats = useFormats()
-  const [before, after] = sentence('\n').split('\n')
+  const [before, after] = sentence(place).split(place)
   const recent = Math.abs(Date.now() - Date.parse(at)) < week_ms
   return (
     <>
       {before}
       <time dateTime={at} title={formats.exact(at)}>
-        {recent ? formats.relative(at) : t.record.on_day(formats.day(at))}
+        {recent ? formats.relative(at) : t.record.on_day({ day: formats.day(at) })}
       </time>
       {after}
     </>
   )
 }
 
-/** The author after "by"; null where nobody is known. */
-export function useWhoBy(): (author: Author | null | undefined) => string | null {
+/** " by" and the author; null where nobody is known. */
+export function useBy(): (author: Author | null | undefined) => string | null {
+  const t = useTexts()
+  const whoBy = useWhoBy()
+  return (author) => {
+    const who = whoBy(author)
+    return who && ` ${t.record.by({ who })}`
+  }
+}
+
+function useWhoBy(): (author: Author | null | undefined) => string | null {
   const t = useTexts()
   const { user } = useSession()
   return (author) => (author ? whoBy(author, user.id, t) : null)

@@ -28,8 +28,8 @@ export function BulkTags<Row extends { id: number }>({ kind, act, nameOf }: Prop
         ...{ kind, items, nameOf },
         work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
         undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
-        message: (n, written) =>
-          t.record[wanted ? 'tag_added' : 'tag_removed'](visible(tag), t.record.several(n, written, names)),
+        message: (n) =>
+          t.record[wanted ? 'tag_added' : 'tag_removed']({ tag: visible(tag), what: names.counted({ n }) }),
       })
     })
   return [true, false].map((wanted) => (

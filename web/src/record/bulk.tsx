@@ -5,7 +5,6 @@ import { hasBatch, runBatch } from '../api/batch.ts'
 import { forEach, type Outcomes } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
 import { type ChangesOf, type RecordKind, recordApi } from '../api/record-api.ts'
-import { useFormats } from '../app/formats.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
@@ -20,10 +19,8 @@ type Counted<Item> = (onProgress: (done: number) => void, signal: AbortSignal) =
 /** Runs work on many items, with a progress toast that can stop it if it takes longer than 300 ms. */
 function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Outcomes<Item>> {
   const t = useTexts()
-  const formats = useFormats()
   return useCallback(
     async (count, work) => {
-      const total = formats.number(count)
       const stopping = new AbortController()
       const toast = (done: number) => ({
         ...{ autoClose: false as const, withBorder: true, withCloseButton: false },
@@ -31,7 +28,7 @@ function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Ou
         message: (
           <Group justify="space-between" wrap="nowrap">
             <Text size="sm" className="numbers">
-              {t.record.bulk_working(formats.number(done), total)}
+              {t.record.bulk_working({ done, total: count })}
             </Text>
             <Button variant="light" onClick={() => stopping.abort()}>
               {t.record.bulk_stop}
@@ -52,7 +49,7 @@ function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Ou
       if (id) notifications.hide(id)
       return result
     },
-    [t, formats],
+    [t],
   )
 }
 
@@ -74,7 +71,6 @@ const named = 3
 /** Shows what failed, and for each reason the first names and what to do. */
 export function useShowFailed() {
   const t = useTexts()
-  const formats = useFormats()
   return useCallback(
     <Item,>(failed: Failed<Item>, nameOf: (item: Item) => string, of: number) => {
       const [first] = failed
@@ -85,15 +81,15 @@ export function useShowFailed() {
         reasons.set(why, [...(reasons.get(why) ?? []), nameOf(item)])
       }
       const messages = [...reasons].map(([why, names]) =>
-        t.record.not_done(
-          names.slice(0, named).join(', '),
-          names.length > named ? formats.number(names.length - named) : null,
+        t.record.not_done({
+          names: names.slice(0, named).join(', '),
+          more: Math.max(0, names.length - named),
           why,
-        ),
+        }),
       )
       showProblem(first.problem, t, of > 1 ? messages.join(' ') : undefined)
     },
-    [t, formats],
+    [t],
   )
 }
 
@@ -113,8 +109,8 @@ type Work<Item> = {
   undo: Does<Item>
   /** Shows the items before the service has answered, or as they were. */
   show?: (items: readonly Item[], changed: boolean) => Promise<void>
-  /** The message of the toast for a number of items, and the number as the locale writes it. */
-  message: (n: number, written: string) => string
+  /** The message of the toast for a number of items. */
+  message: (n: number) => string
 }
 
 function doAll<Item extends { id: number }>(
@@ -140,7 +136,6 @@ function doAll<Item extends { id: number }>(
  */
 export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Promise<Item[]> {
   const t = useTexts()
-  const formats = useFormats()
   const counted = useProgress()
   const showFailed = useShowFailed()
   const refresh = useRefresh()
@@ -159,13 +154,13 @@ export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Pr
       }
       const { done, left } = await go(items, work, true)
       if (done.length)
-        offerUndo(t, message(done.length, formats.number(done.length)), async () => {
+        offerUndo(t, message(done.length), async () => {
           await go(done, undo, false)
           await refresh(...resources)
         })
       await refresh(...resources)
       return left
     },
-    [t, formats, counted, showFailed, refresh, kinds],
+    [t, counted, showFailed, refresh, kinds],
   )
 }

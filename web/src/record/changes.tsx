@@ -56,15 +56,17 @@ export function useReadable(kind: string): Read {
 const isEmpty = (value: unknown) => value === null || value === undefined || value === ''
 
 function describeValues(name: string, from: unknown, to: unknown, read: Read, t: Texts): string {
-  if (isEmpty(from)) return t.record.set_to(read(name, to))
-  if (isEmpty(to)) return t.record.cleared(read(name, from))
-  return t.record.from_to(read(name, from), read(name, to))
+  if (isEmpty(from)) return t.record.set_to({ value: read(name, to) })
+  if (isEmpty(to)) return t.record.cleared({ value: read(name, from) })
+  return t.record.from_to({ from: read(name, from), to: read(name, to) })
 }
 
 function describeTags(from: string[], to: string[], t: Texts): string {
   const added = to.filter((one) => !from.includes(one)).join(', ')
   const removed = from.filter((one) => !to.includes(one)).join(', ')
-  return [added && t.record.added(added), removed && t.record.removed(removed)].filter(Boolean).join(', ')
+  return [added && t.record.added({ what: added }), removed && t.record.removed({ what: removed })]
+    .filter(Boolean)
+    .join(', ')
 }
 
 type LabelOf = (field: string) => string

@@ -1,7 +1,6 @@
 import type { ComponentProps } from 'react'
 import { type NewOf, type RecordKind, recordApi } from '../api/record-api.ts'
 import { useMay, useSession } from '../app/session.ts'
-import { useTexts } from '../texts/texts.ts'
 import { type Choice, ReferenceInput } from '../ui/reference.tsx'
 import { useShowCreated } from './created.ts'
 import { type AnyRecord, type Kind, useKind, useLabels, useNames } from './kinds.ts'
@@ -16,16 +15,15 @@ type ChooserProps = Omit<ComponentProps<typeof ReferenceInput>, 'kind' | 'search
 
 /** Creates a record of a typed name, for a reference. Undefined if the kind has none, or the person may not. */
 function useNamed(kind: RecordKind) {
-  const t = useTexts()
   const { user } = useSession()
-  const { create } = useNames(kind)
+  const { create_named } = useNames(kind)
   const { named, nameOf }: Kind = useKind(kind)
   const refresh = useRefreshAfter(kind)
   const showCreated = useShowCreated(kind)
   const may = useMay()(`${kind}:write`)
   if (!named || !may) return
   return {
-    label: (name: string) => named(name) && t.app.create_named(create, name),
+    label: (name: string) => named(name) && create_named({ name }),
     async run(name: string): Promise<Choice> {
       const body = { ...named(name), owner_id: user.id }
       const record = await recordApi(kind).create(body as NewOf<typeof kind>)

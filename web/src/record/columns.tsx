@@ -1,7 +1,6 @@
 import { ActionIcon, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, ColumnsIcon } from '@primer/octicons-react'
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { moveColumn, toggleColumn, withHidden } from '../ui/column-order.ts'
 import { Popover } from '../ui/floating.tsx'
@@ -69,7 +68,6 @@ const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': t
 /** The menu that chooses columns, and moves them by buttons or Alt with an arrow. */
 export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   const t = useTexts()
-  const formats = useFormats()
   const { all, shown, toggle, move } = columns
   const [moved, setMoved] = useState('')
   const keepFocus = useKeptFocus(all)
@@ -77,7 +75,7 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
     const to = shown.findIndex((column) => column.id === id) + by
     if (to < 1 || to >= shown.length) return
     keepFocus(document.activeElement)
-    setMoved(t.app.column_moved(label, formats.number(to + 1), formats.number(shown.length)))
+    setMoved(t.app.column_moved({ name: label, at: to + 1, of: shown.length }))
     move(id, to)
   }
   function onKeyDown(event: KeyboardEvent, column: Column<Row>) {
@@ -118,8 +116,8 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
                     <ActionIcon
                       variant="subtle"
                       size={24}
-                      aria-label={t.app.column_up(column.label)}
-                      title={t.app.column_up(column.label)}
+                      aria-label={t.app.column_up({ name: column.label })}
+                      title={t.app.column_up({ name: column.label })}
                       onClick={() => step(column, -1)}
                       {...off(at === 1)}
                     >
@@ -128,8 +126,8 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
                     <ActionIcon
                       variant="subtle"
                       size={24}
-                      aria-label={t.app.column_down(column.label)}
-                      title={t.app.column_down(column.label)}
+                      aria-label={t.app.column_down({ name: column.label })}
+                      title={t.app.column_down({ name: column.label })}
                       onClick={() => step(column, 1)}
                       {...off(at === shown.length - 1)}
                     >

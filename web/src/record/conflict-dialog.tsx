@@ -32,7 +32,7 @@ function Asked({ kind, record, clashes, answer }: Question) {
     <Modal
       opened
       onClose={() => answer(null)}
-      title={t.record.conflict(nameOf(record as AnyRecord))}
+      title={t.record.conflict({ what: nameOf(record as AnyRecord) })}
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': t.app.close }}
@@ -90,8 +90,11 @@ function Who({ kind, record, fields }: Omit<Conflict, 'clashes'> & { fields: str
     names.some((name) => name in ((after as Fields | null | undefined) ?? {})),
   )
   const by = (change?.data.actor ?? updated_by) as Actor | null
-  const who = !by ? t.record.actors.person : by.id === user.id ? t.record.you : whoOf(by, t)
-  return t.record.conflict_by(who ?? '', formats.relative(change?.at ?? updated_at), by?.id === user.id)
+  return t.record.conflict_by({
+    who: (by ? whoOf(by, t) : t.record.actors.person) ?? '',
+    when: formats.relative(change?.at ?? updated_at),
+    self: by?.id === user.id,
+  })
 }
 
 function Value({ kind, field, value }: { kind: RecordKind; field: string; value: unknown }) {

@@ -41,7 +41,7 @@ export function CustomFields({ kind, value, onSave }: Props) {
   async function remove(name: string, before: CustomValue) {
     try {
       await onSave?.({ [name]: null })
-      offerUndo(t, t.record.field_removed(name), async () => onSave?.({ [name]: before }))
+      offerUndo(t, t.record.field_removed({ name }), async () => onSave?.({ [name]: before }))
     } catch (error) {
       showProblem(error, t)
     }
@@ -63,7 +63,7 @@ export function CustomFields({ kind, value, onSave }: Props) {
         <div key={name} ref={focusBeside} className="custom-field">
           <CustomField name={name} value={held} onSave={onSave} />
           {onSave && (
-            <ActionIcon aria-label={t.record.remove_field(name)} onClick={() => remove(name, held)}>
+            <ActionIcon aria-label={t.record.remove_field({ name })} onClick={() => remove(name, held)}>
               <XIcon size={12} />
             </ActionIcon>
           )}

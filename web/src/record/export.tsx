@@ -1,7 +1,6 @@
 import { Radio, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ExportFormat, export_formats, recordApi } from '../api/record-api.ts'
-import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { startDownload } from '../ui/download.ts'
@@ -27,7 +26,7 @@ export function ExportDialog({ kind, query, opened, onClose }: Props) {
   const api = recordApi(kind)
   return (
     <FormDialog
-      title={t.files.export(names.many)}
+      title={t.files.export(names.in_sentence)}
       action={t.files.download}
       opened={opened}
       onClose={onClose}
@@ -62,7 +61,6 @@ export function ExportDialog({ kind, query, opened, onClose }: Props) {
 
 function Rows({ kind, list }: { kind: ExportedKind; list: Record<string, unknown> }) {
   const t = useTexts()
-  const formats = useFormats()
   const { data, error, refetch } = useQuery({
     queryKey: [kind, 'export', list],
     queryFn: ({ signal }) => notBusy(recordApi(kind).countExported(list, signal), t.files.busy),
@@ -75,7 +73,7 @@ function Rows({ kind, list }: { kind: ExportedKind; list: Record<string, unknown
         <Skeleton height={20} width={90} />
       ) : (
         <Text fw={600} className="numbers" role="status">
-          {t.files.rows(data, formats.number(data))}
+          {t.files.rows({ n: data })}
         </Text>
       )}
       <p className="hint">{filtered ? t.files.filtered : t.files.whole}</p>

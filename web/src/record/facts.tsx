@@ -57,9 +57,14 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
 function linkOf(type: FieldKind, value: unknown, t: Texts) {
   if (typeof value !== 'string' || !value) return
   if (type === 'email')
-    return { href: `mailto:${value}`, label: t.contacts.write_email(value), icon: <MailIcon size={14} /> }
+    return {
+      href: `mailto:${value}`,
+      label: t.contacts.write_email({ name: value }),
+      icon: <MailIcon size={14} />,
+    }
   const number = type === 'tel' && telephoneOf(value)
-  if (number) return { href: number, label: t.contacts.call(value), icon: <DeviceMobileIcon size={14} /> }
+  if (number)
+    return { href: number, label: t.contacts.call({ name: value }), icon: <DeviceMobileIcon size={14} /> }
 }
 
 const isKind = (kinds: Kinds, type: string): type is RecordKind => type in kinds

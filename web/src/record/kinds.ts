@@ -3,16 +3,21 @@ import { type ComponentType, createContext, type ReactNode, useCallback, useCont
 import type { EventName } from '../api/client.ts'
 import type { RecordKind, RecordOf, RowOf } from '../api/record-api.ts'
 import type { Formats } from '../app/intl.ts'
-import { type Language, type Texts, useLanguage, useTexts } from '../texts/texts.ts'
+import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Choice } from '../ui/reference.tsx'
 
-/** The names of a kind in one language. */
+/** The names of a kind, in the file kinds.json of each language. */
 export type Names = {
   one: string
   many: string
+  /** The same within a sentence: most languages write nouns in lower case there. */
+  in_sentence: { one: string; many: string }
+  /** A number of records, such as 2 contacts. */
+  counted: (values: { n: number }) => string
   /** The name of the list page, if it differs from `many`. */
   page?: string
   create: string
+  create_named: (values: { name: string }) => string
   delete: string
   /** The link from a record's page to the list. */
   back: string
@@ -67,7 +72,6 @@ export type Kind<K extends RecordKind = RecordKind> = {
   creates?: boolean
   /** Whether its page begins with a timeline. */
   timeline?: boolean
-  names: Record<Language, Names>
   /** Fields that are amounts in the workspace's currency. */
   amounts?: readonly string[]
   /** The events that webhooks may subscribe to. */
@@ -128,7 +132,7 @@ export const useAllKinds = (): Kind[] => Object.values(useKinds())
 export const useKind = <K extends RecordKind>(kind: K): Kinds[K] => useKinds()[kind]
 
 /** The names of a kind in the person's language. */
-export const useNames = (kind: RecordKind): Names => useKind(kind).names[useLanguage()]
+export const useNames = (kind: RecordKind): Names => useTexts().kinds[kind]
 
 /**
  * Resources (first parts of query keys) that a change makes stale: its own, its `stale` ones, those of
@@ -147,8 +151,9 @@ export function staleAfter(
  * such as webhooks.
  */
 export function useLabels(kind: string): (field: string) => string {
-  const fields: Partial<Record<string, string>> = useTexts().fields
-  const language = useLanguage()
-  const own = useKinds()[kind as RecordKind]?.names[language].fields
+  const texts = useTexts()
+  const fields: Partial<Record<string, string>> = texts.fields
+  const kinds: Partial<Record<string, Names>> = texts.kinds
+  const own = kinds[kind]?.fields
   return useCallback((field) => own?.[field] ?? fields[field] ?? field, [own, fields])
 }

@@ -45,20 +45,20 @@ export function ListMenu({ kind, query, grouped }: Props) {
   const may = useMay()
   const import_file: Item = {
     id: `import-${kind}`,
-    label: t.imports.import(names),
+    label: t.imports.import(names.in_sentence),
     icon: UploadIcon,
     run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } satisfies Address }),
   }
   const duplicates: Item = {
     id: `duplicates-${kind}`,
-    label: t.merges.find(names.many),
+    label: t.merges.find(names.in_sentence),
     icon: DuplicateIcon,
     run: () => navigate({ to: `${path}/duplicates` }),
   }
   const items: Item[] = [
     {
       id: `export-${kind}`,
-      label: t.files.export(names.many),
+      label: t.files.export(names.in_sentence),
       icon: DownloadIcon,
       run: () => setExporting(true),
     },

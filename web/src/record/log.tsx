@@ -39,7 +39,7 @@ export function useLog({ id, name, target, keys_only = false }: Offer, offered =
     enabled: enabled && asked !== null,
   })
   const open = () => setAsked({ initial: target() ?? {}, opened: true })
-  const label = name === undefined ? t.record.log : t.record.log_with(name)
+  const label = name === undefined ? t.record.log : t.record.log_with({ name })
   useCommands([{ id, label, group: 'create', keys: 'l', keys_only, run: open }], enabled && offered)
   const dialog: ReactNode = Log && asked && (
     <Log.Dialog

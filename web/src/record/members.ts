@@ -42,7 +42,7 @@ export function useMembers() {
     const ordered = data && orderedMembers(data, user.id)
     return ordered?.map((one) => ({
       ...one,
-      label: one.id === user.id ? t.record.yourself(visible(one.name)) : choiceNameOf(one, ordered),
+      label: one.id === user.id ? t.record.yourself({ name: visible(one.name) }) : choiceNameOf(one, ordered),
     }))
   }, [data, user.id, t])
   return { members, error }

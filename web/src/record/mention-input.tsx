@@ -106,7 +106,7 @@ export function MentionInput({ value = '', onChange, input: given, onKeyDown, on
         />
       </Combobox.DropdownTarget>
       <span role="status" className="unseen">
-        {open && t.record.mentionable(choices.length)}
+        {open && t.record.mentionable({ count: choices.length })}
       </span>
       <Combobox.Dropdown>
         <Combobox.Options className="mentionable" id={list_id} aria-label={t.record.mention}>

@@ -5,7 +5,6 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
-import { useFormats } from '../app/formats.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -56,13 +55,12 @@ export function MergeButton({ kind, path, rows }: Rows) {
 /** Undoes a merge, and says what could not be put back. */
 export function useUndoMerge(): (merge_id: number) => Promise<void> {
   const t = useTexts()
-  const formats = useFormats()
   const client = useQueryClient()
   return async (id) => {
     const { meta } = await answerOf(
       api.POST('/api/v1/merges/{id}/undo', { params: { path: { id } }, body: {} }),
     )
-    showMessage(meta.left ? t.merges.undone_partly(formats.number(meta.left)) : t.merges.undone)
+    showMessage(meta.left ? t.merges.undone_partly({ n: meta.left }) : t.merges.undone)
     // Linked records of any kind have moved.
     await client.invalidateQueries()
   }
@@ -71,7 +69,6 @@ export function useUndoMerge(): (merge_id: number) => Promise<void> {
 /** The merges into a record that can still be undone. */
 export function MergedInto({ kind, id }: { kind: MergedKind; id: number }) {
   const t = useTexts()
-  const formats = useFormats()
   const names = useNames(kind)
   const may = useMayMerge(kind)
   const undo = useUndoMerge()
@@ -95,7 +92,7 @@ export function MergedInto({ kind, id }: { kind: MergedKind; id: number }) {
         {merges.map(({ id: merge_id, from_ids: { length: n }, created_at, undo_until }) => (
           <li key={merge_id} className="merged-line">
             <span>
-              {t.merges.merged_into(n, formats.number(n), names)} <Ago at={created_at} />
+              {t.merges.merged_into({ counted: names.counted({ n }) })} <Ago at={created_at} />
             </span>
             {undo_until === null ? (
               <span className="hint">{t.merges.merging}</span>
@@ -159,7 +156,7 @@ function OtherDialog({ kind, id, onClose }: { kind: MergedKind; id: number; onCl
     <PickDialog
       compact
       label={t.merges.merge_with}
-      placeholder={t.merges.merge_with_hint(names.one)}
+      placeholder={t.merges.merge_with_hint({ kind })}
       text={text}
       onText={setText}
       groups={entries.length ? [{ label: names.many, entries }] : []}
@@ -173,13 +170,12 @@ function OtherDialog({ kind, id, onClose }: { kind: MergedKind; id: number; onCl
 /** In place of a merged record: leads to the one that it was merged into. */
 export function MergedAway({ kind, into, panel }: { kind: MergedKind; into: number; panel: boolean }) {
   const t = useTexts()
-  const names = useNames(kind)
   const { path } = useKind(kind)
   const navigate = useNavigate()
   const setOpen = useOpen()
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each merged record
   useEffect(() => {
-    showMessage(t.merges.moved_on(names.one))
+    showMessage(t.merges.moved_on({ kind }))
     if (panel) setOpen(into)
     else navigate({ to: `${path}/${into}`, replace: true })
   }, [into])

@@ -5,7 +5,7 @@ import type { Noted } from '../api/note-kinds.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
-import { useWhoBy } from './authors.tsx'
+import { useBy } from './authors.tsx'
 import './note-history.css'
 
 const NoteVersions = laterDialog(async () => (await import('./note-versions.tsx')).NoteVersions)
@@ -17,7 +17,7 @@ type Edited = Pick<Note, 'id' | 'created_at' | 'updated_at' | 'updated_by'>
 /** Tells when a note was edited, by whom, and opens its earlier texts. Nothing for a note that was not edited. */
 export function NoteEdited({ note, owner }: { note: Edited; owner: Owner }) {
   const t = useTexts()
-  const by = useWhoBy()
+  const by = useBy()
   const [opened, setOpened] = useState(false)
   if (note.updated_at === note.created_at) return null
   return (
@@ -30,7 +30,7 @@ export function NoteEdited({ note, owner }: { note: Edited; owner: Owner }) {
         onClick={() => setOpened(true)}
       >
         {t.record.edited} <Ago at={note.updated_at} />
-        {t.record.by(by(note.updated_by))}
+        {by(note.updated_by)}
       </UnstyledButton>
       <NoteVersions {...{ owner, opened }} note_id={note.id} onClose={() => setOpened(false)} />
     </>

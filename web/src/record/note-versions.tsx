@@ -5,7 +5,7 @@ import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
-import { useWhoBy } from './authors.tsx'
+import { useBy } from './authors.tsx'
 import { usePages } from './pages.ts'
 import { diffTexts } from './text-diff.ts'
 
@@ -31,7 +31,7 @@ export function NoteVersions({ owner, note_id, opened, onClose }: Props) {
 /** The texts of a note, newest first, each with what changed since the one before. */
 function Versions({ owner: { kind, id }, note_id }: { owner: Owner; note_id: number }) {
   const t = useTexts()
-  const by = useWhoBy()
+  const by = useBy()
   const { data, error, refetch, more, loading_more, readMore } = usePages({
     queryKey: ['notes', kind, id, 'history', note_id],
     read: (cursor, _, signal) => noteApi(kind, id).history(note_id, cursor, signal),
@@ -50,7 +50,7 @@ function Versions({ owner: { kind, id }, note_id }: { owner: Owner; note_id: num
               {written_at ? (
                 <>
                   <Ago at={written_at} />
-                  {t.record.by(by(written_by))}
+                  {by(written_by)}
                 </>
               ) : (
                 t.record.note_unknown

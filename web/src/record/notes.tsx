@@ -12,7 +12,7 @@ import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
-import { useWhoBy } from './authors.tsx'
+import { useBy } from './authors.tsx'
 import { MentionInput } from './mention-input.tsx'
 import { MentionText } from './mention-text.tsx'
 import { NoteEdited } from './note-history.tsx'
@@ -181,7 +181,7 @@ type ItemProps = {
 
 function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemProps) {
   const t = useTexts()
-  const by = useWhoBy()
+  const by = useBy()
   const [editing, setEditing] = useState(() => writes && readDraft(draft_key) !== '')
   const { is_meant, meant } = useMeant(note.id)
   const button = useRef<HTMLButtonElement>(null)
@@ -199,7 +199,7 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
     try {
       await notes_of.remove(note.id)
       await onChanged()
-      offerUndo(t, t.app.deleted(t.app.note), async () => {
+      offerUndo(t, t.app.deleted({ what: t.app.note }), async () => {
         await notes_of.restore(note.id)
         await onChanged()
       })
@@ -221,7 +221,7 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
       <div className="note-line">
         <span>
           <Ago at={note.created_at} />
-          {t.record.by(by(note.created_by))}
+          {by(note.created_by)}
           <NoteEdited note={note} owner={owner} />
         </span>
         {writes && (

@@ -19,7 +19,7 @@ export function QuickCreates({ owner, ...props }: Props) {
 
 function QuickCreate({ kind: { kind, icon, related }, name, linked }: Omit<Props, 'owner'> & { kind: Kind }) {
   const t = useTexts()
-  const { one } = useNames(kind)
+  const { in_sentence } = useNames(kind)
   // Null until first opened. Then the dialog stays mounted, so that it can return the focus.
   const [creating, setCreating] = useState<boolean | null>(null)
   const { data: { Create } = {} } = useQuery({
@@ -30,7 +30,11 @@ function QuickCreate({ kind: { kind, icon, related }, name, linked }: Omit<Props
   })
   return (
     <>
-      <PageAction label={t.record.add_for(one, name)} icon={icon} onClick={() => setCreating(true)} />
+      <PageAction
+        label={t.record.add_for({ one: in_sentence.one, name })}
+        icon={icon}
+        onClick={() => setCreating(true)}
+      />
       {Create && creating !== null && (
         <Create opened={creating} onClose={() => setCreating(false)} initial={linked} />
       )}

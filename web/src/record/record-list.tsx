@@ -104,7 +104,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         kind,
         items: rows,
         nameOf: nameOfRow,
-        message: (n, written) => t.app.deleted_many(n, written, names),
+        message: (n) => t.app.deleted({ what: names.counted({ n }) }),
         work: 'delete',
         undo: ({ id }) => api.restore(id),
       })
@@ -154,7 +154,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         onSort={view.setSort}
         empty={
           view.filtered ? (
-            <NoMatches many={names.many} view={view} filters={filters} />
+            <NoMatches many={names.in_sentence.many} view={view} filters={filters} />
           ) : (
             <Empty text={(writes && names.empty) || names.none} {...create_action} />
           )

@@ -4,11 +4,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { type RecordKind, type RowOf, recordApi } from '../api/record-api.ts'
-import { useFormats } from '../app/formats.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useLanguage, useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/texts.ts'
 import { Soft } from '../ui/values.tsx'
 import { type Kind, type Linked, type Related, useAllKinds, useKind, useNames } from './kinds.ts'
 import { OwnerAvatar } from './owner.tsx'
@@ -22,12 +21,12 @@ const per_page = 10
 export function useRelatedTabs(owner: RecordKind, id: number, linked: Linked): RecordTab[] {
   const { noun } = useKind(owner)
   const may = useMay()
-  const language = useLanguage()
+  const t = useTexts()
   return useAllKinds()
     .filter(({ kind, related }) => related?.to.includes(owner) && may(`${kind}:read`))
-    .map(({ kind, names }) => ({
+    .map(({ kind }) => ({
       id: kind,
-      label: names[language].many,
+      label: t.kinds[kind].many,
       content: <RelatedRecords kind={kind} filters={{ [`${noun}_id`]: id }} linked={linked} />,
     }))
 }
@@ -38,7 +37,6 @@ type Row = RowOf<RecordKind> & { id: number; owner_id?: string | null }
 /** Records that refer to another one: the first ten, a link to all, and a create button. */
 function RelatedRecords({ kind, filters, linked }: Props) {
   const t = useTexts()
-  const formats = useFormats()
   const names = useNames(kind)
   const may = useMay()
   const { path, related }: Kind = useKind(kind)
@@ -92,7 +90,7 @@ function RelatedRecords({ kind, filters, linked }: Props) {
       </ul>
       {total > per_page && (
         <Button component={Link} to={`${path}?${all}`} variant="subtle" mt="sm">
-          {t.record.show_all(formats.number(total))}
+          {t.record.show_all({ n: total })}
         </Button>
       )}
       {creates && creating !== null && (

@@ -71,7 +71,7 @@ export function TagsField({ value, onChange }: Props) {
               <button
                 type="button"
                 className="tag-remove"
-                aria-label={t.record.remove_tag(visible(tag))}
+                aria-label={t.record.remove_tag({ tag: visible(tag) })}
                 onClick={() => {
                   input.current?.focus()
                   begin({ tag, wanted: false })

@@ -4,9 +4,9 @@ import type { Note } from '../api/note-api.ts'
 import { recordOfNote } from '../api/note-kinds.ts'
 import type { RecordKind, RowOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/texts.ts'
+import { place, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
-import { useWhoBy } from './authors.tsx'
+import { useBy } from './authors.tsx'
 import { ChangedFields, stageName, whoOf } from './changes.tsx'
 import { Explained, type Change as Happened } from './explained.tsx'
 import { type Kind, useKinds, useNames } from './kinds.ts'
@@ -73,7 +73,9 @@ export function TimelineItem({ kind, id, entry }: Props) {
         )}
       </div>
       <span className="timeline-at">
-        {has_events && <Explained {...changed} at={at} label={t.record.explain_change(formats.moment(at))} />}
+        {has_events && (
+          <Explained {...changed} at={at} label={t.record.explain_change({ at: formats.moment(at) })} />
+        )}
         <Ago at={at} />
       </span>
     </li>
@@ -127,11 +129,11 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
   const t = useTexts()
   const { record } = t
   const who = whoOf(actor, t)
-  if (action === 'created') return record.created(who)
-  if (action === 'deleted') return record.deleted(who)
-  if (action === 'restored') return record.restored(who)
+  if (action === 'created') return record.created({ who })
+  if (action === 'deleted') return record.deleted({ who })
+  if (action === 'restored') return record.restored({ who })
   // The changed fields have an entry of their own.
-  if (action === 'merged' || action === 'merge_undone') return record[action](who)
+  if (action === 'merged' || action === 'merge_undone') return record[action]({ who })
   const kept = (side: Change['after']) =>
     action === 'stage_changed' && side
       ? Object.fromEntries(Object.entries(side).filter(([name]) => !of_stage.includes(name)))
@@ -139,7 +141,7 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
   const known = action === 'updated' || action === 'stage_changed'
   return (
     <>
-      {known ? record.changed(who) : record.acted(who, action)}
+      {known ? record.changed({ who }) : record.acted({ who, action })}
       <ChangedFields kind={kind} before={kept(before) ?? null} after={kept(after) ?? null} />
     </>
   )
@@ -147,13 +149,13 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
 
 function WrittenNote({ type, note }: { type: string; note: Note }) {
   const { record } = useTexts()
-  const by = useWhoBy()
+  const by = useBy()
   // The type is the kind of the note in the singular.
   const owner = recordOfNote(`${type}s`, note)
   return (
     <>
       {record.note_written}
-      {record.by(by(note.created_by))}
+      {by(note.created_by)}
       {owner && <NoteEdited note={note} owner={owner} />}
       <div className="timeline-note">
         <MentionText text={note.body} />
@@ -165,14 +167,14 @@ function WrittenNote({ type, note }: { type: string; note: Note }) {
 function StageChange({ deal_id, deal_name, from, to, by }: Stage) {
   const t = useTexts()
   const { record } = t
-  const [before, after] = record.stage_moved(whoOf(by, t), '\n').split('\n')
+  const [before, after] = record.stage_moved({ who: whoOf(by, t), deal: place }).split(place)
   return (
     <>
       {before}
       <RecordLink kind="deals" id={deal_id} name={deal_name} />
       {after}
       <ul className="timeline-facts">
-        <li>{record.from_to(stageName(from ?? '', t), stageName(to, t))}</li>
+        <li>{record.from_to({ from: stageName(from ?? '', t), to: stageName(to, t) })}</li>
       </ul>
     </>
   )

@@ -32,7 +32,7 @@ export function useToTrash(): (deletion: Deletion) => Promise<void> {
       await leave?.()
       try {
         await api.remove(id)
-        offerUndo(t, t.app.deleted(name), async () => {
+        offerUndo(t, t.app.deleted({ what: name }), async () => {
           await (restore ?? (() => api.restore(id)))()
           await refresh(...stale)
         })

@@ -39,7 +39,7 @@ export function ViewMenu({ name, actions }: { name: string; actions: TabActions 
   const names = Object.keys(icons) as (keyof TabActions)[]
   const offered = names.filter((one) => actions[one])
   if (offered.length === 0) return null
-  const label = t.app.view_menu(name)
+  const label = t.app.view_menu({ name })
   return (
     <Menu position="bottom-end">
       <Menu.Target>

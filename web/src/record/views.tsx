@@ -112,7 +112,7 @@ export function ViewTabs({ list }: { list: List }) {
   }
   function order(next: string[], moved: string) {
     const name = tabs.find(({ key }) => key === moved)?.name ?? ''
-    setSaid(t.app.view_moved(name, next.indexOf(moved) + 1, next.length))
+    setSaid(t.app.view_moved({ name, place: next.indexOf(moved) + 1, of: next.length }))
     shown(changeTabs({ tabs: next }))
   }
   async function remove(view: View) {
@@ -126,16 +126,18 @@ export function ViewTabs({ list }: { list: List }) {
     await answerOf(api.DELETE('/api/v1/views/{view_id}', { params: pathOf(view) }))
     await go(tabs[0]?.search ?? {})
     await refresh('views')
-    offerUndo(t, t.app.view_deleted(view.name), restore)
+    offerUndo(t, t.app.view_deleted({ name: view.name }), restore)
   }
   async function show(view: View, visibility: View['visibility']) {
     await change(view, { visibility })
     const before = view.visibility
-    offerUndo(t, t.app.view_shown[visibility](view.name), () => change(view, { visibility: before }))
+    offerUndo(t, t.app.view_shown[visibility]({ name: view.name }), () =>
+      change(view, { visibility: before }),
+    )
   }
   async function makeDefault() {
     await changeTabs({ default_tab: current.key === 'all' ? null : current.key })
-    showMessage(t.app.default_set(current.name))
+    showMessage(t.app.default_set({ name: current.name }))
   }
   const place = keys.indexOf(current.key)
   const move = (by: 1 | -1) => {
@@ -217,7 +219,7 @@ export function ViewTabs({ list }: { list: List }) {
           if (naming === 'rename' && view) return change(view, { name: named.name })
           const made = await create(named, now)
           await changeAddress({ saved: made.id }, true)
-          showMessage(t.app.view_saved(made.name))
+          showMessage(t.app.view_saved({ name: made.name }))
         }}
       />
     </div>
@@ -265,13 +267,13 @@ function useSave(view: View | undefined, differs: boolean): (query: string) => P
     base.current = theirs
     const { name, kind } = theirs.updated_by ?? { name: null, kind: 'person' }
     const who = (name && visible(name)) ?? t.record.actors[kind]
-    showProblem(null, t, t.app.view_changed(who ?? '', formats.relative(theirs.updated_at)))
+    showProblem(null, t, t.app.view_changed({ who: who ?? '', when: formats.relative(theirs.updated_at) }))
     return null
   }
   return async (query) => {
     const before = base.current
     const saved = await store(before, query)
-    if (saved) offerUndo(t, t.app.view_saved(saved.name), () => store(saved, before?.query ?? ''))
+    if (saved) offerUndo(t, t.app.view_saved({ name: saved.name }), () => store(saved, before?.query ?? ''))
   }
 }
 

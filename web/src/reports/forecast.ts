@@ -71,7 +71,7 @@ export function forecastView(
     to: '/deals',
     search: { view: 'table', status: 'won', ...filters, ...of },
   })
-  const countOf = (n: number) => deals.count(n, formats.number(n))
+  const countOf = (n: number) => deals.count({ n })
   const barOf = (
     row: { key: string; label: string },
     { count, value, weighted_value }: Sums,
@@ -84,7 +84,10 @@ export function forecastView(
       : {
           value: money(value),
           hint: targets.won
-            ? { shown: reports.n_won(formats.shortMoney(won?.won_value ?? 0)), target: targets.won }
+            ? {
+                shown: reports.n_won({ value: formats.shortMoney(won?.won_value ?? 0) }),
+                target: targets.won,
+              }
             : undefined,
         }),
     target: targets.open ?? targets.won,

@@ -30,9 +30,9 @@ export function peopleView(
   }
   const said = ({ done_count, open_count, overdue_count }: Counts) =>
     [
-      reports.n_done(number(done_count)),
-      reports.n_open(number(open_count)),
-      ...(overdue_count ? [reports.n_overdue(number(overdue_count))] : []),
+      reports.n_done({ n: done_count }),
+      reports.n_open({ n: open_count }),
+      ...(overdue_count ? [reports.n_overdue({ n: overdue_count })] : []),
     ].join(' · ')
   const cellsOf = (counts: Counts, filters: Record<string, string>) => {
     const targets = targetsOf(counts, filters)
@@ -64,11 +64,11 @@ export function peopleView(
         key: String(owner_id),
         label: nameOf(owner_id),
         ...(targets.open && !targets.done
-          ? { value: reports.n_open(number(counts.open_count)) }
+          ? { value: reports.n_open({ n: counts.open_count }) }
           : {
-              value: reports.n_done(number(counts.done_count)),
+              value: reports.n_done({ n: counts.done_count }),
               hint: targets.open
-                ? { shown: reports.n_open(number(counts.open_count)), target: targets.open }
+                ? { shown: reports.n_open({ n: counts.open_count }), target: targets.open }
                 : undefined,
             }),
         target: targets.done ?? targets.open,

@@ -111,7 +111,7 @@ export function ReportsPage() {
                 size="xs"
                 className="report-long"
                 label={reports.period}
-                data={ahead.map((one) => ({ value: String(one), label: reports.months_ahead(one) }))}
+                data={ahead.map((one) => ({ value: String(one), label: reports.months_ahead({ n: one }) }))}
                 value={String(months)}
                 allowDeselect={false}
                 onChange={(value) => change({ months: value === '5' ? null : value })}
@@ -153,7 +153,7 @@ export function ReportsPage() {
                 <Chart view={view} label={label} />
               </Suspense>
             )}
-            {omitted ? <p className="hint">{reports.omitted(formats.number(omitted))}</p> : null}
+            {omitted ? <p className="hint">{reports.omitted({ n: omitted })}</p> : null}
             {kind === 'funnel' && funnel.data && !view.empty && (
               <Reasons report={funnel.data} owner={owner} />
             )}

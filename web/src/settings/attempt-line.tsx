@@ -30,8 +30,8 @@ export function AttemptLine({ delivery, chosen, onChoose }: Props) {
             </span>
             <button type="button" aria-pressed={number === chosen} onClick={() => onChoose(number)}>
               <span className="attempt-top">
-                <strong>{t.settings.attempt(number)}</strong>
-                <span className="numbers soft">{t.settings.ms(formats.number(duration_ms))}</span>
+                <strong>{t.settings.attempt({ n: number })}</strong>
+                <span className="numbers soft">{t.settings.ms({ n: duration_ms })}</span>
               </span>
               <span className="attempt-top">
                 <Outcome attempt={attempt} />

@@ -7,7 +7,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { instantOf } from '../app/zones.ts'
 import { useAllKinds } from '../record/kinds.ts'
-import { useLanguage, useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { MomentInput } from '../ui/inputs.tsx'
 import { useRecordForm } from '../ui/record-form.ts'
 import { unreadIn } from '../ui/unread.ts'
@@ -64,9 +64,8 @@ type RunningProps = { backfill: Backfill; paused: boolean; onStop?: (() => Promi
 
 function Running({ backfill: { sent, total }, paused, onStop }: RunningProps) {
   const t = useTexts()
-  const { number } = useFormats()
   const [asking, setAsking] = useState(false)
-  const text = t.webhooks.progress_text(number(sent), number(total))
+  const text = t.webhooks.progress_text({ sent, total })
   return (
     <Stack gap="xs" maw={560}>
       <Progress.Root>
@@ -103,11 +102,11 @@ function Running({ backfill: { sent, total }, paused, onStop }: RunningProps) {
 
 function Ended({ backfill: { status, sent, total, finished_at } }: { backfill: Backfill }) {
   const t = useTexts()
-  const { number, moment } = useFormats()
+  const { moment } = useFormats()
   if (status !== 'succeeded' && status !== 'cancelled') return null
   return (
     <Text size="sm" role="status" className="numbers">
-      {t.webhooks.backfill_ended[status](number(sent), number(total), moment(finished_at ?? ''))}
+      {t.webhooks.backfill_ended[status]({ sent, total, at: moment(finished_at ?? '') })}
     </Text>
   )
 }
@@ -119,7 +118,6 @@ type StartProps = {
 
 function Start({ send, onRefused }: StartProps) {
   const t = useTexts()
-  const language = useLanguage()
   const { zone } = useFormats()
   const kinds = useAllKinds().filter(({ events }) => events.length)
   const { form, submit, sending, problem } = useRecordForm({
@@ -147,11 +145,11 @@ function Start({ send, onRefused }: StartProps) {
         <fieldset>
           <legend className="settings-legend">{t.webhooks.kinds}</legend>
           <Group gap="md">
-            {kinds.map(({ kind, names }) => (
+            {kinds.map(({ kind }) => (
               <Checkbox
                 key={kind}
                 size="xs"
-                label={names[language].many}
+                label={t.kinds[kind].many}
                 checked={chosen.includes(kind as Kind)}
                 onChange={({ currentTarget: { checked } }) =>
                   form.setFieldValue(
@@ -187,7 +185,6 @@ function Start({ send, onRefused }: StartProps) {
 /** The number of records of the chosen kinds. It is known without a time only. */
 function Count({ kinds, exact }: { kinds: Kind[]; exact: boolean }) {
   const t = useTexts()
-  const { number } = useFormats()
   const lists = useQueries({
     queries: kinds.map((kind) => recordApi(kind).listQuery({ per_page: 1, page: 1 })),
   })
@@ -196,7 +193,7 @@ function Count({ kinds, exact }: { kinds: Kind[]; exact: boolean }) {
   const sum = totals.reduce<number>((all, total) => all + (total ?? 0), 0)
   return (
     <Text size="sm" c="dimmed" role="status" className="numbers">
-      {t.webhooks.at_most(sum, number(sum), exact)}
+      {t.webhooks.at_most({ n: sum, exact })}
     </Text>
   )
 }

@@ -48,7 +48,7 @@ export function ConditionsInput({ events, value, onChange, errors }: Props) {
           key={index}
           ref={focusBeside}
           className="condition-row"
-          aria-label={t.webhooks.nth_condition(index + 1)}
+          aria-label={t.webhooks.nth_condition({ n: index + 1 })}
         >
           <ConditionRow
             condition={condition}
@@ -58,7 +58,7 @@ export function ConditionsInput({ events, value, onChange, errors }: Props) {
           />
           <ActionIcon
             variant="subtle"
-            aria-label={t.webhooks.remove_condition(index + 1)}
+            aria-label={t.webhooks.remove_condition({ n: index + 1 })}
             onClick={() => onChange(value.filter((_, other) => other !== index))}
           >
             <XIcon />

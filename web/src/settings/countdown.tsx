@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/with-settings.ts'
+import { type Texts, useTexts } from '../texts/with-settings.ts'
 
 /** The current time, updated every second while the page is visible. */
 function useNow(): number {
@@ -12,6 +12,13 @@ function useNow(): number {
   return now_ms
 }
 
+function untilText(s: number, { settings }: Texts): string {
+  const [hours, minutes, seconds] = [Math.floor(s / 3600), Math.floor(s / 60) % 60, s % 60]
+  if (s <= 0) return settings.now
+  if (hours) return settings.in_hours({ hours, minutes })
+  return minutes ? settings.in_minutes({ minutes, seconds }) : settings.in_seconds({ seconds })
+}
+
 /** A countdown to a time in minutes and seconds; afterwards, that it is due. */
 export function Countdown({ at }: { at: string }) {
   const t = useTexts()
@@ -19,7 +26,7 @@ export function Countdown({ at }: { at: string }) {
   const s = Math.ceil((Date.parse(at) - useNow()) / 1000)
   return (
     <time dateTime={at} title={formats.exact(at)} className="numbers">
-      {s <= 0 ? t.settings.now : t.settings.in_time(Math.floor(s / 3600), Math.floor(s / 60) % 60, s % 60)}
+      {untilText(s, t)}
     </time>
   )
 }

@@ -47,7 +47,9 @@ export function DeliveriesPage() {
       options: [
         ...(webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
         // The deliveries of a deleted webhook stay in the log.
-        ...(deleted ? [{ value: deleted, label: t.settings.deleted_webhook(deleted.slice(-4)) }] : []),
+        ...(deleted
+          ? [{ value: deleted, label: t.settings.deleted_webhook({ end: deleted.slice(-4) }) }]
+          : []),
       ],
     },
     {

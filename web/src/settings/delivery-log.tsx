@@ -31,7 +31,6 @@ type Props = {
  */
 export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props) {
   const t = useTexts()
-  const formats = useFormats()
   const container = useRef<HTMLDivElement>(null)
   const [scrolled, setScrolled] = useState(false)
   const log = useLiveLog(filters, scrolled || open !== null)
@@ -54,7 +53,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
       <div className="delivery-fresh" role="status" data-beside={open !== null || undefined}>
         {log.fresh > 0 && (
           <Button radius="xl" leftSection={<ArrowUpIcon size={14} />} onClick={showFresh}>
-            {t.settings.fresh(formats.number(log.fresh), log.gap)}
+            {t.settings.fresh({ n: log.fresh, more: log.gap })}
           </Button>
         )}
       </div>
@@ -103,12 +102,11 @@ function useTimeOf(): (at: string) => string {
 /** What a delivery is, in words: its event, its webhook, its outcome and its time. */
 function useRowName(): (row: Row) => string {
   const t = useTexts()
-  const formats = useFormats()
   const timeOf = useTimeOf()
   const { data: webhooks } = useWebhooks()
   return (row) => {
     const webhook = webhooks?.find(({ id }) => id === row.webhook_id)
-    const outcome = statusText(row.status, failureOf(row, t, formats), t)
+    const outcome = statusText(row.status, failureOf(row, t), t)
     return [row.event, webhook && webhookName(webhook), outcome, timeOf(row.created_at)]
       .filter(Boolean)
       .join(', ')
@@ -139,11 +137,13 @@ function useColumns(): Column<Row>[] {
       ...{ id: 'webhook', label: t.settings.webhook },
       cell: ({ webhook_id }) =>
         names.get(webhook_id) ??
-        (webhooks && <span className="soft">{t.settings.deleted_webhook(webhook_id.slice(-4))}</span>),
+        (webhooks && (
+          <span className="soft">{t.settings.deleted_webhook({ end: webhook_id.slice(-4) })}</span>
+        )),
     },
     {
       ...{ id: 'status', label: t.fields.status, phone: true },
-      cell: (row) => <DeliveryStatus status={row.status} failure={failureOf(row, t, formats)} />,
+      cell: (row) => <DeliveryStatus status={row.status} failure={failureOf(row, t)} />,
     },
     {
       ...{ id: 'attempts', label: t.settings.attempts, number: true },
@@ -152,7 +152,7 @@ function useColumns(): Column<Row>[] {
     {
       ...{ id: 'duration', label: t.settings.duration, number: true },
       cell: ({ last_duration_ms }) =>
-        typeof last_duration_ms === 'number' && t.settings.ms(formats.number(last_duration_ms)),
+        typeof last_duration_ms === 'number' && t.settings.ms({ n: last_duration_ms }),
     },
     {
       ...{ id: 'next', label: t.settings.next_attempt, number: true },

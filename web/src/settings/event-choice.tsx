@@ -1,5 +1,5 @@
 import { Checkbox, Input, Text } from '@mantine/core'
-import { useLanguage, useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { addEvent, eventsOf, groups, includesEvent, removeEvent, type Subscribed } from './event-groups.ts'
 
 type Props = { value: Subscribed[]; onChange: (events: Subscribed[]) => void; error?: React.ReactNode }
@@ -7,7 +7,6 @@ type Props = { value: Subscribed[]; onChange: (events: Subscribed[]) => void; er
 /** The events of a webhook: all, whole groups as wildcards, or single ones. */
 export function EventChoice({ value, onChange, error }: Props) {
   const t = useTexts()
-  const language = useLanguage()
   const chosen = eventsOf(value)
   const box = (name: Subscribed, label: React.ReactNode, whole = false) => {
     const checked = whole ? value.includes('*') || value.includes(name) : includesEvent(value, name)
@@ -31,16 +30,16 @@ export function EventChoice({ value, onChange, error }: Props) {
       <legend>{t.fields.events}</legend>
       {box('*', t.settings.all_events, true)}
       <div className="events-choice">
-        {groups.map(({ kind, names, events, wildcard }) => (
+        {groups.map(({ kind, events, wildcard }) => (
           <div key={kind} className="events-group">
-            {box(wildcard, t.settings.all_of(names[language].many), true)}
+            {box(wildcard, t.settings.all_of({ many: t.kinds[kind].in_sentence.many }), true)}
             {events.map((name) => box(name, <code>{name}</code>))}
           </div>
         ))}
       </div>
       {error && <Input.Error role="alert">{error}</Input.Error>}
       <Text size="xs" c="dimmed" className="numbers">
-        {t.app.selected(String(chosen.length))}. {t.webhooks.later_too}
+        {t.app.selected({ n: chosen.length })}. {t.webhooks.later_too}
       </Text>
     </fieldset>
   )

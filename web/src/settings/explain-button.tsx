@@ -17,7 +17,7 @@ export function Explain({ event_id, event }: { event_id: string; event: string }
       <Button
         variant="subtle"
         size="compact-xs"
-        aria-label={t.record.explain_event(event)}
+        aria-label={t.record.explain_event({ event })}
         onClick={() => setOpened(true)}
       >
         {t.record.explain}

@@ -114,12 +114,12 @@ function reason(
   number: (value: number) => string,
 ): string {
   const { verdicts } = t.webhooks
-  if (verdict === 'not_subscribed') return verdicts.not_subscribed(event)
+  if (verdict === 'not_subscribed') return verdicts.not_subscribed({ event })
   if (verdict !== 'condition_false') return verdicts[verdict]
   if (!condition) return t.webhooks.verdict_names.condition_false
-  return verdicts.condition_false(
-    conditionText(condition, t, number),
-    shortField(condition.field),
-    valueText(seen, t, number),
-  )
+  return verdicts.condition_false({
+    condition: conditionText(condition, t, number),
+    field: shortField(condition.field),
+    seen: valueText(seen, t, number),
+  })
 }

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../api/client.ts'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { failureOf } from './outcome-text.ts'
 import './settings.css'
@@ -9,7 +8,6 @@ import './settings.css'
 /** Why a failing webhook fails, from its newest failed delivery: the service states the reason in English only. */
 export function WebhookFailure({ webhook: { id, status } }: { webhook: Schemas['Webhook'] }) {
   const t = useTexts()
-  const formats = useFormats()
   const { data } = useQuery({
     queryKey: ['deliveries', 'failure', id],
     queryFn: ({ signal }) => {
@@ -25,11 +23,11 @@ export function WebhookFailure({ webhook: { id, status } }: { webhook: Schemas['
     enabled: status === 'failed',
   })
   const [delivery] = data ?? []
-  const cause = delivery && failureOf(delivery, t, formats)
+  const cause = delivery && failureOf(delivery, t)
   if (status !== 'failed' || !cause) return null
   return (
     <span className="webhook-failure">
-      {t.settings.failure(cause, delivery.attempt_count, formats.number(delivery.attempt_count))}{' '}
+      {t.settings.failure({ cause, n: delivery.attempt_count })}{' '}
       <Link to={`/settings/deliveries/${delivery.id}`}>{t.settings.look_at_it}</Link>
     </span>
   )

@@ -1,7 +1,6 @@
 import { Checkbox, Select, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
-import { useFormats } from '../app/formats.ts'
 import type { Definition } from '../record/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
@@ -49,7 +48,6 @@ const brokenIn = (problem: Problem) => Number(/^(\d+) existing value/.exec(probl
 export function FieldDialog(props: Props) {
   const { field, onClose, onSaved } = props
   const t = useTexts()
-  const formats = useFormats()
   const [broken, setBroken] = useState(false)
   async function send(values: Start) {
     try {
@@ -59,14 +57,14 @@ export function FieldDialog(props: Props) {
       if (!n) throw error
       setBroken(true)
       const { request_id } = error as Problem
-      throw new Problem(409, 'conflict', t.definitions.broken(formats.number(n), n === 1), request_id)
+      throw new Problem(409, 'conflict', t.definitions.broken({ n }), request_id)
     }
   }
   return (
     <FormDialog
       opened
       draft={`field-${field?.id ?? 'new'}`}
-      title={field ? t.definitions.edit(field.label) : t.definitions.create}
+      title={field ? t.definitions.edit({ label: field.label }) : t.definitions.create}
       action={field ? t.definitions.save : t.definitions.create}
       onClose={onClose}
       start={startOf(field)}

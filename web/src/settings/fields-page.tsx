@@ -5,13 +5,11 @@ import { useState } from 'react'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import { useCommands } from '../app/commands.ts'
 import { later } from '../app/contained.tsx'
-import { useFormats } from '../app/formats.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import type { OwnedKind } from '../record/assign.tsx'
 import { type Definition, definitionsQuery, owned } from '../record/definitions.ts'
-import { useKinds } from '../record/kinds.ts'
-import { useLanguage, useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { Empty } from '../ui/empty.tsx'
 import { focusBeside } from '../ui/focus.ts'
 import { Select } from '../ui/late-inputs.tsx'
@@ -25,8 +23,6 @@ const FieldDialog = later(async () => (await import('./field-dialog.tsx')).Field
 /** The custom fields of each kind of record: create, rename, order, delete. */
 export function FieldsPage() {
   const t = useTexts()
-  const language = useLanguage()
-  const kinds = useKinds()
   const client = useQueryClient()
   const writes = useMay()('workspace:write')
   const { address, change } = useAddress()
@@ -47,7 +43,7 @@ export function FieldsPage() {
       dataOf(api.POST('/api/v1/custom-fields', { params: { query: { force: 'true' } }, body })).then(refresh)
     try {
       await answerOf(api.DELETE('/api/v1/custom-fields/{id}', { params: { path: { id } } }))
-      offerUndo(t, t.definitions.deleted(field.label), again)
+      offerUndo(t, t.definitions.deleted({ label: field.label }), again)
     } catch (problem) {
       showProblem(problem, t)
     }
@@ -62,7 +58,7 @@ export function FieldsPage() {
           size="xs"
           w={170}
           aria-label={t.definitions.kind}
-          data={owned.map((value) => ({ value, label: kinds[value].names[language].many }))}
+          data={owned.map((value) => ({ value, label: t.kinds[value].many }))}
           value={resource}
           allowDeselect={false}
           onChange={(kind) => change({ kind }, true)}
@@ -119,7 +115,6 @@ export function FieldsPage() {
 /** Moves definitions. The list shows the new order at once; `said` tells it. */
 function useMoves(resource: OwnedKind, refresh: () => Promise<unknown>) {
   const t = useTexts()
-  const formats = useFormats()
   const client = useQueryClient()
   const [said, setSaid] = useState('')
   async function move(fields: readonly Definition[], from: number, by: number) {
@@ -133,7 +128,7 @@ function useMoves(resource: OwnedKind, refresh: () => Promise<unknown>) {
       queryKey,
       order.map((field, position) => ({ ...field, position })),
     )
-    setSaid(t.definitions.moved(moved.label, formats.number(to + 1), formats.number(order.length)))
+    setSaid(t.definitions.moved({ label: moved.label, place: to + 1, count: order.length }))
     try {
       for (const [position, { id, position: before }] of order.entries()) {
         if (position === before) continue
@@ -181,10 +176,10 @@ type ActionsProps = {
 function Actions({ label, is_first, is_last, onMove, onEdit, onDelete }: ActionsProps) {
   const t = useTexts()
   const actions = [
-    [t.definitions.move_up(label), ArrowUpIcon, () => onMove(-1), is_first],
-    [t.definitions.move_down(label), ArrowDownIcon, () => onMove(1), is_last],
-    [t.definitions.edit(label), PencilIcon, onEdit, false],
-    [t.definitions.delete(label), TrashIcon, onDelete, false],
+    [t.definitions.move_up({ label }), ArrowUpIcon, () => onMove(-1), is_first],
+    [t.definitions.move_down({ label }), ArrowDownIcon, () => onMove(1), is_last],
+    [t.definitions.edit({ label }), PencilIcon, onEdit, false],
+    [t.definitions.delete({ label }), TrashIcon, onDelete, false],
   ] as const
   return (
     <span className="definition-actions">

@@ -24,7 +24,7 @@ export function HeadersInput({ value, onChange, errors }: Props) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the name changes while it is typed
         <div key={index} ref={focusBeside} className="header-row">
           <TextInput
-            aria-label={t.webhooks.header_name(index + 1)}
+            aria-label={t.webhooks.header_name({ n: index + 1 })}
             placeholder="Authorization"
             autoComplete="off"
             value={name}
@@ -33,7 +33,7 @@ export function HeadersInput({ value, onChange, errors }: Props) {
             onChange={(event) => put(index, { name: event.currentTarget.value, kept: false })}
           />
           <TextInput
-            aria-label={t.webhooks.header_value(index + 1)}
+            aria-label={t.webhooks.header_value({ n: index + 1 })}
             placeholder={kept ? t.webhooks.kept : t.webhooks.value}
             autoComplete="off"
             value={text}
@@ -41,7 +41,7 @@ export function HeadersInput({ value, onChange, errors }: Props) {
           />
           <ActionIcon
             variant="subtle"
-            aria-label={t.webhooks.remove_header(index + 1)}
+            aria-label={t.webhooks.remove_header({ n: index + 1 })}
             onClick={() => onChange(value.filter((_, other) => other !== index))}
           >
             <XIcon />

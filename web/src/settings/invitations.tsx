@@ -28,12 +28,14 @@ export function Invitations({ writes }: { writes: boolean }) {
           <li key={invitation.id} className="settings-row">
             <span>{invitation.email}</span>
             <span>{t.people.roles[invitation.role]}</span>
-            <span className="soft">{t.settings.valid_until(formats.day(invitation.expires_at))}</span>
+            <span className="soft">
+              {t.settings.valid_until({ day: formats.day(invitation.expires_at) })}
+            </span>
             {writes && (
               <Button
                 variant="subtle"
                 color="red"
-                aria-label={t.settings.revoke_invitation(invitation.email)}
+                aria-label={t.settings.revoke_invitation({ email: invitation.email })}
                 onClick={() => setRevoking(invitation)}
               >
                 {t.settings.revoke}
@@ -43,7 +45,7 @@ export function Invitations({ writes }: { writes: boolean }) {
         ))}
       </ul>
       <Ask
-        title={t.settings.revoke_invitation(revoking?.email ?? '')}
+        title={t.settings.revoke_invitation({ email: revoking?.email ?? '' })}
         text={t.settings.revoke_invitation_text}
         action={t.settings.revoke}
         opened={revoking !== null}

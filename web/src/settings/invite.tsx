@@ -53,7 +53,7 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
         opened={link !== null}
         onClose={() => setLink(null)}
         title={t.settings.invitation_title}
-        text={t.settings.invitation_text(link?.email ?? '')}
+        text={t.settings.invitation_text({ email: link?.email ?? '' })}
         value={link?.url ?? ''}
         copy={t.settings.copy_link}
       />

@@ -6,7 +6,7 @@ import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { whoOf } from '../record/changes.tsx'
-import { useLanguage, useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { useCreating } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
@@ -44,7 +44,7 @@ export function KeysPage() {
     >
       <CreateKey opened={creating} onClose={() => setCreating(false)} />
       <Ask
-        title={t.settings.revoke_title(revoking?.name ?? '')}
+        title={t.settings.revoke_title({ name: revoking?.name ?? '' })}
         text={t.settings.revoke_text}
         action={t.settings.revoke}
         opened={revoking !== null}
@@ -61,14 +61,13 @@ export function KeysPage() {
 
 function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
   const t = useTexts()
-  const language = useLanguage()
   const formats = useFormats()
   return [
     { id: 'name', label: t.fields.name, cell: ({ name }) => name },
     {
       ...{ id: 'scopes', label: t.settings.scopes },
       cell: ({ scopes }) => {
-        const names = scopes ? scopeNames(scopes, t, language) : [t.settings.everything]
+        const names = scopes ? scopeNames(scopes, t) : [t.settings.everything]
         return <span title={names.join(', ')}>{names.join(', ')}</span>
       },
     },
@@ -100,7 +99,7 @@ function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
                 <Button
                   variant="subtle"
                   color="red"
-                  aria-label={t.settings.revoke_key(key.name)}
+                  aria-label={t.settings.revoke_key({ name: key.name })}
                   onClick={() => onRevoke(key)}
                 >
                   {t.settings.revoke}

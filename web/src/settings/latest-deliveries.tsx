@@ -43,7 +43,7 @@ export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
                 <Countdown at={next_attempt_at} />
               </span>
             )}
-            <DeliveryStatus status={status} failure={failureOf(delivery, t, formats)} />
+            <DeliveryStatus status={status} failure={failureOf(delivery, t)} />
             <time dateTime={created_at} title={formats.exact(created_at)} className="numbers soft">
               {formats.moment(created_at)}
             </time>

@@ -1,7 +1,6 @@
 import { Checkbox, Text } from '@mantine/core'
 import { useState } from 'react'
 import { answerOf, api, type Schemas } from '../api/client.ts'
-import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { useMembers } from '../record/members.ts'
 import { type Texts, useTexts } from '../texts/with-settings.ts'
@@ -43,7 +42,6 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
   const [heir, setHeir] = useState(keep)
   const { member, keys } = change
   const own = member.id === user.id
-  const written = useFormats().number(keys)
   return (
     <Ask
       {...wordsOf(change, own, t)}
@@ -55,7 +53,7 @@ export function MemberDialog({ change, onClose, onDo }: Props) {
       {keys > 0 && (
         <>
           <Text size="sm" my="sm">
-            {own ? t.settings.keys_of_yours(keys, written) : t.settings.keys_of_person(keys, written)}
+            {own ? t.settings.keys_of_yours({ n: keys }) : t.settings.keys_of_person({ n: keys })}
           </Text>
           <Checkbox
             label={own ? t.settings.revoke_my_keys : t.settings.revoke_their_keys}
@@ -88,7 +86,7 @@ function Heir({ member, own, value, onChange }: HeirProps) {
       label={own ? t.settings.hand_yours_to : t.settings.hand_theirs_to}
       description={t.settings.hand_text}
       data={[
-        { value: keep, label: own ? t.settings.keep_yours : t.settings.keep_theirs(member.name) },
+        { value: keep, label: own ? t.settings.keep_yours : t.settings.keep_theirs({ name: member.name }) },
         ...others.map(({ id, label }) => ({ value: id, label })),
         { value: nobody, label: t.record.nobody },
       ]}
@@ -105,12 +103,16 @@ function wordsOf({ member: { name }, role }: MemberChange, own: boolean, t: Text
   if (role === null)
     return own
       ? { title: settings.leave_title, text: settings.leave_text, action: settings.leave }
-      : { title: settings.remove_title(name), text: settings.remove_text, action: app.remove }
+      : { title: settings.remove_title({ name }), text: settings.remove_text, action: app.remove }
   const given = people.roles[role]
   return own
-    ? { title: settings.own_role_title, text: settings.own_role_text(given), action: settings.change_role }
+    ? {
+        title: settings.own_role_title,
+        text: settings.own_role_text({ role: given }),
+        action: settings.change_role,
+      }
     : {
-        title: settings.change_role_title(name, given),
+        title: settings.change_role_title({ name, role: given }),
         text: settings.role_texts[role],
         action: settings.change_role,
       }

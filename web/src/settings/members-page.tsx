@@ -4,7 +4,6 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { laterDialog } from '../app/contained.tsx'
-import { useFormats } from '../app/formats.ts'
 import { showProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { useOwnerName } from '../record/members.ts'
@@ -19,6 +18,9 @@ import { Invitations } from './invitations.tsx'
 import { keysLeft, type MemberChange, MemberDialog } from './members-page-dialog.tsx'
 import { type Role, roles } from './roles.ts'
 import { SettingsFrame } from './settings-frame.tsx'
+
+// The service hands over so many records in its answer, and the others afterwards.
+const at_once = 50
 
 const Invite = laterDialog(async () => (await import('./invite.tsx')).Invite)
 
@@ -64,7 +66,7 @@ export function MembersPage() {
       } else {
         const body = { role, ...(revoke_keys && { revoke_keys }) }
         await dataOf(api.PUT('/api/v1/members/{user_id}', { params: { path }, body }))
-        showMessage(t.settings.role_changed(member.name, t.people.roles[role]))
+        showMessage(t.settings.role_changed({ name: member.name, role: t.people.roles[role] }))
         if (own) await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
       }
       await refresh()
@@ -128,7 +130,6 @@ const removed = (removal: Promise<unknown>) =>
 /** Gives the records of a member to another one, or to nobody. */
 function useHandOver() {
   const t = useTexts()
-  const formats = useFormats()
   const ownerNameOf = useOwnerName()
   return async ({ id, name }: Member, to: string | null) => {
     const path = { user_id: id }
@@ -136,7 +137,9 @@ function useHandOver() {
       api.POST('/api/v1/members/{user_id}/reassign', { params: { path }, body: { to } }),
     )
     const who = to && (ownerNameOf(to) ?? '')
-    showMessage(t.settings.handed_over(count, formats.number(count), name, who))
+    showMessage(
+      t.settings.handed_over({ n: count, from: name, to: who ?? t.record.no_one, later: count > at_once }),
+    )
   }
 }
 
@@ -180,7 +183,7 @@ function useColumns(changing: Changing | null): Column<Member>[] {
           <Select
             size="xs"
             w={124}
-            aria-label={t.settings.role_of(member.name)}
+            aria-label={t.settings.role_of({ name: member.name })}
             data={given.map((role) => ({ value: role, label: t.people.roles[role] }))}
             value={member.role}
             onChange={(role) => role && role !== member.role && changing(member, role as Role)}
@@ -198,7 +201,9 @@ function useColumns(changing: Changing | null): Column<Member>[] {
               mine(member) && (
                 <ActionIcon
                   color="red"
-                  aria-label={member.id === user.id ? t.settings.leave : t.settings.remove_of(member.name)}
+                  aria-label={
+                    member.id === user.id ? t.settings.leave : t.settings.remove_of({ name: member.name })
+                  }
                   title={member.id === user.id ? t.settings.leave : t.app.remove}
                   onClick={() => changing(member, null)}
                 >

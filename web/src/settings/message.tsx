@@ -25,7 +25,7 @@ export function Message({ title, line, headers, body, actions }: Props) {
       <h3 id={id}>{title}</h3>
       <code className="message-line">{line}</code>
       <details className="message-headers">
-        <summary>{t.settings.headers(entries.length)}</summary>
+        <summary>{t.settings.headers({ n: entries.length })}</summary>
         <dl>
           {entries.map(([name, value]) => (
             <div key={name}>

@@ -1,5 +1,4 @@
-import type { Formats } from '../app/intl.ts'
-import type { settings } from '../texts/en/settings.ts'
+import type { settings } from '../texts/generated/en/settings.ts'
 
 // Not the types of the API and of all texts, so that tests without a browser can import this file.
 type Texts = { settings: Pick<typeof settings, 'no_answer_in' | 'delivery_status'> & { errors: object } }
@@ -7,13 +6,9 @@ type Texts = { settings: Pick<typeof settings, 'no_answer_in' | 'delivery_status
 type Ended = { status: number | null; error_code: string | null; duration_ms: number }
 
 /** How an attempt ended, in a few words: the status of its answer, or why it got none. */
-export function outcomeOf(
-  { status, error_code, duration_ms }: Ended,
-  t: Texts,
-  { number }: Pick<Formats, 'number'>,
-): string {
+export function outcomeOf({ status, error_code, duration_ms }: Ended, t: Texts): string {
   if (status !== null && (error_code === null || error_code === 'http_error')) return `HTTP ${status}`
-  if (error_code === 'timeout') return t.settings.no_answer_in(number(Math.round(duration_ms / 1000)))
+  if (error_code === 'timeout') return t.settings.no_answer_in({ seconds: Math.round(duration_ms / 1000) })
   const errors = t.settings.errors as Record<string, { name: string } | undefined>
   return errors[error_code ?? '']?.name ?? error_code ?? ''
 }
@@ -25,7 +20,7 @@ type Listed = {
 }
 
 /** How the newest attempt of a listed delivery failed; null if it did not. */
-export const failureOf = (row: Listed, t: Texts, formats: Pick<Formats, 'number'>) =>
+export const failureOf = (row: Listed, t: Texts) =>
   row.last_error_code
     ? outcomeOf(
         {
@@ -34,7 +29,6 @@ export const failureOf = (row: Listed, t: Texts, formats: Pick<Formats, 'number'
           duration_ms: row.last_duration_ms ?? 0,
         },
         t,
-        formats,
       )
     : null
 

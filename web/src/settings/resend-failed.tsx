@@ -15,7 +15,7 @@ type Props = { webhook_id?: string | undefined; opened: boolean; onClose: () => 
 /** Resends the failed deliveries of a webhook: all, or those created since a time. */
 export function ResendFailed({ webhook_id, opened, onClose }: Props) {
   const t = useTexts()
-  const { zone, number } = useFormats()
+  const { zone } = useFormats()
   const client = useQueryClient()
   const { data: webhooks } = useWebhooks()
   const required = t.app.field_problems.required
@@ -35,7 +35,7 @@ export function ResendFailed({ webhook_id, opened, onClose }: Props) {
       }}
       onSent={({ count }) => {
         client.invalidateQueries({ queryKey: ['deliveries'] })
-        showMessage(t.settings.resent_many(count, number(count)))
+        showMessage(t.settings.resent_many({ n: count }))
       }}
     >
       {({ getInputProps }) => (

@@ -1,5 +1,5 @@
 import { Checkbox, Input } from '@mantine/core'
-import { useLanguage, useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { byResource, resourceName } from './scopes.ts'
 
 type Props = {
@@ -13,7 +13,6 @@ type Props = {
 /** The scopes of a key: a row per resource, read and write side by side. */
 export function ScopeMatrix({ known, value, onChange, error }: Props) {
   const t = useTexts()
-  const language = useLanguage()
   const put = (scope: string, on: boolean) =>
     onChange(known.filter((one) => (one === scope ? on : value.includes(one))))
   const verbs = ['read', 'write'] as const
@@ -33,7 +32,7 @@ export function ScopeMatrix({ known, value, onChange, error }: Props) {
         <tbody>
           {[...byResource(known)].map(([resource, possible]) => (
             <tr key={resource}>
-              <th scope="row">{resourceName(resource, t, language)}</th>
+              <th scope="row">{resourceName(resource, t)}</th>
               {verbs.map((verb) => {
                 const scope = `${resource}:${verb}`
                 return (
@@ -41,7 +40,7 @@ export function ScopeMatrix({ known, value, onChange, error }: Props) {
                     {possible.includes(verb) && (
                       <Checkbox
                         size="xs"
-                        aria-label={`${resourceName(resource, t, language)}: ${t.settings.verbs[verb]}`}
+                        aria-label={`${resourceName(resource, t)}: ${t.settings.verbs[verb]}`}
                         checked={value.includes(scope)}
                         onChange={(event) => put(scope, event.currentTarget.checked)}
                       />

@@ -60,7 +60,7 @@ export function Sessions() {
                 <Button
                   variant="subtle"
                   color="red"
-                  aria-label={t.settings.end_session_of(device)}
+                  aria-label={t.settings.end_session_of({ device })}
                   disabled={ending}
                   onClick={() => end([session])}
                 >

@@ -3,7 +3,6 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, type EventName, type Schemas } from '../api/client.ts'
-import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { all_events } from '../kinds.ts'
 import { useTexts } from '../texts/with-settings.ts'
@@ -73,7 +72,6 @@ export function TestWebhook({ webhook_id }: { webhook_id: string }) {
 
 function Sent({ outcome }: { outcome: Schemas['DeliveryDetail'] }) {
   const t = useTexts()
-  const formats = useFormats()
   const attempt = outcome.attempts.at(-1)
   return (
     <>
@@ -82,7 +80,7 @@ function Sent({ outcome }: { outcome: Schemas['DeliveryDetail'] }) {
         <>
           <Outcome attempt={attempt} />
           <Text size="sm" c="dimmed" className="numbers">
-            {t.settings.ms(formats.number(attempt.duration_ms))}
+            {t.settings.ms({ n: attempt.duration_ms })}
           </Text>
         </>
       )}

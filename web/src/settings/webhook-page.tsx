@@ -133,7 +133,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
       )}
       {rotation_ends_at && Date.parse(rotation_ends_at) > Date.now() && (
         <Alert color="blue" variant="light" title={t.settings.rotating_title} mb="md" fz="sm">
-          {t.settings.rotating_text(formats.moment(rotation_ends_at))}
+          {t.settings.rotating_text({ until: formats.moment(rotation_ends_at) })}
         </Alert>
       )}
       <Edit webhook={webhook} writes={writes} onSaved={keep} />

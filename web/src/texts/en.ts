@@ -1,25 +1,32 @@
-import { activities } from './en/activities.ts'
-import { app } from './en/app.ts'
-import { calendar } from './en/calendar.ts'
-import { companies } from './en/companies.ts'
-import { conflicts } from './en/conflicts.ts'
-import { contacts } from './en/contacts.ts'
-import { deals } from './en/deals.ts'
-import { definitions } from './en/definitions.ts'
-import { files } from './en/files.ts'
-import { filters } from './en/filters.ts'
-import { home } from './en/home.ts'
-import { imports } from './en/imports.ts'
-import { merges } from './en/merges.ts'
-import { notifications } from './en/notifications.ts'
-import { people } from './en/people.ts'
-import { fields, record } from './en/record.ts'
-import { reports } from './en/reports.ts'
-import type { settings } from './en/settings.ts'
-import { trash } from './en/trash.ts'
-import type { webhooks } from './en/webhooks.ts'
+import { activities } from './generated/en/activities.ts'
+import { app } from './generated/en/app.ts'
+import { calendar } from './generated/en/calendar.ts'
+import { companies } from './generated/en/companies.ts'
+import { conflicts } from './generated/en/conflicts.ts'
+import { contacts } from './generated/en/contacts.ts'
+import { deals } from './generated/en/deals.ts'
+import { definitions } from './generated/en/definitions.ts'
+import { fields } from './generated/en/fields.ts'
+import { files } from './generated/en/files.ts'
+import { filters } from './generated/en/filters.ts'
+import { home } from './generated/en/home.ts'
+import { imports } from './generated/en/imports.ts'
+import type { texts } from './generated/en/index.ts'
+import { kinds } from './generated/en/kinds.ts'
+import { merges } from './generated/en/merges.ts'
+import { notifications } from './generated/en/notifications.ts'
+import { people } from './generated/en/people.ts'
+import { record } from './generated/en/record.ts'
+import { reports } from './generated/en/reports.ts'
+import { trash } from './generated/en/trash.ts'
 
-const first = {
+/** Every text of the app, and the arguments of each message. Another language without one of them is a type error. */
+export type AllTexts = typeof texts
+
+/** The texts of each room. Those of the settings are there as soon as with-settings.ts is loaded. */
+export type Texts = Omit<AllTexts, 'settings' | 'webhooks'> & Partial<AllTexts>
+
+export const en: Texts = {
   app,
   home,
   contacts,
@@ -39,12 +46,5 @@ const first = {
   fields,
   record,
   reports,
+  kinds,
 }
-
-/** Every text of the app. Each language has all of them; the type checker verifies it. */
-export type AllTexts = typeof first & { settings: typeof settings; webhooks: typeof webhooks }
-
-/** The texts of each room. Those of the settings are there as soon as with-settings.ts is loaded. */
-export type Texts = typeof first & Partial<AllTexts>
-
-export const en: Texts = first

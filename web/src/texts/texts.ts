@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
 import { loaded } from '../app/loading.ts'
-import { en, type Texts } from './en.ts'
+import { type AllTexts, en, type Texts } from './en.ts'
 
 export type { Texts }
 export const languages = { en: 'English', de: 'Deutsch' } as const
@@ -15,10 +15,17 @@ export function preferredLanguage(wanted: readonly string[] = navigator.language
   return 'en'
 }
 
-/** The texts of a language; only English is part of the first load. */
-export async function loadTexts(language: Language): Promise<Texts> {
-  return language === 'de' ? (await loaded(import('./de.ts'))).de : en
+// English is part of the first load.
+const others: Record<Exclude<Language, 'en'>, () => Promise<{ texts: AllTexts }>> = {
+  de: () => import('./generated/de/index.ts'),
 }
+
+export async function loadTexts(language: Language): Promise<Texts> {
+  return language === 'en' ? en : (await loaded(others[language]())).texts
+}
+
+/** Takes the place of an argument that is shown as an element: the text is split at it. */
+export const place = '\n'
 
 export const TextsContext = createContext<{ language: Language; texts: Texts }>({ language: 'en', texts: en })
 export const useTexts = (): Texts => useContext(TextsContext).texts

@@ -1,6 +1,6 @@
-import { settings } from './en/settings.ts'
-import { webhooks } from './en/webhooks.ts'
 import { type AllTexts, en } from './en.ts'
+import { settings } from './generated/en/settings.ts'
+import { webhooks } from './generated/en/webhooks.ts'
 import { useTexts as useFirstTexts } from './texts.ts'
 
 // The settings have a third of all texts, which no other page needs.

@@ -8,30 +8,34 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useReadable, whoOf } from '../record/changes.tsx'
 import { useLabels } from '../record/kinds.ts'
-import { type Texts, useTexts } from '../texts/texts.ts'
+import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 
-import { useKindNames } from './kind-names.ts'
+import { useKindsInSentence } from './kind-names.ts'
 
 export type AuditEntry = Schemas['ListedAuditEntry']
 
 /** An audit entry as a sentence: who did what to which record, when. The fields unfold below. */
 export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: string | null }) {
   const t = useTexts()
-  const names = useKindNames()
+  const names = useKindsInSentence()
   const id = useId()
   const [open, setOpen] = useState(false)
   const { actor, action, kind, occurred_at } = entry
   const who = whoOf(actor, t)
   // A session has no name and no page.
   const has_name = kind !== 'sessions'
-  const done = t.trash.actions[action] ?? action
+  const { actions, of_sessions } = t.trash
+  const done = actions[action as keyof typeof actions] ?? action
+  const without_object = of_sessions[action as keyof typeof of_sessions]
   const [before = '', after = ''] = (
-    has_name ? t.trash.sentence(who, done) : (t.trash.of_sessions[action] ?? t.trash.of_session)(who, done)
+    has_name
+      ? t.trash.sentence({ who, action: done, record: place })
+      : (without_object?.({ who }) ?? t.trash.of_session({ who, action: done }))
   )
-    .split('{record}')
+    .split(place)
     .map((part) => part.trim())
-  const named = t.trash.record_named(names[kind] ?? kind, name)
+  const named = t.trash.record_named({ kind: names[kind] ?? kind, name })
   return (
     <li className="audit-row">
       <div className="audit-line">

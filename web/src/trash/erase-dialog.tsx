@@ -23,7 +23,7 @@ export function EraseDialog({
   return (
     <FormDialog
       opened
-      title={t.trash.erase_title(row.name)}
+      title={t.trash.erase_title({ name: row.name })}
       action={t.trash.erase}
       color="red"
       onClose={onClose}
@@ -33,7 +33,7 @@ export function EraseDialog({
       })}
       send={() => answerOf(api.DELETE('/api/v1/trash/{kind}/{id}', { params: { path } }))}
       onSent={() => {
-        showMessage(t.trash.erased(row.name))
+        showMessage(t.trash.erased({ name: row.name }))
         onErased()
       }}
     >
@@ -45,7 +45,11 @@ export function EraseDialog({
             {t.trash.erase_kept}
           </Text>
           {names && (
-            <TextInput label={t.trash.type_name(row.name)} autoComplete="off" {...getInputProps('name')} />
+            <TextInput
+              label={t.trash.type_name({ name: row.name })}
+              autoComplete="off"
+              {...getInputProps('name')}
+            />
           )}
         </>
       )}

@@ -5,7 +5,6 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { note_kinds, notedOf, recordOfNote } from '../api/note-kinds.ts'
-import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { useCounted, useShowFailed } from '../record/bulk.tsx'
 import { useAllKinds } from '../record/kinds.ts'
@@ -40,7 +39,6 @@ export function TrashPage() {
   const [erasing, setErasing] = useState<Row | null>(null)
   const counted = useCounted()
   const showFailed = useShowFailed()
-  const formats = useFormats()
   const [restoring, setRestoring] = useState(false)
   const query = {
     ...(view.filters.kind && { kind: view.filters.kind as Trashed['kind'] }),
@@ -67,8 +65,8 @@ export function TrashPage() {
     if (done.length)
       showMessage(
         done.length === 1
-          ? t.app.restored(done[0]?.name ?? '')
-          : t.trash.restored_many(done.length, formats.number(done.length)),
+          ? t.app.restored({ what: done[0]?.name ?? '' })
+          : t.trash.restored_many({ n: done.length }),
       )
     showFailed(failed, ({ name }) => name, chosen.length)
     await readAgain()
@@ -92,7 +90,7 @@ export function TrashPage() {
       ...{ id: 'gone', label: t.trash.gone_in, width: 120 },
       cell: ({ removed_at }) => (
         <time dateTime={removed_at}>
-          {t.trash.days_left(Math.ceil((Date.parse(removed_at) - Date.now()) / day_ms))}
+          {t.trash.days_left({ n: Math.max(0, Math.ceil((Date.parse(removed_at) - Date.now()) / day_ms)) })}
         </time>
       ),
     },
@@ -181,8 +179,8 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
           component={Link}
           to={`/audit-log?kind=${kind}&record_id=${record_id}`}
           className="trash-link"
-          aria-label={t.trash.history_of(name)}
-          title={t.trash.history_of(name)}
+          aria-label={t.trash.history_of({ name })}
+          title={t.trash.history_of({ name })}
         >
           <HistoryIcon />
         </ActionIcon>
@@ -193,14 +191,19 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
           disabled={busy}
           leftSection={<ReplyIcon size={14} />}
           className="trash-restore"
-          aria-label={t.trash.restore_one(name)}
+          aria-label={t.trash.restore_one({ name })}
           onClick={onRestore}
         >
           <span className="trash-word">{t.trash.restore}</span>
         </Button>
       )}
       {may('trash:write') && (
-        <ActionIcon color="red" aria-label={t.trash.erase_one(name)} title={t.trash.erase} onClick={onErase}>
+        <ActionIcon
+          color="red"
+          aria-label={t.trash.erase_one({ name })}
+          title={t.trash.erase}
+          onClick={onErase}
+        >
           <TrashIcon />
         </ActionIcon>
       )}

@@ -2,7 +2,6 @@ import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
 import { most_selected } from './whole-list.ts'
@@ -22,7 +21,6 @@ export function BulkBar({ page, children }: Props) {
   const { more, clear } = page
   const count = page.chosen.length
   const t = useTexts()
-  const formats = useFormats()
   const focused = useRef(false)
   const row = useRef(0)
   // An action in the bar removes the bar. The focus moves to the first of the rows.
@@ -45,7 +43,7 @@ export function BulkBar({ page, children }: Props) {
     <section
       ref={bar}
       className="bulk-bar"
-      aria-label={t.app.selected(formats.number(count))}
+      aria-label={t.app.selected({ n: count })}
       onFocus={() => {
         focused.current = true
       }}
@@ -54,7 +52,7 @@ export function BulkBar({ page, children }: Props) {
       }}
     >
       <Text size="sm" fw={500} className="numbers">
-        {t.app.selected(formats.number(count))}
+        {t.app.selected({ n: count })}
       </Text>
       {more && (
         <Button
@@ -63,10 +61,10 @@ export function BulkBar({ page, children }: Props) {
           onClick={() => more.count === null && more.select()}
         >
           {more.count !== null
-            ? t.app.selecting(formats.number(more.count), formats.number(Math.min(more.total, most_selected)))
+            ? t.app.selecting({ n: more.count, of: Math.min(more.total, most_selected) })
             : more.total > most_selected
-              ? t.app.select_first(formats.number(most_selected), formats.number(more.total))
-              : t.app.select_matching(formats.number(more.total))}
+              ? t.app.select_first({ n: most_selected, of: more.total })
+              : t.app.select_matching({ n: more.total })}
         </Button>
       )}
       <Group gap="xs">{children}</Group>

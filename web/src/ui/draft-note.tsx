@@ -13,7 +13,7 @@ export function DraftNote({ now, onDiscard }: Props) {
   return (
     <span className="draft-note hint">
       <span role="status">{t.app.draft_restored}</span>
-      {now !== undefined && ` · ${t.app.draft_now(now)}`}
+      {now !== undefined && ` · ${t.app.draft_now({ value: now })}`}
       <Button
         size="compact-sm"
         variant="subtle"

@@ -87,7 +87,7 @@ function Operator({ filter, op, onChange }: OperatorProps) {
       <span className="one-line">{filter.label}</span>
       <NativeSelect
         size="xs"
-        aria-label={t.filters.operator(filter.label)}
+        aria-label={t.filters.operator({ label: filter.label })}
         data={all.map((value) => ({ value, label: words[value] }))}
         value={op}
         onChange={(event) => onChange(event.currentTarget.value as FilterOp)}
@@ -261,7 +261,7 @@ function AddValue({ filter, add, removeLast }: AddProps) {
     const value = read(written)
     if (value === null) {
       const form = kind === 'day' ? writeDay(t.app.day_letters, locale) : '1234.5'
-      return setWrong(kind === 'day' ? t.app.no_day(form) : t.app.no_number(form))
+      return setWrong(kind === 'day' ? t.app.no_day({ form }) : t.app.no_number({ form }))
     }
     setText('')
     add(value)
@@ -269,7 +269,7 @@ function AddValue({ filter, add, removeLast }: AddProps) {
   return (
     <TextInput
       size="xs"
-      aria-label={t.filters.value(label)}
+      aria-label={t.filters.value({ label })}
       placeholder={kind === 'day' ? writeDay(t.app.day_letters, locale) : t.filters.add_value}
       data-autofocus
       autoComplete="off"
@@ -306,7 +306,7 @@ function Range({ filter, draft, onChange }: ValuesProps) {
     onChange({ ...draft, [side]: value === null ? null : String(value) })
   function endInput(side: 'from' | 'to') {
     const value = draft[side]
-    const name = side === 'from' ? t.filters.start(label) : t.filters.end(label)
+    const name = side === 'from' ? t.filters.start({ label }) : t.filters.end({ label })
     const shared = { size: 'xs', 'aria-label': name } as const
     const first = { 'data-autofocus': side === 'from' || op === 'to' || undefined }
     if (kind === 'number') {

@@ -148,7 +148,7 @@ function FieldDialog({ filters, custom, onPick, onClose }: DialogProps) {
   const among = (those: readonly Filter[]) => matching(text, those.map(entryOf))
   const named = filters.some(({ name }) => name === customName(key))
   // A key without a definition.
-  const other = custom && key && !named ? [otherFilter(key, t.filters.custom_field(key))] : []
+  const other = custom && key && !named ? [otherFilter(key, t.filters.custom_field({ key }))] : []
   const groups = [
     { label: t.filters.fields, entries: among(filters.filter((one) => !one.custom)) },
     {
@@ -233,7 +233,7 @@ function Chip({ filter, condition, opened, onOpen, onClose, onChange }: ChipProp
             <FilterSentence filter={filter} condition={condition} />
           </button>
         </Popover.Target>
-        <Popover.Dropdown role="dialog" aria-label={t.filters.edit(filter.label)}>
+        <Popover.Dropdown role="dialog" aria-label={t.filters.edit({ label: filter.label })}>
           {FilterEditor && (
             <FilterEditor filter={filter} condition={condition} onChange={onChange} onClose={close} />
           )}
@@ -241,7 +241,7 @@ function Chip({ filter, condition, opened, onOpen, onClose, onChange }: ChipProp
       </Popover>
       <ActionIcon
         size={24}
-        aria-label={t.app.remove_filter(filter.label)}
+        aria-label={t.app.remove_filter({ name: filter.label })}
         onClick={() => (condition ? remove() : onClose())}
       >
         <XIcon size={12} />

@@ -27,7 +27,7 @@ export function DayInput(props: WrittenProps<string>) {
   const { locale } = useFormats()
   const read = useReadDay()
   const form = writeDay(t.app.day_letters, locale)
-  const own = { placeholder: form, wrong: t.app.no_day(form), picker: 'date' } as const
+  const own = { placeholder: form, wrong: t.app.no_day({ form }), picker: 'date' } as const
   return <WrittenInput {...own} {...props} {...inLocale(locale, read, writeDay)} />
 }
 
@@ -41,7 +41,7 @@ export function MomentInput(props: WrittenProps<string>) {
   const time = props.value?.split('T')[1] ?? usual_time
   const read = (text: string) => readMoment(text, locale) ?? readSpokenMoment(text, today(), time)
   const form = `${writeDay(t.app.day_letters, locale)} ${t.app.time_letters}`
-  const own = { placeholder: form, wrong: t.app.no_day(form), picker: 'datetime-local' } as const
+  const own = { placeholder: form, wrong: t.app.no_day({ form }), picker: 'datetime-local' } as const
   return <WrittenInput {...own} {...props} {...inLocale(locale, read, writeMoment)} />
 }
 
@@ -49,7 +49,7 @@ export function MomentInput(props: WrittenProps<string>) {
 export function TimeInput(props: WrittenProps<string>) {
   const t = useTexts()
   const { locale } = useFormats()
-  const own = { placeholder: t.app.time_letters, wrong: t.app.no_time(t.app.time_letters) }
+  const own = { placeholder: t.app.time_letters, wrong: t.app.no_time({ form: t.app.time_letters }) }
   return <WrittenInput {...own} {...props} {...inLocale(locale, readTime, writeTime)} />
 }
 
@@ -76,6 +76,6 @@ export function MoneyInput(props: WrittenProps<number>) {
 export function NumberInput(props: WrittenProps<number> & { read?: (text: string) => number | null }) {
   const t = useTexts()
   const { locale } = useFormats()
-  const own = { inputMode: 'decimal', wrong: t.app.no_number(writeNumber(1234.5, locale)) } as const
+  const own = { inputMode: 'decimal', wrong: t.app.no_number({ form: writeNumber(1234.5, locale) }) } as const
   return <WrittenInput {...own} {...inLocale(locale, readNumber, writeNumber)} {...props} />
 }

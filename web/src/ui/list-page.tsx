@@ -1,7 +1,6 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import type { Aborted } from '../api/client.ts'
-import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { ShownGroups } from './list-groups.ts'
@@ -104,11 +103,10 @@ type Props<Row extends Identified> = Omit<
 export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
   const { rows, groups, meta, error, refetch, setPage, selected, setSelected, old } = page
   const t = useTexts()
-  const formats = useFormats()
   return (
     <>
       <span role="status" className="unseen">
-        {rows && !old && t.app.found(formats.number(meta?.total ?? rows.length))}
+        {rows && !old && t.app.found({ n: meta?.total ?? rows.length })}
       </span>
       {error && <ProblemNote error={error} onRetry={refetch} />}
       {(meta || !error) && (

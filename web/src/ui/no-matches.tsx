@@ -7,6 +7,7 @@ import { type Filter, shownFilters } from './filters.tsx'
 import type { ListView } from './list-view.ts'
 
 type Props = {
+  /** The name of the records in a sentence. */
   many: string
   view: ListView
   filters: readonly Filter[]
@@ -27,7 +28,7 @@ export function NoMatches({ many, view, filters, line = false }: Props) {
       role={line ? 'status' : undefined}
     >
       <Text c="dimmed" ta="center">
-        {t.filters.none(many)} {t.filters.remove}
+        {t.filters.none({ many })} {t.filters.remove}
       </Text>
       <div className="no-matches">
         {shown.map(({ key, filter, condition }) => (

@@ -28,12 +28,12 @@ export function Reach({ people }: { people: readonly Reachable[] }) {
   )
 }
 
-type WaysProps = { ways: Way[]; icon: Icon; label: (name: string) => string; choose: string }
+type WaysProps = { ways: Way[]; icon: Icon; label: (values: { name: string }) => string; choose: string }
 
 function Ways({ ways, icon: Sign, label, choose }: WaysProps) {
   const [only, more] = ways
   if (!only) return null
-  if (!more) return <PageAction label={label(only.name)} icon={Sign} href={only.href} />
+  if (!more) return <PageAction label={label(only)} icon={Sign} href={only.href} />
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -44,7 +44,7 @@ function Ways({ ways, icon: Sign, label, choose }: WaysProps) {
       <Menu.Dropdown>
         {ways.map(({ name, href }) => (
           <Menu.Item key={`${name} ${href}`} component="a" href={href}>
-            {label(name)}
+            {label({ name })}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

@@ -63,7 +63,7 @@ export function MoreOfGroup({
     <tr className="table-group-more">
       <td colSpan={columns} data-phone>
         <Button variant="subtle" size="compact-sm" onClick={onMore}>
-          {t.record.more_of_group(useFormats().number(left))}
+          {t.record.more_of_group({ n: left })}
         </Button>
       </td>
     </tr>

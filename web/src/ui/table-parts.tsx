@@ -1,7 +1,6 @@
 import { ActionIcon, Group, Skeleton, Text } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { Link } from '@tanstack/react-router'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 
 export type Column<Row> = {
@@ -99,7 +98,7 @@ export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: Head
         <button
           type="button"
           className="sort-button"
-          title={t.app.sort_by(label)}
+          title={t.app.sort_by({ name: label })}
           onClick={() => onSort((sort === first ? other : first) ?? '')}
         >
           {label}
@@ -134,16 +133,14 @@ const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': t
 /** The shown range, the total, and the buttons for other pages. */
 export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
   const t = useTexts()
-  const formats = useFormats()
   const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
   if (last_page <= 1) return null
   const from = Math.min(total, (current_page - 1) * per_page + 1)
   const to = Math.min(total, current_page * per_page)
-  const n = formats.number
   return (
     <Group justify="flex-end" gap="sm" className="pager">
       <Text size="sm" c="dimmed" className="numbers">
-        {t.app.range(n(from), n(to), n(total))}
+        {t.app.range({ from, to, total })}
       </Text>
       <ActionIcon
         variant="default"

@@ -58,7 +58,7 @@ function Drawn<Row extends Identified>(props: Props<Row>) {
         <td className="table-check">
           <Checkbox
             size="xs"
-            aria-label={t.app.select_row(name)}
+            aria-label={t.app.select_row({ name })}
             checked={selected}
             onChange={({ nativeEvent }) => calls.toggle(row, (nativeEvent as MouseEvent).shiftKey)}
           />

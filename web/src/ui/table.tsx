@@ -1,7 +1,6 @@
 import { Checkbox, Text } from '@mantine/core'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
-import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
 import { type Drag, useColumnDrag } from './column-drag.ts'
 import { moveFocus } from './focus.ts'
@@ -107,7 +106,6 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
   const { selected, onSelect, lead, groups, old = false } = props
   const t = useTexts()
-  const formats = useFormats()
   const scroll = useRef<HTMLDivElement>(null)
   const stops = '[data-row-link], [data-group-toggle]'
   const links = () => [...(scroll.current?.querySelectorAll<HTMLElement>(stops) ?? [])]
@@ -253,7 +251,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
         </table>
         {groups?.cut && (
           <Text size="sm" c="dimmed" className="table-groups-cut">
-            {t.record.groups_cut(formats.number(groups.groups?.length ?? 0))}
+            {t.record.groups_cut({ n: groups.groups?.length ?? 0 })}
           </Text>
         )}
         {props.foot}

@@ -76,7 +76,7 @@ export function showCreated(texts: Texts, name: string, href: string, go: () => 
       {texts.app.open}
     </Button>
   )
-  const id = showOffer(texts, texts.app.created(name), button, opens, open)
+  const id = showOffer(texts, texts.app.created({ name }), button, opens, open)
 }
 
 /** Offers the newest Undo, and the newest created record, as commands while their toasts are visible. */

@@ -19,7 +19,7 @@ export function useUnsaved(label: string, written?: unknown) {
     if (!unreported) return
     const { value, error, why } = unreported
     lost.current = null
-    showProblem(error, t, t.app.not_saved(label, String(value ?? '–'), why))
+    showProblem(error, t, t.app.not_saved({ label, value: String(value ?? '–'), why }))
   }
   useEffect(() => {
     gone.current = false
