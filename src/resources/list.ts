@@ -11,7 +11,7 @@ import { match_keys, matchKeyOf } from '../db/lists/match-keys.ts'
 import type { Sorting } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
-import { type FieldProblem, invalid, refuse } from '../errors.ts'
+import { type FieldProblem, forbidden, invalid, refuse } from '../errors.ts'
 import type { Actor } from '../events/context.ts'
 import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../http/filter-values.ts'
 import { definitionsOf } from './definitions.ts'
@@ -36,21 +36,31 @@ export type ListRequest<Query = object> = {
   read?: ReadByIds<object>
 }
 
-type Asker = { workspace_id: number; actor: Actor }
+type Asker = { workspace_id: number; actor: Actor; scopes: readonly string[] | null }
 
-/** The request of a caller for the records that meet a query, without its page. */
-export const requestOf = <Query extends object>(
+/**
+ * The request of a caller for the records that meet a query, without its page. Throws 403 for a parameter that needs a scope
+ * which the caller lacks.
+ */
+export function requestOf<Query extends object>(
   resource: Resource,
-  { workspace_id, actor }: Asker,
+  { workspace_id, actor, scopes }: Asker,
   query: Query,
   now_ms: number,
-): Omit<ListRequest<Query>, 'listing'> => ({
-  workspace_id,
-  query,
-  conditions: conditionsOf(resource, query),
-  person_id: actor.kind === 'person' ? actor.id : null,
-  now: isoTime(now_ms),
-})
+): Omit<ListRequest<Query>, 'listing'> {
+  for (const [name, value] of Object.entries(query)) {
+    const scope = resource.parameter_scopes[name]
+    if (scope && value !== 'false' && scopes && !scopes.includes(scope))
+      throw forbidden(`The parameter ${name} needs ${scope}.`)
+  }
+  return {
+    workspace_id,
+    query,
+    conditions: conditionsOf(resource, query),
+    person_id: actor.kind === 'person' ? actor.id : null,
+    now: isoTime(now_ms),
+  }
+}
 
 export type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
 

@@ -100,6 +100,8 @@ export type Resource<C extends Columns = Columns> = Facts & {
   filter_by: Readonly<Record<string, RawBuilder<unknown>>>
   /** Short names of ranges, by the fields that they stand for: `due` for `due_at`. */
   filter_aliases: Readonly<Record<string, string>>
+  /** Parameters of the list that show records of another kind, and the scope that reads it. */
+  parameter_scopes: Readonly<Record<string, string>>
   /** The names of all start with the same part, such as `deal`. A resource without events has an empty list. */
   events: readonly EventDefinition[]
   /** How timelines show it: the type of the entry, and its place among entries of one time. */
@@ -132,6 +134,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   hidden: {},
   orders: [],
   filter_by: {},
+  parameter_scopes: {},
   has_timeline: false,
   saved_views: false,
   duplicates: [],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { refused } from '../../../test/envelope.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { makeKey } from '../../../test/keys.ts'
 
 let rapport: Rapport
 before(async () => {
@@ -111,4 +113,21 @@ test('details=true and the plain list have no progress, and a deal and its event
       assert.ok(!('next_activity' in one))
     }
   assert.ok(!('stage_since' in (await call('GET', `/deals/${id}`)).body.data))
+})
+
+test('a key that may not read activities gets no next activity and no filter by it', async () => {
+  await activity((await deal('Signs for the shop')).id, 'Not for every key', '2026-12-01T09:00:00Z')
+  const { call } = await makeKey(rapport, { scopes: ['deals:read'] })
+  for (const path of [
+    '?progress=true',
+    '?next_activity=null',
+    '/export?next_activity=!null&format=ndjson',
+    '/groups?by=stage&next_activity=!null',
+  ]) {
+    const reply = await call('GET', `/api/v1/deals${path}`)
+    assert.match(refused(reply, 403, 'forbidden').message, /activities:read/, path)
+  }
+  assert.equal((await call('GET', '/api/v1/deals?progress=false')).status, 200)
+  const both = await makeKey(rapport, { scopes: ['deals:read', 'activities:read'] })
+  assert.match((await both.call('GET', '/api/v1/deals?progress=true')).text, /Not for every key/)
 })
