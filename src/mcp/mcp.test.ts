@@ -139,6 +139,13 @@ describe('an assistant', () => {
       (await use('create_contact', { first_name: 'A', last_name: 'B', nonsense: 1 })).isError,
       true,
     )
+    // An assistant takes the name of the note's own field.
+    const unnamed = await use('add_note', { contact_id: 1, body: 'Wants an offer' })
+    assert.equal(unnamed.error.code, 'validation_failed')
+    assert.deepEqual(
+      unnamed.error.fields.map(({ field, code }: { field: string; code: string }) => [field, code]),
+      [['id', 'required']],
+    )
     for (const id of ['..', '.', '../deals', '%2e%2e'])
       assert.equal((await use('get_contact', { id })).error.code, 'not_found', id)
     assert.equal((await use('drop_everything')).error.code, 'not_found')

@@ -2,13 +2,14 @@ import { Readable } from 'node:stream'
 import type { CallToolResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { newId } from '../db/ids.ts'
+import { invalid } from '../errors.ts'
 import { refuseBeyond } from '../http/auth.ts'
 import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import { createSessions, group_pattern } from './sessions.ts'
-import { argumentsOf, requestOf, type Tool, toolsOf } from './tools.ts'
+import { argumentsOf, missingIn, requestOf, type Tool, toolsOf } from './tools.ts'
 
 // The Model Context Protocol, by which assistants use Rapport. A tool is an operation of the API: a call of a tool is a request
 // of the service to itself with the credential of the caller. So scopes, checks, limits and the audit log are the same.
@@ -118,6 +119,8 @@ export function mcpRoutes(
     if (!tool) return failed({ code: 'not_found', message: `There is no tool ${name} for you.` })
     if (asked !== undefined && !group_pattern.test(String(asked)))
       return failed({ code: 'validation_failed', message: 'change_group must be one that an answer named.' })
+    const missing = missingIn(tool, given)
+    if (missing.length) return failed(missingFields(missing))
     const header = request.headers[session_header]
     const change_group = tool.writes
       ? String(asked ?? (group_pattern.test(String(header)) ? header : sessions.of(request.access.id)))
@@ -173,6 +176,13 @@ const isInitialize = (body: unknown): boolean => (body as { method?: string } | 
 
 // The kind of records of a tool: the first part of its path.
 const kindOf = ({ operation }: Tool): string => operation.path.split('/')[3] ?? ''
+
+const missingFields = (names: readonly string[]) => {
+  const { code, message, fields } = invalid(
+    names.map((field) => ({ field, code: 'required', message: `${field} is required.` })),
+  )
+  return { code, message, fields }
+}
 
 const failed = (error: { code: string; message: string; fields?: unknown }): CallToolResult => ({
   isError: true,

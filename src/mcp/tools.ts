@@ -190,6 +190,12 @@ const plain = (schema: object): Record<string, unknown> =>
 // A URL parser removes `.` and `..`, and the request would reach another operation. No id begins with `~`.
 const segment = (value: string) => encodeURIComponent(value).replace(/^\.{1,2}$/, '~$&')
 
+/** The arguments of the path that a call lacks. The API cannot name them: its path has no place for a missing part. */
+export const missingIn = (tool: Tool, given: Readonly<Record<string, unknown>>): string[] =>
+  fieldsOf(tool).flatMap(({ part, name }) =>
+    part === 'params' && (given[name] === undefined || given[name] === null) ? [name] : [],
+  )
+
 /** The request that a call of a tool makes. */
 export function requestOf(tool: Tool, given: Readonly<Record<string, unknown>>) {
   let { path } = tool.operation
