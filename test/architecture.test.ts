@@ -238,11 +238,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The page on which visitors book. A booking finds or makes a contact and makes an appointment: it does what their own
   // rooms do.
   // Days as a zone has them, for visitors' calendars.
-  {
-    files: 'booking-site/days',
-    may: 'resources/booking-pages/availability',
-    packages: 'temporal-polyfill',
-  },
+  { files: 'booking-site/days', may: 'resources/booking-pages/availability', packages: 'temporal-polyfill' },
   // The style and the script of the public pages are files beside it.
   { files: 'booking-site/assets', may: 'http/server', packages: 'node:(crypto|fs)' },
   {
