@@ -6,12 +6,15 @@ import { bundleState } from './sources.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+const messages = {
+  none: 'Running the sources. A build starts in half the time: npm run build',
+  stale: 'Running the sources: dist/ is built from others. To build it again: npm run build',
+  current: 'Running the build in dist/, which is up to date.',
+}
+
 function chosen() {
   const state = bundleState(root)
-  if (process.argv[2] === 'serve' && state === 'current')
-    console.error('Running the build in dist/, which is up to date.')
-  if (process.argv[2] === 'serve' && state === 'stale')
-    console.error('dist/ is not built from these sources, so they run themselves. To build it: npm run build')
+  if (process.argv[2] === 'serve') console.error(messages[state])
   return state === 'current' ? 'bundle' : 'source'
 }
 
