@@ -1,6 +1,6 @@
 // runs: once, apart
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -30,6 +30,22 @@ after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 test('npx runs the package from its tarball in an empty folder, without another package', () => {
   assert.match(run('npx', ['--yes', tarball, '--version']), /^\d+\.\d+\.\d+\n$/)
+})
+
+test('the package says which Node it needs to one that is too old', () => {
+  const as = (version: string) => {
+    const preload = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
+    const words = ['--import', `data:text/javascript,${preload}`, join(folder, 'dist/main.js'), '--version']
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8' })
+    return { status, stdout, stderr }
+  }
+  for (const old of ['20.20.2', '24.10.9'])
+    assert.deepEqual(as(old), {
+      status: 1,
+      stdout: '',
+      stderr: `rapport: Node ${old} is too old. Use Node 24.11 or newer.\n`,
+    })
+  for (const enough of ['24.11.0', '26.10.0']) assert.equal(as(enough).status, 0)
 })
 
 test('the installed package serves API, web app, docs and booking pages, makes a backup, and stops with 0', async () => {
