@@ -22,6 +22,8 @@ const manifest = {
   type: 'module',
   bin: { rapport: 'main.js' },
   engines: { node: lowest_node },
+  // All but .cache, which a run of the program makes. npm adds README.md and LICENSE.
+  files: ['main.js', 'main.js.map', 'build.json', 'CHANGELOG.md', 'licences.md', 'parts', 'web', 'docs'],
 }
 
 const compress = (bytes: Buffer) =>

@@ -1,7 +1,7 @@
 // runs: once, apart
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -24,12 +24,25 @@ let tarball = ''
 before(async () => {
   mkdirSync(empty)
   await build(join(folder, 'dist'))
+  // A run of the program leaves compiled code beside it.
+  run(process.execPath, [join(folder, 'dist/main.js'), '--version'])
   tarball = `./${run('npm', ['pack', '--silent', join(folder, 'dist')]).trim()}`
 })
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 test('npx runs the package from its tarball in an empty folder, without another package', () => {
   assert.match(run('npx', ['--yes', tarball, '--version']), /^\d+\.\d+\.\d+\n$/)
+})
+
+test('the package has all files of the build, and nothing that a run of the program left there', () => {
+  const dist = join(folder, 'dist')
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(dist, name)).isFile())
+    .map((name) => `package/${name}`)
+  const kept = files.filter((name) => !name.startsWith('package/.cache/'))
+  assert.notEqual(kept.length, files.length)
+  const packed = run('tar', ['-tzf', tarball]).trim().split('\n')
+  assert.deepEqual(packed.sort(), kept.sort())
 })
 
 test('the package says which Node it needs to one that is too old', () => {
