@@ -47,7 +47,8 @@ export async function buildBinary(platform: Platform, dist: string, target: stri
     writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
     // The layout of a blob belongs to a version of Node, so the same version makes it, on this platform.
     const maker = nodeFor(here as Platform, version)
-    execFileSync(maker, ['--experimental-sea-config', join(work, 'sea.json')], {
+    // The seed makes the same compiled code each time.
+    execFileSync(maker, ['--random-seed=1', '--experimental-sea-config', join(work, 'sea.json')], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     const program = join(work, windows ? 'rapport.exe' : 'rapport')

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildClient } from '../scripts/build-client.ts'
+import { billOfMaterials } from './bill.ts'
 import { buildBinary } from './binary.ts'
 import { build } from './build.ts'
 import { keepDatabase } from './database.ts'
@@ -30,6 +31,7 @@ if (unknown !== undefined) throw new Error(`There is no executable for ${unknown
 
 const target = join(root, 'artefacts')
 const dist = join(root, 'dist')
+const time = sourceTime()
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 rmSync(target, { recursive: true, force: true })
@@ -37,7 +39,7 @@ mkdirSync(target)
 await build(dist)
 execFileSync('npm', ['pack', '--silent', dist, buildClient()], { cwd: target })
 for (const platform of names as Platform[]) await packBinary(platform)
-writeFileSync(join(target, `rapport-${version}.cdx.json`), bill())
+writeFileSync(join(target, `rapport-${version}.cdx.json`), billOfMaterials(time))
 writeFileSync(join(target, 'SHA256SUMS'), checksums())
 await keepDatabase()
 console.log(`artefacts/ has:\n${readFileSync(join(target, 'SHA256SUMS'), 'utf8')}`)
@@ -53,7 +55,7 @@ async function packBinary(platform: Platform) {
   // The package for Windows has none.
   if (existsSync(join(node, 'LICENSE'))) cpSync(join(node, 'LICENSE'), join(folder, 'LICENSE.node'))
   if (platform.startsWith('linux')) cpSync(join(root, 'release/install.sh'), join(folder, 'install.sh'))
-  execFileSync('tar', ['-czf', `${name}.tar.gz`, basename(folder)], { cwd: target })
+  pack(basename(folder), `${name}.tar.gz`)
   rmSync(folder, { recursive: true })
 }
 
@@ -66,27 +68,24 @@ async function inScratch(work: (folder: string) => Promise<void>) {
   }
 }
 
-type Component = { name: string; 'bom-ref': string }
+/** The time of the commit, or SOURCE_DATE_EPOCH in seconds. So the same checkout gives the same files. */
+function sourceTime(): Date {
+  const git = ['log', '-1', '--format=%ct']
+  const seconds = process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', git, { cwd: root, encoding: 'utf8' })
+  return new Date(Number(seconds) * 1000)
+}
 
-/** A bill of materials in CycloneDX: of the lock file, the packages that the program contains, as docs/licences.md lists them. */
-function bill(): string {
-  const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application']
-  const all = JSON.parse(execFileSync('npm', words, { cwd: root, encoding: 'utf8', maxBuffer: 1e8 }))
-  const page = readFileSync(join(root, 'docs/licences.md'), 'utf8')
-  const contained = new Set(
-    [...page.matchAll(/^\| .* \| \d+ \| (.*) \|$/gm)].flatMap(([, row = '']) => row.split(', ')),
-  )
-  const components = all.components.filter(({ name }: Component) => contained.has(name))
-  const refs = new Set<string>(
-    [all.metadata.component, ...components].map((one: Component) => one['bom-ref']),
-  )
-  const dependencies = all.dependencies
-    .filter(({ ref }: { ref: string }) => refs.has(ref))
-    .map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => ({
-      ref,
-      dependsOn: dependsOn.filter((one) => refs.has(one)),
-    }))
-  return `${JSON.stringify({ ...all, components, dependencies }, null, 2)}\n`
+/** Packs a folder. The tar of a Mac cannot leave out owners and times. */
+function pack(folder: string, archive: string) {
+  const fixed = [
+    '--sort=name',
+    `--mtime=@${time.getTime() / 1000}`,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+  ]
+  const words = process.platform === 'linux' ? fixed : []
+  execFileSync('tar', [...words, '-czf', archive, folder], { cwd: target })
 }
 
 /** The form that `sha256sum --check SHA256SUMS` reads. */
