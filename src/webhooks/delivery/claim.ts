@@ -60,7 +60,10 @@ type ClaimRequest = {
     webhook_id: string
     max_per_second?: number | null
     ordered?: 0 | 1
-    /** For an ordered webhook: records whose deliveries have just left the queue. */
+    /**
+     * For an ordered webhook whose outcomes this transaction has just written: records whose deliveries have left the queue, and that
+     * have further ones.
+     */
     ended?: readonly string[]
   }[]
   /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
@@ -101,11 +104,19 @@ async function chooseDue(tx: Db, request: ClaimRequest): Promise<Due[]> {
       const room = limitOf(webhook_id, promised)
       if (room < 1) return []
       promised += room
-      const alone = max_per_second !== null || ordered === 1
-      const limit = alone ? Math.min(room, await pacing.free(webhook)) : room
-      if (limit < 1) return []
-      const search = { workspace_id, webhook_id, elapsed_ms, limit }
-      return ordered ? findInOrder(tx, search, elapsed_ms + lease_ms, webhook.ended) : findDue(tx, search)
+      const search = { workspace_id, webhook_id, elapsed_ms, limit: room }
+      if (ordered) {
+        const free = pacing.free(webhook)
+        // After an outcome, this transaction has the lock. Otherwise do not search, and lock rows, in vain.
+        if (!webhook.ended && (await free) < 1) return []
+        return findInOrder(tx, search, {
+          lease_ends_ms: elapsed_ms + lease_ms,
+          records: webhook.ended ?? [],
+          free,
+        })
+      }
+      const limit = max_per_second === null ? room : Math.min(room, await pacing.free(webhook))
+      return limit < 1 ? [] : findDue(tx, { ...search, limit })
     })
     for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, fits))
   }

@@ -19,6 +19,7 @@ import {
   release,
 } from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
+import type { OfEnded } from './in-order.ts'
 import { claimInterrupted, hasInterrupted } from './interruptions.ts'
 import { measure } from './measure.ts'
 import { createOutcomes } from './outcomes.ts'
@@ -214,17 +215,21 @@ export function createDispatcher(options: DispatcherOptions) {
 
   // Claims as many deliveries of each webhook as have just succeeded, without a poll. When slots are scarce, or an
   // attempt failed, the next poll decides instead.
-  async function refill(tx: Db, ended: readonly Ended[]): Promise<LoadedClaim[]> {
+  async function refill(
+    tx: Db,
+    ended: readonly Ended[],
+    followed: readonly OfEnded[],
+  ): Promise<LoadedClaim[]> {
     if (!running || capacity.crowded()) return []
     const webhooks = new Map<string, Webhooks[number] & { slots: number; ended: string[] }>()
     for (const { claim: done, outcome } of ended) {
       const { workspace_id, webhook_id, max_per_second, ordered } = done
       const webhook = { workspace_id, webhook_id, max_per_second, ordered }
       const entry = webhooks.get(webhook_id) ?? { ...webhook, slots: 0, ended: [] }
-      if (done.record_key !== null) entry.ended.push(done.record_key)
       entry.slots += outcome.ok && done.kind !== 'ping' ? 1 : -Infinity
       webhooks.set(webhook_id, entry)
     }
+    for (const { webhook_id, record_key } of followed) webhooks.get(webhook_id)?.ended.push(record_key)
     return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0)
   }
 

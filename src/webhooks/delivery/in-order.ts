@@ -27,30 +27,54 @@ const lookAhead = prepare((db, p: Search) =>
 const rows_at_once = 200
 const max_reads = 10
 
+type Options = {
+  /** The lease that the caller gives the deliveries. */
+  lease_ends_ms: number
+  /** Records whose deliveries have just left the queue, and that have further ones. */
+  records: readonly string[]
+  /** How many deliveries may start, once the webhook is locked. The statement of the lock was sent before. */
+  free: Promise<number>
+}
+
 /**
- * Due deliveries of an ordered webhook, at most one of each record. First those of the records in `ended`, whose deliveries
- * have just left the queue: they need no search. Then the oldest. `lease_ends_ms` is the lease that the caller gives them.
+ * Due deliveries of an ordered webhook, at most one of each record. First those of the given records, which need no search. Then
+ * the oldest.
  */
 export async function findInOrder(
   tx: Db,
-  search: Search,
-  lease_ends_ms: number,
-  ended: readonly string[] = [],
+  { limit: room, ...search }: Search,
+  { lease_ends_ms, records, free }: Options,
 ): Promise<Due[]> {
-  const { workspace_id, webhook_id, elapsed_ms, limit } = search
-  const records = ended.map((record_key) => ({ workspace_id, webhook_id, record_key }))
-  const next = (await firstOf(tx, records, { elapsed_ms })).slice(0, limit)
-  if (next.length === limit) return next
-  return [...next, ...(await oldest(tx, { ...search, limit: limit - next.length }, lease_ends_ms, next))]
+  const { workspace_id, webhook_id, elapsed_ms } = search
+  const keys = records.slice(0, room).map((record_key) => ({ workspace_id, webhook_id, record_key }))
+  // Mostly no row is blocked, and a first look at as many rows as are wanted suffices. These statements are sent together.
+  const [allowed, next, first] = await Promise.all([
+    free,
+    firstOf(tx, keys, { elapsed_ms }),
+    keys.length < room ? lookAhead(tx, { ...search, limit: room }) : [],
+  ])
+  const limit = Math.min(room, allowed)
+  if (next.length >= limit) return next.slice(0, Math.max(0, limit))
+  return [
+    ...next,
+    ...(await oldest(tx, { ...search, limit }, { lease_ends_ms, next, first, looked_at: room })),
+  ]
 }
 
-async function oldest(tx: Db, search: Search, lease_ends_ms: number, next: readonly Found[]): Promise<Due[]> {
-  const { elapsed_ms, limit } = search
+type Look = { lease_ends_ms: number; next: readonly Found[]; first: Seen[]; looked_at: number }
+type Seen = Found & { run_at_ms: number; blocked_until_ms: number | null }
+
+async function oldest(
+  tx: Db,
+  search: Search,
+  { lease_ends_ms, next, first, looked_at }: Look,
+): Promise<Due[]> {
+  const { elapsed_ms } = search
+  const limit = search.limit - next.length
+  const known = new Set(next.map(({ delivery_id }) => delivery_id))
+  let found = first
+  let window = looked_at
   for (let reads = 1; ; reads++) {
-    // Few rows are blocked, unless one record has many events.
-    const window = reads === 1 ? 2 * limit + next.length : rows_at_once + 2 * limit
-    const found = await lookAhead(tx, { ...search, limit: window })
-    const known = new Set(next.map(({ delivery_id }) => delivery_id))
     const free = found.filter((row) => row.blocked_until_ms === null && !known.has(row.delivery_id))
     const chosen = free.slice(0, limit)
     const taken = new Set([...next, ...chosen].map(({ record_key }) => record_key))
@@ -59,9 +83,11 @@ async function oldest(tx: Db, search: Search, lease_ends_ms: number, next: reado
       const until = taken.has(row.record_key) ? lease_ends_ms : Math.max(blocked_until_ms, elapsed_ms)
       return until > row.run_at_ms ? [{ ...row, run_at_ms: until }] : []
     })
-    await postpone(tx, blocked, {})
+    defer(tx, postpone(tx, blocked, {}))
     if (chosen.length === limit || found.length < window || !blocked.length || reads === max_reads)
       return chosen
+    window = Math.min(4 * window, rows_at_once + 2 * limit)
+    found = await lookAhead(tx, { ...search, limit: window })
   }
 }
 
@@ -73,9 +99,11 @@ const postpone = prepareRows(postponed, (db, { row, rows }) => ({
 }))
 
 const of_record = { workspace_id: 'bigint!', webhook_id: 'text!', record_key: 'text!' } as const
-type OfRecord = { [Name in keyof typeof of_record]: RawBuilder<unknown> }
+type OfRecord = { workspace_id: number; webhook_id: string; record_key: string }
 
-const firstId = (row: OfRecord) => sql`SELECT n.delivery_id FROM webhook_queue AS n
+const firstId = (
+  row: { [Name in keyof OfRecord]: RawBuilder<unknown> },
+) => sql`SELECT n.delivery_id FROM webhook_queue AS n
   WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key}
   ORDER BY n.order_seq, n.delivery_id LIMIT 1`
 
@@ -113,11 +141,29 @@ const releaseFirst = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms:
 })
 
 type Ended = { workspace_id: number; webhook_id: string; record_key: string | null }
+/** An ended delivery of a record. */
+export type OfEnded = OfRecord & { delivery_id: string }
+
+const isOrdered = <Row extends Ended>(row: Row): row is Row & OfRecord => row.record_key !== null
+
+const ended = { ...of_record, delivery_id: 'text!' } as const
+const followedOf = prepareRows(ended, (db, { row, rows }) => ({
+  compile: () =>
+    sql<OfEnded>`
+      SELECT ${row.workspace_id} AS workspace_id, ${row.webhook_id} AS webhook_id, ${row.record_key} AS record_key, ${row.delivery_id} AS delivery_id
+      ${rows('FROM')} WHERE EXISTS (SELECT 1 FROM webhook_queue AS n
+        WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key} AND n.delivery_id <> ${row.delivery_id})`.compile(
+      db,
+    ),
+}))
+
+/** The deliveries among these whose record has others in the queue. The caller has locked the webhooks. */
+export const findFollowed = (
+  tx: Db,
+  rows: readonly (Ended & { delivery_id: string })[],
+): Promise<OfEnded[]> => followedOf(tx, rows.filter(isOrdered), {})
 
 /** Makes the next deliveries due, of the records whose deliveries have left the queue. */
 export function releaseNext(tx: Db, ended: readonly Ended[], elapsed_ms: number): void {
-  const records = ended.flatMap(({ record_key, ...row }) =>
-    record_key === null ? [] : [{ ...row, record_key }],
-  )
-  defer(tx, releaseFirst(tx, records, { elapsed_ms }))
+  defer(tx, releaseFirst(tx, ended.filter(isOrdered), { elapsed_ms }))
 }

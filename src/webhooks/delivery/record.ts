@@ -9,7 +9,7 @@ import { notifyOfFailure } from '../../events/notify.ts'
 import { insertAttempts } from './attempts.ts'
 import { type Claim, isRepeated } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
-import { releaseNext } from './in-order.ts'
+import { findFollowed, type OfEnded, releaseNext } from './in-order.ts'
 import { nextAttemptAt } from './schedule.ts'
 
 /** An attempt that has ended. `interrupted`: it crashed the process too often; it is listed, but is not a try. */
@@ -21,14 +21,15 @@ type Result = Ended & { tries: number; next_ms: number | null }
 /**
  * Writes the outcomes of attempts, and whether each delivery is done, due again or failed, in a few statements. Only
  * the holder of a lease may write. A lease is lost if the webhook was deleted, or if another process took it. Then this
- * function only adds the attempt to the log of a cancelled delivery.
+ * function only adds the attempt to the log of a cancelled delivery. Returns the ended deliveries of ordered webhooks
+ * whose records have further ones, which are now due.
  */
 export async function record(
   tx: Db,
   ended: readonly Ended[],
   /** The installation's, for webhooks without their own. */
   retry_delays: readonly number[],
-): Promise<void> {
+): Promise<OfEnded[]> {
   const results = ended.map((attempt): Result => {
     const tries = attempt.claim.tries + (attempt.interrupted ? 0 : 1)
     const own = attempt.claim.retry_delays
@@ -43,19 +44,24 @@ export async function record(
   // Lock webhooks, then the queue, then the log. A deletion uses the same order, so the two cannot deadlock.
   // Statements that do not depend on each other are sent together.
   const claims = results.map(({ claim }) => claim)
-  const [statuses, found] = await Promise.all([
+  const [, statuses, found, followed] = await Promise.all([
+    followIndexes(tx),
     changeable(tx, results),
     heldOf(tx, claims, {}),
-    followIndexes(tx),
+    findFollowed(tx, claims),
   ])
   const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
   const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
   defer(tx, insertAttempts(tx, own.map(logged)))
   updateDeliveries(tx, own)
   updateQueue(tx, own)
+  const done = new Set(own.flatMap(({ claim, next_ms }) => (next_ms === null ? [claim.delivery_id] : [])))
+  const released = followed.filter(({ delivery_id }) => done.has(delivery_id))
+  releaseNext(tx, released, ended[0]?.ended.elapsed_ms ?? 0)
   markWebhooks(tx, statuses, own)
   defer(tx, addCounts(tx, own.flatMap(statusCounts)))
   for (const lost of results) if (!own.includes(lost) && !lost.interrupted) await logIfCancelled(tx, lost)
+  return released
 }
 
 const logged = ({ claim, outcome }: Ended) => ({
@@ -131,8 +137,6 @@ function updateQueue(tx: Db, own: readonly Result[]): void {
   )
   defer(tx, dequeue(tx, done, {}))
   defer(tx, requeue(tx, again, {}))
-  const [first] = own
-  if (first) releaseNext(tx, done, first.ended.elapsed_ms)
 }
 
 function statusCounts(result: Result) {
