@@ -57,6 +57,7 @@ export async function bundle(input: Record<string, string>, output: OutputOption
     plugins: [replaceModules, requireHttp, inlineTexts],
     logLevel: 'warn',
   })
-  await built.write({ minify: true, keepNames: true, ...output })
+  // V8 keeps a source in two bytes for each character if one of them is beyond Latin-1.
+  await built.write({ minify: true, keepNames: true, charset: 'ascii', ...output })
   await built.close()
 }
