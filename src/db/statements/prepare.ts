@@ -41,6 +41,8 @@ export interface Connection extends DatabaseConnection {
   deferred: Promise<unknown>[]
   /** Called when the work of the transaction has ended (see beforeCommit). */
   last: (() => void)[]
+  /** Whether other transactions wait for the end of this one. Never on PostgreSQL. */
+  readonly is_awaited: boolean
 }
 
 const connections = new WeakMap<object, Connection>()
@@ -94,6 +96,9 @@ export function announce(tx: Db, topic: CommitTopic): void {
   const connection = connectionOf(tx, 'announce')
   if (!connection.announces.includes(topic)) connection.announces = [...connection.announces, topic]
 }
+
+/** Whether other transactions of this process wait for the end of this one: on SQLite, one at a time writes. */
+export const isAwaited = (tx: Db): boolean => connectionOf(tx, 'isAwaited').is_awaited
 
 /** The connection of a transaction. Throws outside of one; `caller` is the function that needs it. */
 export function connectionOf(tx: Db, caller: string): Connection {

@@ -89,6 +89,7 @@ export function postgresDialect(
     announces: readonly CommitTopic[] = []
     deferred: Promise<unknown>[] = []
     last: (() => void)[] = []
+    readonly is_awaited = false
     constructor(client: PoolClient) {
       this.client = client
     }

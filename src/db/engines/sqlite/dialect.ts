@@ -79,6 +79,9 @@ export function sqliteDialect(
     announces: readonly CommitTopic[] = []
     deferred: Promise<unknown>[] = []
     last: (() => void)[] = []
+    get is_awaited() {
+      return group.isAwaited()
+    }
     /** The database error of this transaction. */
     failure: unknown
     /** Resolves when the last yielding statement ends. Later statements wait for it. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Database, type Db, transaction } from '../../db.ts'
-import { announce } from '../../statements/prepare.ts'
+import { announce, isAwaited } from '../../statements/prepare.ts'
 import { openSqlite } from './open.ts'
 
 let folder: string
@@ -105,6 +105,17 @@ describe('a group', () => {
       })
     await Promise.all([work('a'), work('b'), work('c')])
     assert.deepEqual(trace, ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3'])
+  })
+
+  test('a transaction knows whether another one waits for its end', async () => {
+    const seen = await transaction(db, async (tx) => {
+      const before = isAwaited(tx)
+      const other = transaction(db, async (next) => isAwaited(next))
+      // Kysely asks for the transaction on a later turn.
+      await new Promise((resolve) => setImmediate(resolve))
+      return { before, during: isAwaited(tx), other }
+    })
+    assert.deepEqual([seen.before, seen.during, await seen.other], [false, true, false])
   })
 })
 

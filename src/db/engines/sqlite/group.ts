@@ -137,6 +137,8 @@ export function createGroup(
   return {
     /** Whether the current transaction must yield to the event loop before its next statement. */
     isTurnOver,
+    /** Whether other transactions wait for the current one. */
+    isAwaited: () => waiting.length > 0,
     /** Yields to the event loop. No other transaction runs meanwhile. */
     yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
     /** A large member is alone in its group: in a savepoint, SQLite keeps a copy of each page for each statement. */
