@@ -71,11 +71,13 @@ async function findNames(
   const { rows } = await sql<{ id: number; name: string }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND sort_name IN (${sql.join(keys)}) AND deleted_at IS NULL
     GROUP BY name ORDER BY min(id)`.execute(db)
+  // The first of several rows counts, so it is set last.
+  const oldest_last = rows.toReversed()
+  const same = new Map(oldest_last.map(({ name, id }) => [name, id]))
+  const alike = new Map(oldest_last.map(({ name, id }) => [name.toLowerCase(), id]))
   for (const name of names) {
-    const found =
-      rows.find((row) => row.name === name) ??
-      rows.find((row) => row.name.toLowerCase() === name.toLowerCase())
-    if (found) linked.set(name, { id: found.id })
+    const id = same.get(name) ?? alike.get(name.toLowerCase())
+    if (id !== undefined) linked.set(name, { id })
   }
   return linked
 }
