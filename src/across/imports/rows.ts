@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { engineOf, isAwaited } from '../../db/statements/prepare.ts'
 import type { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
@@ -59,75 +61,114 @@ export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) =
 /** A row that can be read, and its item. `later` has the fields that only an existing record takes. */
 type Prepared = { row: FileRow; item: Item; later: Record<string, unknown> | null }
 
-/** Imports rows in one transaction, together with the position in the file. Throws Lost. */
+/** Rows that are imported together. Its lists stay the same when a transaction runs again, as runBatch needs them. */
+type Part = Read & { rows: FileRow[]; items: Item[]; changes: Item[] }
+/** A part, and what became of its items and of its later changes. */
+type Ran = { part: Part; outcomes: Outcome[]; changed: Outcome[] }
+
+// A transaction of SQLite lets no other one write, so it must be short. It ends earlier when another one waits.
+const target_ms = { sqlite: 30, postgres: 200 }
+// Requests are answered between two parts. On PostgreSQL, more rows share the round trips.
+const part_rows = 50
+const part_rows_together = 500
+
+/** Imports rows in short transactions, each together with its position in the file. Throws Lost. */
 export async function importRows(running: Running, rows: readonly FileRow[]): Promise<void> {
-  const { prepared, errors, notes } = await prepareRows(running, rows)
-  const { row, options } = running
-  const failed_before = rows.length - prepared.length
-  const writes = writesOf(running.room) as Writes
-  // The same lists when the transaction runs again.
-  const items = prepared.map(({ item }) => item)
-  const changes: Item[] = []
-  const on_match = options.on_match === 'skip' ? 'skip' : 'update'
-  const run = async (tx: Db): Promise<Outcome[]> => {
-    const context = running.context()
-    const one_by_one = running.room.archived !== undefined
-    const outcomes = await runBatch(tx, context, writes, items, { atomic: false, on_match, one_by_one })
-    changes.splice(0, changes.length, ...laterChanges(prepared, outcomes))
-    const changed = changes.length ? await runBatch(tx, context, writes, changes, { atomic: false }) : []
-    return [...outcomes, ...changed]
-  }
-  const save = async (tx: Db, outcomes: readonly Outcome[]) => {
-    const imported = importedOf(prepared, outcomes, on_match)
-    const kept_notes = notes.filter((note) => imported.has(note.row))
-    const found = [...errors, ...kept_notes, ...errorsOf(prepared, changes, outcomes)]
-    found.sort((a, b) => a.row.number - b.row.number)
-    return saveProgress(tx, row, rows, {
-      ...countsOf(outcomes.slice(0, prepared.length)),
-      failed: failed_before + outcomes.slice(0, prepared.length).filter(({ error }) => error).length,
-      errors: keepErrors(tx, row, found),
-    })
-  }
-  const tried = options.dry_run ? await tryOut(running, run) : null
-  const progress = await transaction(
-    running.db,
+  const parts = await prepareRows(running, rows)
+  for (let done = 0; done < parts.length; ) done += await importSome(running, parts.slice(done))
+}
+
+/** Imports as many parts as a short transaction can; returns their number. */
+async function importSome(running: Running, parts: readonly Part[]): Promise<number> {
+  const { db, row, room, clock, options } = running
+  const tried = options.dry_run ? await tryOut(running, parts) : null
+  let tries = 0
+  const { count, progress } = await transaction(
+    db,
     async (tx) => {
-      await holdImport(tx, row, running.clock.elapsed())
-      if (tried) return save(tx, tried)
-      const outcomes = await run(tx)
-      await keepChanges(tx, row, running.room, outcomes, sourcesOf(prepared, outcomes))
-      return save(tx, outcomes)
+      await holdImport(tx, row, clock.elapsed())
+      // Only one part when it runs again: each part may need a try of its own.
+      const ran = tried ?? (await runParts(tx, running, tries++ ? parts.slice(0, 1) : parts))
+      const outcomes = ran.flatMap(({ outcomes, changed }) => [...outcomes, ...changed])
+      if (!tried) await keepChanges(tx, row, room, outcomes, sourcesOf(ran))
+      return { count: ran.length, progress: await saveOutcomes(tx, running, ran) }
     },
     { large: true },
   )
   Object.assign(row, progress)
+  return count
+}
+
+/** Runs parts until the transaction has taken its time, or another one waits for its end. */
+async function runParts(tx: Db, running: Running, parts: readonly Part[]): Promise<Ran[]> {
+  const context = running.context()
+  const until_ms = performance.now() + target_ms[engineOf(tx)]
+  const ran: Ran[] = []
+  for (const part of parts) {
+    ran.push(await runPart(tx, running, context, part))
+    if (performance.now() > until_ms || isAwaited(tx)) break
+    await turn()
+  }
+  return ran
+}
+
+async function runPart(tx: Db, { room, options }: Running, context: Context, part: Part): Promise<Ran> {
+  const { prepared, items, changes } = part
+  const writes = writesOf(room) as Writes
+  const one_by_one = room.archived !== undefined
+  const given = { atomic: false, on_match: onMatch(options), one_by_one } as const
+  const outcomes = items.length ? await runBatch(tx, context, writes, items, given) : []
+  changes.splice(0, changes.length, ...laterChanges(prepared, outcomes))
+  const changed = changes.length ? await runBatch(tx, context, writes, changes, { atomic: false }) : []
+  return { part, outcomes, changed }
+}
+
+const onMatch = ({ on_match }: ImportOptions) => (on_match === 'skip' ? 'skip' : 'update')
+
+/** Stores the errors, the counters and the position after parts. */
+function saveOutcomes(tx: Db, { row, options }: Running, ran: readonly Ran[]): Promise<Progress> {
+  const rows = ran.flatMap(({ part }) => part.rows)
+  const outcomes = ran.flatMap((one) => one.outcomes)
+  const unread = rows.length - outcomes.length
+  const found = ran.flatMap((one) => {
+    const imported = importedOf(one, onMatch(options))
+    const kept_notes = one.part.notes.filter((note) => imported.has(note.row))
+    return [...one.part.errors, ...kept_notes, ...errorsOf(one)]
+  })
+  found.sort((a, b) => a.row.number - b.row.number)
+  return saveProgress(tx, row, rows, {
+    ...countsOf(outcomes),
+    failed: unread + outcomes.filter(({ error }) => error).length,
+    errors: keepErrors(tx, row, found),
+  })
 }
 
 class Tried extends Error {
-  readonly outcomes: Outcome[]
-  constructor(outcomes: Outcome[]) {
+  readonly ran: Ran[]
+  constructor(ran: Ran[]) {
     super('The transaction was a dry run.')
-    this.outcomes = outcomes
+    this.ran = ran
   }
 }
 
-async function tryOut({ db }: Running, run: (tx: Db) => Promise<Outcome[]>): Promise<Outcome[]> {
+async function tryOut(running: Running, parts: readonly Part[]): Promise<Ran[]> {
+  let tries = 0
   try {
     return await transaction(
-      db,
+      running.db,
       async (tx) => {
-        throw new Tried(await run(tx))
+        throw new Tried(await runParts(tx, running, tries++ ? parts.slice(0, 1) : parts))
       },
       { large: true },
     )
   } catch (error) {
-    if (error instanceof Tried) return error.outcomes
+    if (error instanceof Tried) return error.ran
     throw error
   }
 }
 
 /** The rows that became records. Of the others, nothing was imported without a link. */
-const importedOf = (prepared: readonly Prepared[], outcomes: readonly Outcome[], on_match: string) =>
+const importedOf = ({ part: { prepared }, outcomes }: Ran, on_match: string) =>
   new Set(
     prepared.flatMap(({ row }, n) => {
       const { error, status } = outcomes[n] as Outcome
@@ -138,7 +179,8 @@ const importedOf = (prepared: readonly Prepared[], outcomes: readonly Outcome[],
 /** Rows that can be read, the errors of the others, and notes on links that rows lose. */
 type Read = { prepared: Prepared[]; errors: RowError[]; notes: RowError[] }
 
-async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<Read> {
+/** Makes items of rows, in parts that run one after the other. */
+async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<Part[]> {
   const errors: RowError[] = []
   const mapped = new Map<FileRow, MappedRow>()
   for (const row of rows) {
@@ -153,7 +195,32 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
     if (problem) errors.push({ row, field: Object.keys(read.names).join(), message: problem })
     else prepared.push({ row, ...itemOf(running, read) })
   }
-  return { prepared, errors, notes }
+  return partsOf(rows, { prepared, errors, notes }, partRows(running))
+}
+
+function partRows({ db, room }: Running): number {
+  const is_together = engineOf(db) === 'postgres' && !room.archived
+  return is_together ? part_rows_together : part_rows
+}
+
+function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
+  const parts: Part[] = []
+  const parts_of = new Map<FileRow, Part>()
+  for (const [n, row] of rows.entries()) {
+    if (n % length === 0)
+      parts.push({ rows: [], prepared: [], items: [], changes: [], errors: [], notes: [] })
+    const part = parts.at(-1) as Part
+    part.rows.push(row)
+    parts_of.set(row, part)
+  }
+  for (const one of read.prepared) {
+    const part = parts_of.get(one.row)
+    part?.prepared.push(one)
+    part?.items.push(one.item)
+  }
+  for (const error of read.errors) parts_of.get(error.row)?.errors.push(error)
+  for (const note of read.notes) parts_of.get(note.row)?.notes.push(note)
+  return parts
 }
 
 function itemOf({ options: { on_match, match }, room }: Running, { data }: MappedRow) {
@@ -182,14 +249,11 @@ const laterChanges = (prepared: readonly Prepared[], outcomes: readonly Outcome[
     return later && is_there && id !== null ? [{ op: 'update' as const, id, data: later }] : []
   })
 
-function errorsOf(
-  prepared: readonly Prepared[],
-  changes: readonly Item[],
-  outcomes: readonly Outcome[],
-): RowError[] {
-  const rows_of_ids = new Map(outcomes.slice(0, prepared.length).map(({ id }, n) => [id, prepared[n]?.row]))
-  return outcomes.flatMap(({ error }, n) => {
-    const row = prepared[n]?.row ?? rows_of_ids.get(changes[n - prepared.length]?.id ?? null)
+function errorsOf({ part: { prepared, changes }, outcomes, changed }: Ran): RowError[] {
+  const rows_of_ids = new Map(outcomes.map(({ id }, n) => [id, prepared[n]?.row]))
+  const rows = [...prepared.map(({ row }) => row), ...changes.map(({ id = null }) => rows_of_ids.get(id))]
+  return [...outcomes, ...changed].flatMap(({ error }, n) => {
+    const row = rows[n]
     return error && row ? problemsOf(error).map((problem) => ({ row, ...problem })) : []
   })
 }
@@ -199,12 +263,14 @@ export const problemsOf = ({ fields, message }: ApiError) =>
   fields?.map(({ field, message }) => ({ field, message })) ?? [{ field: '', message }]
 
 /** The ids that new records had in an archive. */
-const sourcesOf = (prepared: readonly Prepared[], outcomes: readonly Outcome[]): Map<number, number> =>
+const sourcesOf = (ran: readonly Ran[]): Map<number, number> =>
   new Map(
-    prepared.flatMap(({ row: { archived } }, n): [number, number][] => {
-      const id = outcomes[n]?.id ?? null
-      return archived && archived.id !== null && id !== null ? [[id, archived.id]] : []
-    }),
+    ran.flatMap(({ part: { prepared }, outcomes }) =>
+      prepared.flatMap(({ row: { archived } }, n): [number, number][] => {
+        const id = outcomes[n]?.id ?? null
+        return archived && archived.id !== null && id !== null ? [[id, archived.id]] : []
+      }),
+    ),
   )
 
 function countsOf(outcomes: readonly Outcome[]) {

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { contextOf } from '../../events/context.ts'
@@ -112,19 +111,12 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
   }
 }
 
-// A transaction of SQLite lets no other one write, so it must be short.
-const target_ms = { sqlite: 30, postgres: 200 }
-// A commit costs as much as some 30 rows.
-const min_rows = 100
-const max_rows = 1000
+const max_rows = 500
 const max_characters = 1024 * 1024
 
-/** The rows after the last committed one, as many at once as a short transaction can import. */
+/** The rows after the last committed one, as many at once as are prepared together. */
 async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
-  const { db, row } = running
-  const { last_row } = row
-  const wanted_ms = target_ms[engineOf(db)]
-  let size = 100
+  const { last_row } = running.row
   let batch: FileRow[] = []
   let characters = 0
   for await (const rows of untilError(rowsOf(running))) {
@@ -135,20 +127,14 @@ async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
     }
     for (const one of rows) {
       if (one.number <= last_row) continue
-      if (batch.length && batch[0]?.archived?.kind !== one.archived?.kind) {
+      const is_full = batch.length === max_rows || characters >= max_characters
+      if (is_full || (batch.length && batch[0]?.archived?.kind !== one.archived?.kind)) {
         yield batch
         batch = []
         characters = 0
       }
       batch.push(one)
       characters += lengthOf(one)
-      if (batch.length < size && characters < max_characters) continue
-      const from_ms = performance.now()
-      yield batch
-      const factor = wanted_ms / Math.max(1, performance.now() - from_ms)
-      size = Math.round(Math.min(max_rows, Math.max(min_rows, batch.length * Math.min(2, factor))))
-      batch = []
-      characters = 0
     }
   }
   if (batch.length) yield batch
