@@ -11,7 +11,10 @@ const folder = mkdtempSync(join(tmpdir(), 'rapport-suite-'))
 after(() => rmSync(folder, { recursive: true }))
 
 /** Runs files with these texts, in one process after the other; what they are called and how they went. */
-async function run(texts: Record<string, string>) {
+async function run(
+  texts: Record<string, string>,
+  limits: { silence_ms?: number; farewell_ms?: number } = {},
+) {
   const files = Object.entries(texts).map(([name, text]) => {
     writeFileSync(join(folder, name), `import { after, before, test } from 'node:test'\n${text}`)
     return { file: relative(root, join(folder, name)), marks: ['apart' as const] }
@@ -20,8 +23,7 @@ async function run(texts: Record<string, string>) {
   const tell = (line: string) => lines.push(line)
   const written = join(folder, 'errors')
   const errors = openSync(written, 'w')
-  const wishes = { tell, errors, silence_ms: 5000, farewell_ms: 500 }
-  const [outcome] = await runFiles([{ files, env: {} }], wishes)
+  const [outcome] = await runFiles([{ files, env: {} }], { tell, errors, ...limits })
   closeSync(errors)
   assert.ok(outcome)
   const named = outcome.failures.map((text) => text.replace(`${relative(root, folder)}/`, ''))
@@ -34,14 +36,16 @@ async function run(texts: Record<string, string>) {
 }
 
 test('a file that hangs is ended and fails with its name, and the others run', async () => {
-  const { passed, failures, said } = await run({
+  const files = {
     'waits.test.mjs': "test('waits', () => new Promise((resolve) => setTimeout(resolve, 60_000)))",
     'blocks.test.mjs': "test('blocks', () => { for (;;); })",
     'good.test.mjs': "test('passes', () => {})",
-  })
+  }
+  // Longer than a process takes to start on a busy machine.
+  const { passed, failures, said } = await run(files, { silence_ms: 15_000 })
   assert.deepEqual(failures, ['blocks.test.mjs', 'waits.test.mjs: waits'])
   assert.equal(passed, 1)
-  assert.match(said, /told nothing for 5 s/)
+  assert.match(said, /told nothing for 15 s/)
 })
 
 test('a file that ends its process, cannot be loaded, or fails before or after its tests, fails with its name', async () => {
@@ -71,9 +75,8 @@ test('a file that ends its process, cannot be loaded, or fails before or after i
 })
 
 test('what tests leave running is told, and fails', async () => {
-  const { failures, wrote } = await run({
-    'leaves.test.mjs': "test('leaves', () => void setInterval(() => {}, 1000))",
-  })
+  const files = { 'leaves.test.mjs': "test('leaves', () => void setInterval(() => {}, 1000))" }
+  const { failures, wrote } = await run(files, { farewell_ms: 500 })
   assert.equal(failures.length, 1)
   assert.match(wrote, /these still run: .*Timeout/)
 })
