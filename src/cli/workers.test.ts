@@ -1,4 +1,4 @@
-// runs: long
+// runs: long, source
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob, relative, resolve } from 'node:path'
-import { type Engine, root } from '../engines.ts'
+import { type Engine, type Env, root } from '../engines.ts'
 
 const all = [
   'src/**/*.test.ts',
@@ -21,11 +21,13 @@ const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
  * - apart: in a process of its own, because it measures or changes what a process has.
  * - alone: apart, and nothing runs beside it, because it measures how long something takes.
  * - long: it takes more than 10 s, so it is among the first.
+ * - source: it is apart, and on SQLite the processes that it starts run the sources, also in a run of all tests.
  */
-export const marks = ['once', 'apart', 'alone', 'long'] as const
+export const marks = ['once', 'apart', 'alone', 'long', 'source'] as const
 export type Mark = (typeof marks)[number]
 
-export type TestFile = { file: string; marks: Mark[] }
+/** A test file, with what its own process has in its environment beside what the others have. */
+export type TestFile = { file: string; marks: Mark[]; env?: Env }
 
 /** The tests of an engine; only those of the files, folders and patterns, when there are any. */
 export function filesFor(engine: Engine, words: string[]): TestFile[] {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, test } from 'node:test'
 import { root } from '../engines.ts'
+import type { TestFile } from './files.ts'
 import { runFiles } from './pool.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-suite-'))
@@ -79,4 +80,23 @@ test('what tests leave running is told, and fails', async () => {
   const { failures, wrote } = await run(files, { farewell_ms: 500 })
   assert.equal(failures.length, 1)
   assert.match(wrote, /these still run: .*Timeout/)
+})
+
+test('a file with an environment of its own has a process of its own with it, and no other file has it', async () => {
+  const asks = (wanted: string) => `
+    import { test } from 'node:test'
+    import assert from 'node:assert/strict'
+    test('asks', () => assert.equal(process.env.RAPPORT_RUN, ${JSON.stringify(wanted)}))`
+  const place = (name: string, wanted: string) => {
+    writeFileSync(join(folder, name), asks(wanted))
+    return relative(root, join(folder, name))
+  }
+  const files: TestFile[] = [
+    { file: place('first.test.mjs', 'bundle'), marks: [] },
+    { file: place('own.test.mjs', 'source'), marks: ['source'], env: { RAPPORT_RUN: 'source' } },
+    { file: place('other.test.mjs', 'bundle'), marks: ['apart'] },
+    { file: place('alone.test.mjs', 'source'), marks: ['alone'], env: { RAPPORT_RUN: 'source' } },
+  ]
+  const [outcome] = await runFiles([{ files, env: { RAPPORT_RUN: 'bundle' } }], { tell: () => {} })
+  assert.deepEqual(outcome, { passed: 4, failures: [] })
 })

@@ -51,10 +51,11 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
   const { name, files } = batch
   const outcome: Outcome = { passed: 0, failures: [] }
   const said = (line: string) => wishes.tell(name ? line.replace(/^[✔✖-] /, `$&${name} `) : line)
-  const run = (queue: TestFile[]) => runWorker(queue, batch, outcome, { ...wishes, tell: said })
+  const run = (queue: TestFile[], own: Env = {}) =>
+    runWorker(queue, { ...batch, env: { ...batch.env, ...own } }, outcome, { ...wishes, tell: said })
   const marked = (mark: Mark) => files.filter(({ marks }) => marks.includes(mark))
   const alone = marked('alone')
-  const apart = marked('apart').filter((file) => !alone.includes(file))
+  const apart = [...marked('apart'), ...marked('source')].filter((file) => !alone.includes(file))
   const others = files.filter((file) => !alone.includes(file) && !apart.includes(file))
   // The end of the suite waits for no file that has just begun.
   for (const some of [apart, others]) longestFirst(some, name)
@@ -68,10 +69,10 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
       if (!left()) return null
       const file = apart.shift()
       processes++
-      return () => run(file ? [file] : others).finally(() => processes--)
+      return () => (file ? run([file], file.env) : run(others)).finally(() => processes--)
     },
     async runAlone() {
-      for (const file of alone) await run([file])
+      for (const file of alone) await run([file], file.env)
     },
   }
 }
