@@ -155,6 +155,18 @@ test('nothing is wider than the screen, and beside the panel the list keeps its 
   assert.deepEqual(found, [])
 })
 
+test('the usual columns of every list fit a window of 1440 px', async (t) => {
+  const page = await web.open(t, '/', wide)
+  for (const path of ['/contacts', '/companies', '/deals?view=table', '/activities']) {
+    await visit(page, path)
+    await settled(page)
+    const [needed, there] = await page
+      .locator('.table-scroll')
+      .evaluate(({ scrollWidth, clientWidth }: any) => [scrollWidth, clientWidth])
+    assert.equal(needed, there, path)
+  }
+})
+
 test('the columns of a list are as wide with other rows', async (t) => {
   const page = await web.open(t, '/contacts', wide)
   const widths = () =>

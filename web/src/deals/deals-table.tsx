@@ -56,15 +56,16 @@ function useDealColumns() {
       },
       {
         id: 'contact',
+        extra: true,
         label: labelOf('contact_id'),
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
-      { id: 'stage', label: labelOf('stage'), width: 170, cell: ({ stage }) => <StageBadge stage={stage} /> },
+      { id: 'stage', label: labelOf('stage'), width: 160, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
         id: 'value',
         label: labelOf('value'),
-        width: 136,
+        width: 120,
         sort: 'value',
         down: true,
         number: true,
@@ -73,6 +74,7 @@ function useDealColumns() {
       },
       {
         id: 'probability',
+        extra: true,
         label: labelOf('probability'),
         width: 104,
         number: true,
@@ -80,18 +82,23 @@ function useDealColumns() {
       },
       {
         id: 'expected_close_date',
-        width: 128,
+        width: 120,
         label: t.deals.expected_close_date,
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
       },
       {
         id: 'next_activity',
-        width: 200,
+        width: 176,
         label: labelOf('next_activity'),
         cell: (deal) => <NextStep deal={deal} />,
       },
-      { id: 'stage_since', label: labelOf('stage_since'), cell: (deal) => <DaysInStage deal={deal} /> },
+      {
+        id: 'stage_since',
+        label: labelOf('stage_since'),
+        width: 112,
+        cell: (deal) => <DaysInStage deal={deal} />,
+      },
       ownerColumn(labelOf),
       dateColumn(t, 'created_at'),
       dateColumn(t, 'updated_at'),
