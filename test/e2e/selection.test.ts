@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, fits, phone, startWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const count = 1204
@@ -24,6 +24,26 @@ const total = async (query = '') =>
   (await web.rapport.call('GET', `/api/v1/contacts?per_page=1&${query}`)).body.meta.total as number
 const bar = (page: Page) => page.getByRole('region', { name: / selected$/ })
 const selectPage = (page: Page) => page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+
+test('on a phone, rows are selected by touch, and the bar of actions has room', async (t) => {
+  const page = await web.open(t, '/contacts', { ...phone, hasTouch: true })
+  const row = page.locator('tbody tr[data-row-id]').first()
+  await row.waitFor()
+  // Beside the small box, too: a finger is larger.
+  const cell = await row.locator('td').first().boundingBox()
+  assert.ok(cell && cell.width >= 40 && cell.height >= 44, JSON.stringify(cell))
+  await page.touchscreen.tap(cell.x + 4, cell.y + 4)
+  await bar(page).getByText('1 selected').waitFor()
+  assert.equal(await page.locator('.panel').count(), 0)
+  await selectPage(page)
+  await bar(page).getByText('50 selected').waitFor()
+  await fits(page)
+  await checkScreen(page)
+  const [box, rail] = [await bar(page).boundingBox(), await page.locator('.bottom').boundingBox()]
+  assert.ok(box && rail && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= rail.y)
+  await bar(page).getByRole('button', { name: 'Clear' }).tap()
+  await bar(page).waitFor({ state: 'detached' })
+})
 
 test('one Undo brings back all that were deleted beyond the page', async (t) => {
   const page = await web.open(t, '/contacts?search=%C3%98sterg%C3%A5rd')

@@ -1,7 +1,8 @@
-import { ActionIcon, Checkbox, Group, Stack, Text } from '@mantine/core'
+import { ActionIcon, Group, Stack, Text } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, ColumnsIcon } from '@primer/octicons-react'
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { Check } from '../ui/check.tsx'
 import { moveColumn, toggleColumn, withHidden } from '../ui/column-order.ts'
 import { Popover } from '../ui/floating.tsx'
 import { useAddress } from '../ui/list-view.ts'
@@ -104,8 +105,7 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
                 mih={24}
                 onKeyDown={(event) => onKeyDown(event, column)}
               >
-                <Checkbox
-                  size="sm"
+                <Check
                   label={column.label}
                   checked={at > 0}
                   aria-keyshortcuts={at > 0 ? 'Alt+ArrowUp Alt+ArrowDown' : undefined}

@@ -1,5 +1,6 @@
-import { Checkbox, Input, Text } from '@mantine/core'
+import { Input, Text } from '@mantine/core'
 import { useTexts } from '../texts/with-settings.ts'
+import { Check } from '../ui/check.tsx'
 import { addEvent, eventsOf, groups, includesEvent, removeEvent, type Subscribed } from './event-groups.ts'
 
 type Props = { value: Subscribed[]; onChange: (events: Subscribed[]) => void; error?: React.ReactNode }
@@ -12,11 +13,9 @@ export function EventChoice({ value, onChange, error }: Props) {
     const checked = whole ? value.includes('*') || value.includes(name) : includesEvent(value, name)
     const partly = whole && !checked && chosen.some((one) => includesEvent([name], one))
     return (
-      <Checkbox
+      <Check
         key={name}
-        size="xs"
-        {...(whole && { fw: 600 })}
-        label={label}
+        label={whole ? <strong>{label}</strong> : label}
         checked={checked}
         indeterminate={partly}
         onChange={({ currentTarget }) =>

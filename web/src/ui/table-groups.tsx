@@ -10,7 +10,7 @@ import type { RowGroup } from './list-groups.ts'
 export function useWidth(columns: readonly { phone?: boolean }[], selects: boolean, leads: boolean): number {
   const phone = useMediaQuery('(max-width: 40em)', false, { getInitialValueInEffect: false })
   const shown = phone ? columns.filter((column, index) => index === 0 || column.phone) : columns
-  return shown.length + (selects && !phone ? 1 : 0) + (leads ? 1 : 0)
+  return shown.length + (selects ? 1 : 0) + (leads ? 1 : 0)
 }
 
 type Props = {

@@ -1,6 +1,6 @@
-import { Checkbox } from '@mantine/core'
 import { memo, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { Check } from './check.tsx'
 import { type Column, type Identified, RowLink } from './table-parts.tsx'
 import { visible } from './visible.ts'
 
@@ -51,13 +51,16 @@ function Drawn<Row extends Identified>(props: Props<Row>) {
       data-open={open || undefined}
       data-selected={selected || undefined}
       onClick={(event) => {
-        if (opens && !(event.target as Element).closest('a, button, input, label')) calls.onOpen(row)
+        const target = event.target as Element
+        if (target.closest('a, button, input, label')) return
+        // Beside the small box, a click selects, too.
+        if (target.closest('.table-check')) calls.toggle(row, event.shiftKey)
+        else if (opens) calls.onOpen(row)
       }}
     >
       {selectable && (
         <td className="table-check">
-          <Checkbox
-            size="xs"
+          <Check
             aria-label={t.app.select_row({ name })}
             checked={selected}
             onChange={({ nativeEvent }) => calls.toggle(row, (nativeEvent as MouseEvent).shiftKey)}

@@ -1,7 +1,8 @@
-import { Checkbox, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
+import { Check } from './check.tsx'
 import { type Drag, useColumnDrag } from './column-drag.ts'
 import { moveFocus } from './focus.ts'
 import type { RowGroup, ShownGroups } from './list-groups.ts'
@@ -219,8 +220,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
             <tr {...handlers} data-movable={props.onMoveColumn !== undefined || undefined}>
               {onSelect && (
                 <th className="table-check" scope="col">
-                  <Checkbox
-                    size="xs"
+                  <Check
                     aria-label={t.app.select_all}
                     checked={all}
                     indeterminate={!all && chosen > 0}
