@@ -1,4 +1,5 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { forgetKey, keepKey } from './early-keys.ts'
 
 /** A command of the palette, with its shortcut if it has one. */
 export type Command = {
@@ -120,17 +121,34 @@ function giveHeld({ target }: FocusEvent): void {
   )
 }
 
+const commandOf = (pressed: string) =>
+  offered.findLast(({ keys, also }) => keys === pressed || also === pressed)
+
+/** Runs a command, if there is one. */
+function run(command: Command | undefined): boolean {
+  // A create command opens a form.
+  if (command?.group === 'create') holdKeys()
+  command?.run()
+  return command !== undefined
+}
+
 // While one of these is open, it handles all keys.
 const closed_off = '[aria-modal=true], [role=menu]'
 const typing = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]'
 const sequence_ms = 1000
 
-/** Runs commands by their keys, except in a text field or while a dialog is open. */
-export function useCommandKeys(): void {
+/**
+ * Runs commands by their keys, except in a text field or while a dialog is open. A key of the page waits while the page
+ * `loads`: the commands are those of the page before it, or none.
+ */
+export function useCommandKeys(loads: () => boolean): void {
+  const latest = useRef(loads)
+  latest.current = loads
   useEffect(() => {
     let before = ''
     let before_at = 0
     function onKey(event: KeyboardEvent) {
+      forgetKey()
       const mod = event.metaKey || event.ctrlKey
       if (event.altKey || event.defaultPrevented || event.isComposing) return
       const target = event.target as Element
@@ -140,17 +158,16 @@ export function useCommandKeys(): void {
       if ((!mod || held_by_mod) && hold(event, mod)) return event.preventDefault()
       if (document.querySelector(closed_off)) return
       const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
-      const commandOf = (pressed: string) =>
-        offered.findLast(({ keys, also }) => keys === pressed || also === pressed)
       const found = commandOf(sequence) ?? commandOf(key)
       before = key
       before_at = event.timeStamp
-      if (!found) return
+      if (found?.group !== 'go' && latest.current()) {
+        const late = () => !document.querySelector(closed_off) && run(commandOf(sequence) ?? commandOf(key))
+        return keepKey(() => latest.current(), late)
+      }
+      if (!run(found)) return
       before = ''
       event.preventDefault()
-      // A create command opens a form.
-      if (found.group === 'create') holdKeys()
-      found.run()
     }
     window.addEventListener('keydown', onKey)
     window.addEventListener('focusin', giveHeld)

@@ -11,7 +11,7 @@ import { useTitle } from './title.ts'
 export function Waiting() {
   const t = useTexts()
   return (
-    <Center h="60vh">
+    <Center h="60vh" data-waiting>
       <Loader size="sm" aria-label={t.app.loading} />
     </Center>
   )

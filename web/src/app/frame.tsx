@@ -9,7 +9,7 @@ import {
   SidebarExpandIcon,
   TrashIcon,
 } from '@primer/octicons-react'
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { Bell } from '../notifications/bell.tsx'
@@ -64,7 +64,7 @@ export function Frame() {
     holdKeys()
     setPalette(true)
   }
-  useCommandKeys()
+  useCommandKeys(usePageLoads())
   useRecentRecords(useSession().workspace.id)
   useFocusOnNewPages()
   useEffect(startIdle, [])
@@ -165,6 +165,14 @@ export function Frame() {
       {sheet && <ShortcutSheet onClose={() => setSheet(false)} />}
     </div>
   )
+}
+
+/** Whether the page of the address is not drawn yet. */
+function usePageLoads(): () => boolean {
+  const router = useRouter()
+  return () =>
+    router.state.location.pathname !== router.state.resolvedLocation?.pathname ||
+    document.querySelector('#content [data-waiting]') !== null
 }
 
 /** A new page takes the focus, so that Tab goes into it and screen readers announce it. */
