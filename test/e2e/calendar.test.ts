@@ -23,7 +23,8 @@ const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${pa
 const appointment = (title: string, start_at: string, end_at: string, more = {}) =>
   create('/appointments', { title, start_at, end_at, ...more })
 
-const entry = (page: Page, title: string) => page.locator('.calendar-event').filter({ hasText: title })
+const entry = (page: Page, title: string) =>
+  page.locator('.calendar-grid[data-ready] .calendar-event').filter({ hasText: title })
 
 /** Drags an element with the mouse, in small steps. */
 async function drag(page: Page, what: Locator, by: { x?: number; y?: number }, grip = 0.3) {
@@ -50,7 +51,7 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   const page = await web.open(t, '/calendar?show=week&date=2031-03-05')
   await page.getByRole('heading', { name: 'Calendar' }).waitFor()
   // Nothing is planned yet: the week itself has to be reached by keyboard.
-  await page.locator('.calendar-grid').getByText('10:00', { exact: true }).first().waitFor()
+  await page.locator('.calendar-grid[data-ready]').getByText('10:00', { exact: true }).first().waitFor()
   await checkScreen(page)
   const hours = page.locator('.calendar-grid [role=row][tabindex="0"]')
   await hours.focus()
@@ -96,6 +97,39 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   assert.equal((await read(`/appointments/${id}`)).end_at, '2031-03-05T11:30:00.000Z')
 })
 
+test('appointments are shown before the program that moves them, open then, and keep the focus', async (t) => {
+  const id = await appointment('Early bird', '2031-06-04T08:00:00Z', '2031-06-04T09:30:00Z')
+  await appointment('Beside it', '2031-06-04T08:30:00Z', '2031-06-04T09:00:00Z')
+  await appointment('Overnight', '2031-06-03T20:00:00Z', '2031-06-04T04:00:00Z')
+  const page = await web.open(t, '/settings', { reusable: false })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(/\/calendar-grid-.*\.js$/, async (route) => {
+    await promise
+    await route.continue()
+  })
+  for (const show of ['list', 'month', 'day', 'week']) {
+    await page.goto(`${web.rapport.url}/calendar?show=${show}&date=2031-06-04`)
+    await page.locator('.first-entry').filter({ hasText: 'Early bird' }).first().waitFor()
+    await checkScreen(page)
+  }
+  assert.match(await page.locator('.calendar-title').innerText(), /2\D+8 Jun 2031/)
+  const day = page.locator('.first-day[data-date="2031-06-04"]')
+  const boxes = await Promise.all(
+    ['Early bird', 'Beside it'].map((title) => day.getByRole('button', { name: title }).boundingBox()),
+  )
+  const [early, beside] = boxes
+  assert.ok(early && beside && beside.x >= early.x + early.width && beside.y > early.y)
+  assert.ok(Math.abs(early.height / beside.height - 3) < 0.1)
+  // One that lasts over midnight is on both days.
+  await day.getByRole('button', { name: 'Overnight' }).waitFor()
+  await day.getByRole('button', { name: 'Early bird' }).click()
+  await page.getByRole('article', { name: 'Early bird' }).waitFor()
+  await day.getByRole('button', { name: 'Early bird' }).focus()
+  resolve()
+  await entry(page, 'Early bird').waitFor()
+  await page.locator(`.calendar-event-${id}:focus`).waitFor()
+})
+
 test('a time that is taken is refused in words, and the appointment goes back', async (t) => {
   const slug = 'taken'
   const booking_page_id = await create('/booking-pages', { slug, title: 'Taken', time_zone: 'Europe/Berlin' })
@@ -112,6 +146,7 @@ test('a time that is taken is refused in words, and the appointment goes back', 
 
 test('dragging over free time begins an appointment with these times', async (t) => {
   const page = await web.open(t, '/calendar?show=day&date=2031-05-07')
+  await page.locator('.calendar-grid[data-ready]').waitFor()
   const ten = await page.getByText('10:00', { exact: true }).first().boundingBox()
   const half_hour = await halfHour(page)
   assert.ok(ten)

@@ -18,6 +18,24 @@ export type Times = Pick<Appointment, 'start_at' | 'end_at'>
 type Range = { from: string; to: string }
 type Shown = { appointments: Appointment[]; more: boolean }
 
+export const isCancelled = ({ status }: Pick<Appointment, 'status'>): boolean =>
+  status === 'cancelled' || status === 'declined'
+
+const hour_ms = 3_600_000
+
+/** The classes of an appointment in the calendar. */
+export function classOf({ id, status, start_at, end_at }: Appointment): string {
+  const long = Date.parse(end_at) - Date.parse(start_at) >= hour_ms
+  return [
+    `calendar-event calendar-event-${id}`,
+    status === 'requested' && 'calendar-requested',
+    isCancelled({ status }) && 'calendar-cancelled',
+    long && 'calendar-long',
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
 const per_page = 100
 /** The maximum number of appointments in the calendar. */
 export const most_shown = 1000
@@ -30,12 +48,11 @@ export function queryOf({ from, to }: Range, filters: Record<string, string>) {
 }
 
 /** The appointments within a range, ordered by start. */
-export const rangeQuery = (range: Range | null, filters: Record<string, string>) =>
+export const rangeQuery = (range: Range, filters: Record<string, string>) =>
   queryOptions({
     queryKey: ['appointments', 'range', range, filters],
-    enabled: range !== null,
     queryFn: async ({ signal }): Promise<Shown> => {
-      const query = { ...queryOf(range as Range, filters), per_page }
+      const query = { ...queryOf(range, filters), per_page }
       const found: Appointment[] = []
       for (let cursor = ''; ; ) {
         const { data, meta } = await appointmentsApi.list({ ...query, cursor }, signal)

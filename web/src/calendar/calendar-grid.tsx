@@ -1,9 +1,8 @@
 import FullCalendar, {
-  type CalendarController,
-  type DatesSetInfo,
   type EventClickInfo,
   type EventDisplayInfo,
   type EventInput,
+  useCalendarController,
 } from '@fullcalendar/react'
 import dayGrid from '@fullcalendar/react/daygrid'
 import interaction from '@fullcalendar/react/interaction'
@@ -12,53 +11,39 @@ import theme from '@fullcalendar/react/themes/classic'
 import timeGrid from '@fullcalendar/react/timegrid'
 import '@fullcalendar/react/skeleton.css'
 import '@fullcalendar/react/themes/classic/theme.css'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
-import type { Appointment, Times } from './appointments.ts'
+import { type Appointment, classOf, isCancelled, type Times } from './appointments.ts'
+import { type CalendarShow, clockOf, firstDayOf } from './ranges.ts'
 import './calendar.css'
 
-/** Two-digit hours on a 24-hour clock: 09:00, but 9:00 AM. */
-function clockOf(locale: string) {
-  const { hour12 } = new Intl.DateTimeFormat(locale, { hour: 'numeric' }).resolvedOptions()
-  return { hour: hour12 ? ('numeric' as const) : ('2-digit' as const), minute: '2-digit' as const }
-}
 const plugins = [theme, dayGrid, timeGrid, list, interaction]
 /** The view names of the calendar library. */
-export const views = {
+const views = {
   month: 'dayGridMonth',
   week: 'timeGridWeek',
   day: 'timeGridDay',
   list: 'listMonth',
-  /** All appointments of a contact or booking page. */
   year: 'listYear',
-} as const
-export type CalendarShow = keyof typeof views
+} as const satisfies Record<CalendarShow, string>
 
-type Props = {
-  controller: CalendarController
+export type GridProps = {
   show: CalendarShow
-  date: string | undefined
+  /** A day of the view. */
+  day: string
   appointments: Appointment[]
   /** Whether appointments may be moved, and created by dragging. */
   editable: boolean
-  onDates: (info: DatesSetInfo) => void
   /** Called with the chosen day (YYYY-MM-DD) of a month. */
   onDay: (day: string) => void
   onOpen: (id: number) => void
   onMove: (appointment: Appointment, times: Times) => void
   onSelect: (times: Times | { day: string }) => void
-}
-
-/** The first day of the week in the person's locale; 0 is Sunday. */
-function firstDayOf(locale: string): number {
-  const known = new Intl.Locale(locale) as Intl.Locale & {
-    getWeekInfo?: () => { firstDay: number }
-    weekInfo?: { firstDay: number }
-  }
-  return ((known.getWeekInfo?.() ?? known.weekInfo)?.firstDay ?? 1) % 7
+  /** The calendar is laid out. */
+  onSettled: () => void
 }
 
 /** Lets the keyboard scroll empty hours. Only rows of a table accept a role here. */
@@ -69,8 +54,6 @@ function focusHours(view: HTMLElement): void {
       part.querySelector('[role=row]')?.setAttribute('tabindex', '0')
   }
 }
-
-const hour_ms = 3_600_000
 
 /** The content of an appointment: time, title and host. The rows of a month have no room for the host. */
 function contentOf({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
@@ -92,8 +75,9 @@ function contentOf({ event, view, timeText, timeClass, titleClass }: EventDispla
 }
 
 /** Appointments in a month, week, day or list, in the person's zone. */
-export default function CalendarGrid(props: Props) {
-  const { controller, show, date, appointments, editable, onDates, onDay, onOpen, onMove, onSelect } = props
+export function CalendarGrid(props: GridProps) {
+  const { show, day, appointments, editable, onDay, onOpen, onMove, onSelect, onSettled } = props
+  const controller = useCalendarController()
   const t = useTexts()
   const { locale, zone } = useFormats()
   const [settled, setSettled] = useState(false)
@@ -101,25 +85,23 @@ export default function CalendarGrid(props: Props) {
   const events = useMemo(
     () =>
       appointments.map((appointment): EventInput => {
-        const { status } = appointment
-        const cancelled = status === 'cancelled' || status === 'declined'
-        const marks = { requested: ' calendar-requested', scheduled: '', cancelled: ' calendar-cancelled' }
         return {
           id: String(appointment.id),
           title: appointment.title,
           start: appointment.start_at,
           end: appointment.end_at,
-          editable: editable && !cancelled,
-          className: `calendar-event${marks[status === 'declined' ? 'cancelled' : status]}${
-            Date.parse(appointment.end_at) - Date.parse(appointment.start_at) >= hour_ms
-              ? ' calendar-long'
-              : ''
-          }`,
+          editable: editable && !isCancelled(appointment),
+          className: classOf(appointment),
           extendedProps: { appointment },
         }
       }),
     [appointments, editable],
   )
+  useEffect(() => {
+    if (!controller.view) return
+    controller.gotoDate(day)
+    if (controller.view.type !== views[show]) controller.changeView(views[show])
+  }, [controller, show, day])
   function move({ event }: { event: EventClickInfo['event'] }) {
     const appointment = event.extendedProps.appointment as Appointment
     if (event.start && event.end)
@@ -131,7 +113,7 @@ export default function CalendarGrid(props: Props) {
         controller={controller}
         plugins={plugins}
         initialView={views[show]}
-        {...(date && { initialDate: date })}
+        initialDate={day}
         timeZone={zone}
         locale={locale}
         firstDay={firstDayOf(locale)}
@@ -157,11 +139,15 @@ export default function CalendarGrid(props: Props) {
         editable={editable}
         selectable={editable}
         selectMirror
-        datesSet={onDates}
         viewDidMount={({ el }) => {
           focusHours(el)
           // The library measures the first drawing, and lays the hours out anew in the next one.
-          requestAnimationFrame(() => requestAnimationFrame(() => setSettled(true)))
+          requestAnimationFrame(() =>
+            requestAnimationFrame(() => {
+              setSettled(true)
+              onSettled()
+            }),
+          )
         }}
         eventClick={({ event, jsEvent }) => {
           jsEvent.preventDefault()

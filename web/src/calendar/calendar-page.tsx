@@ -1,16 +1,15 @@
-import { type DatesSetInfo, useCalendarController } from '@fullcalendar/react'
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { instantOf, isDay, laterOnWall, wallOf } from '../app/zones.ts'
+import { instantOf, isDay, laterOnWall } from '../app/zones.ts'
 import { useCustomFilters } from '../record/custom-lists.tsx'
 import { useNames } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
@@ -26,7 +25,8 @@ import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import { useAppointmentFilters } from './appointment-filters.ts'
 import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
-import CalendarGrid, { type CalendarShow, views } from './calendar-grid.tsx'
+import { CalendarView } from './calendar-view.tsx'
+import { type CalendarShow, daysOf, stepFrom, timeOf, titleOf } from './ranges.ts'
 
 const CreateAppointment = laterDialog(
   async () => (await import('./create-appointment.tsx')).CreateAppointment,
@@ -51,9 +51,6 @@ export function CalendarPage() {
   const phone = useMediaQuery('(max-width: 40em)', false, { getInitialValueInEffect: false })
   const { address, change } = useAddress()
   const { move } = useAppointmentActions()
-  const controller = useCalendarController()
-  const [range, setRange] = useState<{ from: string; to: string } | null>(null)
-  const [title, setTitle] = useState('')
   const [creating, setCreating] = useState<Partial<Times> | null>(null)
 
   const shows: readonly Show[] = phone ? phone_shows : desk_shows
@@ -69,43 +66,19 @@ export function CalendarPage() {
   // The list of a person has a month, other filters leave so little that it has a year.
   const rare = Object.keys(view.filters).some((name) => name !== 'owner_id')
   const shown: CalendarShow = show === 'list' && rare ? 'year' : show
-  const { zone } = formats
+  const { zone, locale } = formats
+  const today = formats.today()
+  const day = dateOf(address.date) ?? today
+  const days = useMemo(() => daysOf(shown, day, locale), [shown, day, locale])
+  const range = useMemo(() => timeOf(days, zone), [days, zone])
   const asked = filtersOf(view.filters, filters, zone)
   const { data, error, refetch } = useQuery({
     ...rangeQuery(range, asked),
     placeholderData: keepPreviousData,
   })
 
-  const today = formats.today()
-  const day = dateOf(address.date) ?? today
-  const addressed = useRef(day)
-  addressed.current = day
-  /** A date to which the calendar moved, until the address has it. */
-  const moved_to = useRef<string | null>(null)
-  const shownDay = useCallback(() => {
-    const at = controller.getDate()
-    return at && wallOf(at.toISOString(), zone).slice(0, 10)
-  }, [controller, zone])
-  const inAddress = useCallback((day: string) => (day === today ? null : day), [today])
-  const onDates = useCallback(
-    ({ start, end, view: { title: named } }: DatesSetInfo) => {
-      setRange({ from: start.toISOString(), to: end.toISOString() })
-      setTitle(named)
-      const day = shownDay() ?? today
-      moved_to.current = day === addressed.current ? null : day
-      change({ date: inAddress(day) }, true)
-    },
-    [change, shownDay, inAddress, today],
-  )
-  // The address decides, whether a link, Back or a button changed it.
-  useEffect(() => {
-    if (!controller.view) return
-    if (moved_to.current === day) moved_to.current = null
-    // If the calendar has moved on, update the address.
-    else if (!moved_to.current && day !== shownDay()) controller.gotoDate(day)
-    if (controller.view.type !== views[shown]) controller.changeView(views[shown])
-  }, [controller, shown, day, shownDay])
-  const go = (step: 'prev' | 'next') => controller[step]()
+  const inAddress = (day: string) => (day === today ? null : day)
+  const go = (by: 1 | -1) => change({ date: inAddress(stepFrom(shown, day, by, locale)) }, true)
   const goToday = () => change({ date: null }, true)
   const create = () => setCreating({})
   const setOpen = useOpen()
@@ -116,8 +89,8 @@ export function CalendarPage() {
   )
   useCommands([
     { id: 'calendar-today', label: t.calendar.today, group: 'actions', keys: 't', run: goToday },
-    { id: 'calendar-earlier', label: t.calendar.earlier, group: 'actions', keys: 'k', run: () => go('prev') },
-    { id: 'calendar-later', label: t.calendar.later, group: 'actions', keys: 'j', run: () => go('next') },
+    { id: 'calendar-earlier', label: t.calendar.earlier, group: 'actions', keys: 'k', run: () => go(-1) },
+    { id: 'calendar-later', label: t.calendar.later, group: 'actions', keys: 'j', run: () => go(1) },
   ])
   return (
     <Page
@@ -128,20 +101,15 @@ export function CalendarPage() {
             {t.calendar.today}
           </Button>
           <ActionIcon.Group>
-            <ActionIcon
-              variant="default"
-              size={30}
-              aria-label={t.calendar.earlier}
-              onClick={() => go('prev')}
-            >
+            <ActionIcon variant="default" size={30} aria-label={t.calendar.earlier} onClick={() => go(-1)}>
               <ChevronLeftIcon />
             </ActionIcon>
-            <ActionIcon variant="default" size={30} aria-label={t.calendar.later} onClick={() => go('next')}>
+            <ActionIcon variant="default" size={30} aria-label={t.calendar.later} onClick={() => go(1)}>
               <ChevronRightIcon />
             </ActionIcon>
           </ActionIcon.Group>
           <span className="calendar-title" aria-live="polite">
-            {title}
+            {titleOf(shown, days, locale)}
           </span>
           <SegmentedControl
             size="xs"
@@ -160,7 +128,7 @@ export function CalendarPage() {
           <Button variant="default" component={Link} to="/booking-pages">
             {pages.many}
           </Button>
-          {range && <ListMenu kind="appointments" query={queryOf(range, asked)} />}
+          <ListMenu kind="appointments" query={queryOf(range, asked)} />
           {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }
@@ -170,29 +138,26 @@ export function CalendarPage() {
         {view.filtered && data?.appointments.length === 0 && (
           <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
         )}
-        <div className="calendar-grid">
-          <CalendarGrid
-            controller={controller}
-            show={shown}
-            date={dateOf(address.date)}
-            appointments={data?.appointments ?? []}
-            editable={may}
-            onDates={onDates}
-            onDay={(day) => change({ show: 'day', date: inAddress(day) })}
-            onOpen={setOpen}
-            onMove={move}
-            onSelect={(chosen) =>
-              setCreating(
-                'day' in chosen
-                  ? {
-                      start_at: instantOf(chosen.day + morning, formats.zone),
-                      end_at: instantOf(laterOnWall(chosen.day + morning, 30, formats.zone), formats.zone),
-                    }
-                  : chosen,
-              )
-            }
-          />
-        </div>
+        <CalendarView
+          show={shown}
+          day={day}
+          days={days}
+          appointments={data?.appointments ?? []}
+          editable={may}
+          onDay={(day) => change({ show: 'day', date: inAddress(day) })}
+          onOpen={setOpen}
+          onMove={move}
+          onSelect={(chosen) =>
+            setCreating(
+              'day' in chosen
+                ? {
+                    start_at: instantOf(chosen.day + morning, formats.zone),
+                    end_at: instantOf(laterOnWall(chosen.day + morning, 30, formats.zone), formats.zone),
+                  }
+                : chosen,
+            )
+          }
+        />
         <div className="calendar-note">
           {t.calendar.zone({ zone: formats.zone })}
           {data?.more && ` · ${t.calendar.too_many({ n: most_shown })}`}

@@ -1,0 +1,35 @@
+import { useEffect, useRef, useState } from 'react'
+import { useIdle } from '../app/idle.ts'
+import { latePart } from '../app/late.ts'
+import type { GridProps } from './calendar-grid.tsx'
+import { FirstGrid } from './first-grid.tsx'
+import type { Days } from './ranges.ts'
+
+const parts = latePart(() => import('./calendar-grid.tsx'))
+
+/** The calendar: its appointments at once, and what moves them as soon as the program for it is loaded. */
+export function CalendarView({ days, ...given }: Omit<GridProps, 'onSettled'> & { days: Days }) {
+  const idle = useIdle()
+  const found = parts.usePart(idle || parts.now() !== undefined, () => {})
+  const [settled, setSettled] = useState(false)
+  const place = useRef<HTMLDivElement>(null)
+  const focused = useRef<string | undefined>(undefined)
+  function onSettled() {
+    // The focus stays on the same appointment.
+    focused.current = /calendar-event-\d+/.exec(
+      place.current?.querySelector('.first-entry:focus')?.className ?? '',
+    )?.[0]
+    setSettled(true)
+  }
+  useEffect(() => {
+    if (settled && focused.current)
+      place.current?.querySelector<HTMLElement>(`.${focused.current}`)?.focus({ preventScroll: true })
+  }, [settled])
+  const { show, appointments, onOpen } = given
+  return (
+    <div className="calendar-grid" ref={place} data-ready={settled || undefined}>
+      {!settled && <FirstGrid {...{ show, days, appointments, onOpen }} />}
+      {found && <found.CalendarGrid {...given} onSettled={onSettled} />}
+    </div>
+  )
+}
