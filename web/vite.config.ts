@@ -62,10 +62,27 @@ function smallIcons(): Plugin {
   }
 }
 
+/** Refuses a component of Mantine without its styles. */
+function mantineStyles(): Plugin {
+  return {
+    name: 'mantine-styles',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const styled = [...this.getModuleIds()].map((id) => /@mantine\/core\/styles\/(\w+)\.css/.exec(id)?.[1])
+      const drawn = Object.values(bundle)
+        .flatMap((one) => (one.type === 'chunk' ? Object.keys(one.modules) : []))
+        .map((id) => /@mantine\/core\/.*\/(\w+)\.module\.mjs/.exec(id)?.[1])
+      const missing = drawn.filter((name) => !styled.includes(name))
+      if (missing.length) throw new Error(`web/src/styles.ts has no styles of ${missing.join(', ')}.`)
+    },
+  }
+}
+
 // What opens over a page or edits a field, and what only the settings need. It is not loaded with other pages.
 const late = [
-  /@floating-ui|react-remove-scroll|autosize|@mantine[\\/](form|notifications)/,
-  /@mantine[\\/]core[\\/].*[\\/](Autocomplete|Combobox|Floating|FocusTrap|Menu|Modal|ModalBase|NativeSelect)[\\/]/,
+  /@floating-ui|react-remove-scroll|use-sidecar|use-callback-ref|react-style-singleton|tslib|get-nonce|autosize|@mantine[\\/](form|notifications)/,
+  /@mantine[\\/]hooks[\\/].*[\\/]use-(click-outside|focus-return|focus-trap|long-press|uncontrolled)[\\/]/,
+  /@mantine[\\/]core[\\/].*[\\/](Autocomplete|Checkbox|Combobox|Floating|FocusTrap|Menu|Modal|ModalBase|NativeSelect)[\\/]/,
   /@mantine[\\/]core[\\/].*[\\/](NumberInput|Overlay|Pill|PillsInput|Popover|Radio|ScrollArea|Select|Switch)[\\/]/,
   /@mantine[\\/]core[\\/].*[\\/](TagsInput|Textarea)[\\/]/,
   /web[\\/]src[\\/]ui[\\/](day|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
@@ -75,7 +92,15 @@ const late = [
 ]
 const isLate = (id: string): boolean => late.some((one) => one.test(id))
 
-// The pages that most visits begin with, by their paths without ids, and with their views, and their modules.
+// What pages share. One file is smaller than ten, and comes sooner.
+const of_records = /web[\\/]src[\\/](record[\\/](assign|merges|pages)|ui[\\/](download|website))\./
+const of_filters = /web[\\/]src[\\/]ui[\\/](filter|list-view|no-matches|panel)/
+const of_tables = /web[\\/]src[\\/]ui[\\/](column-drag|list-(groups|page)|table|whole-list)/
+const of_views = /web[\\/]src[\\/]record[\\/](custom-lists|list-|views?\.|view-)/
+const of_lists =
+  /web[\\/]src[\\/](ui[\\/](bulk-bar|column-order)|record[\\/](bulk-|columns|groupings|record-list))/
+
+// The pages by their paths without ids, and with their views, and their modules.
 const first_pages = {
   '/': 'home/home-page.tsx',
   '/contacts': 'contacts/contacts-page.tsx',
@@ -88,7 +113,30 @@ const first_pages = {
   '/activities': 'activities/activities-page.tsx',
   '/activities/': 'activities/activity-record.tsx',
   '/calendar': 'calendar/calendar-page.tsx',
+  '/calendar/': 'calendar/appointment-record.tsx',
+  '/booking-pages': 'calendar/booking-pages.tsx',
+  '/booking-pages/': 'calendar/booking-page.tsx',
   '/reports': 'reports/reports-page.tsx',
+  '/notifications': 'notifications/notifications-page.tsx',
+  '/trash': 'trash/trash-page.tsx',
+  '/audit-log': 'trash/audit-page.tsx',
+  '/settings': 'settings/settings-page.tsx',
+  '/settings/profile': 'settings/profile-page.tsx',
+  '/settings/workspace': 'settings/workspace-page.tsx',
+  '/settings/members': 'settings/members-page.tsx',
+  '/settings/imports': 'imports/imports-page.tsx',
+  '/settings/imports/new': 'imports/new-import-page.tsx',
+  '/settings/imports/': 'imports/import-page.tsx',
+  '/settings/fields': 'settings/fields-page.tsx',
+  '/settings/keys': 'settings/keys-page.tsx',
+  '/settings/webhooks': 'settings/webhooks-page.tsx',
+  '/settings/webhooks/': 'settings/webhook-page.tsx',
+  '/settings/deliveries': 'settings/deliveries-page.tsx',
+  '/settings/deliveries/': 'settings/delivery-page.tsx',
+  '/sign-in': 'people/pages.tsx',
+  '/setup': 'people/pages.tsx',
+  '/invitation': 'people/pages.tsx',
+  '/reset': 'people/pages.tsx',
 }
 
 /**
@@ -120,13 +168,21 @@ function firstPages(): Plugin {
         const missing = pages.filter(({ chunk }) => !chunk)
         if (missing.length > 0 && missing.length < pages.length)
           throw new Error(`No chunk begins with ${missing.map(({ module }) => module).join(', ')}.`)
-        const files = pages.flatMap(({ path, chunk }) =>
-          chunk ? [[path, [...withImports(chunk.fileName)].filter((name) => !known.has(name))]] : [],
-        )
+        // Each name once: the document is not compressed.
+        const names: string[] = []
+        const places = pages.flatMap(({ path, chunk }) => {
+          const files = [...withImports(chunk?.fileName ?? '')].filter((name) => !known.has(name))
+          names.push(...files.filter((name) => !names.includes(name)))
+          return chunk ? [[path, files.map((name) => names.indexOf(name))]] : []
+        })
+        const first = {
+          files: names.map((name) => name.replace(/^assets\/|\.js$/g, '')),
+          pages: Object.fromEntries(places),
+        }
         const styles = html.match(/ *<link rel="stylesheet"[^>]*>\n/g) ?? []
         const without = styles.reduce((text, link) => text.replace(link, ''), html)
         return without
-          .replace('/* first pages */ {}', JSON.stringify(Object.fromEntries(files)))
+          .replace('/* first pages */ {}', JSON.stringify(first))
           .replace('    <div id="app">', (app) => `${styles.join('')}${app}`)
       },
     },
@@ -134,7 +190,9 @@ function firstPages(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [texts(), react(), smallIcons(), compress(), firstPages()],
+  // React has what this package adds to older ones.
+  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
+  plugins: [texts(), react(), smallIcons(), mantineStyles(), compress(), firstPages()],
   build: {
     target: 'es2023',
     // `npm start` chooses a folder per version; an image has this one.
@@ -142,6 +200,8 @@ export default defineConfig({
     // Small files stay files: the content policy allows no data: in scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One file of styles, which has come before a page is drawn. A page whose own file is late would jump.
+    cssCodeSplit: false,
     // The first load is one chunk, and what most pages share is another one. Otherwise a page would load about sixty
     // files of a kilobyte each.
     rolldownOptions: {
@@ -150,6 +210,12 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
             { name: 'shared', test: (id) => !isLate(id), minShareCount: 14 },
+            { name: 'icons', test: /@primer[\\/]octicons/, minShareCount: 8 },
+            { name: 'records', test: of_records, minShareCount: 5 },
+            { name: 'filters', test: of_filters, minShareCount: 4 },
+            { name: 'tables', test: of_tables, minShareCount: 4 },
+            { name: 'views', test: of_views, minShareCount: 4 },
+            { name: 'lists', test: of_lists, minShareCount: 3 },
           ],
         },
       },

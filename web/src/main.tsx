@@ -1,5 +1,4 @@
-import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
+import './styles.ts'
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
@@ -16,8 +15,6 @@ import { ExplainContext } from './record/explained.tsx'
 import { KindsContext } from './record/kinds.ts'
 import { Toasts } from './ui/toasts.tsx'
 import { UndoCommand } from './ui/undo.tsx'
-import './app/frame.css'
-import './app/forced-colors.css'
 
 const client = new QueryClient({
   defaultOptions: {

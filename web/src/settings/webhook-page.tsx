@@ -7,6 +7,7 @@ import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
+import { useIdle } from '../app/idle.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -25,6 +26,7 @@ import { bodyOf, nested_fields, valuesOf } from './webhook-values.ts'
 import { webhookName } from './webhooks.ts'
 
 // Below the first screen.
+const below = <div style={{ height: 480 }} />
 const TestWebhook = lazy(async () => ({
   default: (await loaded(import('./test-webhook.tsx'))).TestWebhook,
 }))
@@ -63,6 +65,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const writes = useMay()('webhooks:write')
+  const idle = useIdle()
   const [dialog, setDialog] = useState<'rotate' | 'resend' | 'delete' | null>(null)
   const { id, url, status, rotation_ends_at } = webhook
   const params = { params: { path: { webhook_id: id } } }
@@ -137,9 +140,15 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         </Alert>
       )}
       <Edit webhook={webhook} writes={writes} onSaved={keep} />
-      <Suspense fallback={<div style={{ height: 480 }} />}>
-        {writes && <TestWebhook webhook_id={id} />}
-        <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} />
+      <Suspense fallback={below}>
+        {idle ? (
+          <>
+            {writes && <TestWebhook webhook_id={id} />}
+            <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} />
+          </>
+        ) : (
+          below
+        )}
       </Suspense>
       <Section
         title={t.settings.latest_deliveries}
