@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { Problem } from './api/client.ts'
 import { later } from './app/contained.tsx'
 import { followSignOut } from './app/drafts.ts'
+import { whenIdle } from './app/idle.ts'
 import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
 import { watchSession } from './app/session-watch.ts'
@@ -28,6 +29,7 @@ const client = new QueryClient({
 })
 followSignOut()
 watchSession(client)
+whenIdle(() => import('./ui/focus-tip.ts'))
 const router = createAppRouter(client)
 const ExplainChange = later(async () => (await import('./settings/explain.tsx')).ExplainChange)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''

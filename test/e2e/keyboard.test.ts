@@ -1,0 +1,97 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkScreen, startWeb, visit, type Web } from '../web.ts'
+import { until } from '../webhooks.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+  const deal = { name: 'Lenses', value: 1200, stage: 'demo' }
+  assert.equal((await web.rapport.call('POST', '/api/v1/deals', deal)).status, 201)
+})
+after(() => web?.close())
+
+/** Holds back the program of a page. Returns what lets it come. */
+async function holdBack(page: Page, name: RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(name, async (route) => {
+    await promise
+    await route.continue()
+  })
+  return resolve
+}
+
+/** A page that loads nothing ahead, and shows the contacts. */
+async function openContacts(t: Parameters<Web['open']>[0]): Promise<Page> {
+  const page = await web.open(t, '/settings', { reusable: false })
+  await page.addInitScript('window.requestIdleCallback = () => 0')
+  await page.goto(`${web.rapport.url}/contacts`)
+  await page.getByRole('button', { name: 'Create contact' }).first().waitFor()
+  return page
+}
+
+test('a key that is pressed before the board is there runs when it is, and not on the page before it', async (t) => {
+  const page = await openContacts(t)
+  const letCome = await holdBack(page, /\/board-page-.*\.js$/)
+  await page.getByRole('link', { name: 'Deals', exact: true }).click()
+  await page.locator('#content').getByLabel('Loading').waitFor()
+  await page.keyboard.press('c')
+  letCome()
+  await page.getByRole('dialog', { name: 'Create deal' }).waitFor()
+})
+
+test('a key that is pressed while the next page loads does nothing on the page that is still shown', async (t) => {
+  const page = await openContacts(t)
+  const letCome = await holdBack(page, /\/companies-page-.*\.js$/)
+  // The page of contacts is shown until the other one comes, or for 300 ms.
+  await page.evaluate(`(() => {
+    __TSR_ROUTER__.history.push('/companies')
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }))
+  })()`)
+  letCome()
+  await page.getByRole('dialog', { name: 'Create company' }).waitFor()
+})
+
+test('another key takes the place of one that waits, and a click drops it', async (t) => {
+  const page = await openContacts(t)
+  const letCome = await holdBack(page, /\/board-page-.*\.js$/)
+  await visit(page, '/deals')
+  await page.locator('#content').getByLabel('Loading').waitFor()
+  await page.keyboard.press('c')
+  await page.keyboard.press('?')
+  letCome()
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Create deal' }).first().waitFor()
+  assert.equal(await page.getByRole('dialog', { name: 'Create deal' }).count(), 0)
+})
+
+test('the name of a button with an icon only is shown while the keyboard focus is on it', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  const columns = page.getByRole('button', { name: 'Columns' })
+  await columns.waitFor()
+  const tip = page.locator('.focus-tip')
+  // Its program comes when the page is idle.
+  await until(
+    () =>
+      page.evaluate<boolean>(
+        `performance.getEntriesByType('resource').some(({ name, responseEnd }) => /focus-tip-.*js/.test(name) && responseEnd)`,
+      ),
+    (has_come) => has_come,
+  )
+  await page.getByRole('button', { name: 'Filter', exact: true }).focus()
+  while (!(await columns.evaluate((one) => one.matches(':focus')))) await page.keyboard.press('Tab')
+  await tip.waitFor()
+  assert.equal(await tip.innerText(), 'Columns')
+  const [box, button] = [await tip.boundingBox(), await columns.boundingBox()]
+  assert.ok(box && button && box.y >= button.y + button.height && box.x + box.width <= 1280)
+  await checkScreen(page)
+  await page.keyboard.press('Escape')
+  await tip.waitFor({ state: 'hidden' })
+  // A pointer has the title.
+  await page.keyboard.press('Escape')
+  await columns.click()
+  assert.equal(await tip.isVisible(), false)
+})
