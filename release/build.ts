@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, write
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { readScalar } from '../src/http/openapi/scalar.ts'
-import { buildWebApp } from '../src/web/build.ts'
+import { buildThisWebApp } from '../src/web/build.ts'
 import { bundle } from './bundle.ts'
 import { root } from './root.ts'
 import { sourcesDigest } from './sources.js'
@@ -32,8 +32,7 @@ const compress = (bytes: Buffer) =>
 /** Builds the program and its files into a folder, which is replaced when all of it is built. */
 export async function build(target = join(root, 'dist')): Promise<void> {
   const sources = sourcesDigest(root)
-  const web = await buildWebApp(console.log)
-  if (!web) throw new Error('The web app could not be built. See the message above.')
+  const web = await buildThisWebApp(console.log)
   const fresh = `${target}-${process.pid}`
   try {
     await bundle(

@@ -1,6 +1,6 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -30,6 +30,7 @@ function install(t: { after(work: () => void): void }, { packages = true, source
     cpSync(join(root, name), join(folder, name), { recursive: true })
   if (sources) {
     const skipped = new RegExp(`^${join(root, 'web')}/(dist|node_modules)`)
+    cpSync(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
     cpSync(join(root, 'web'), join(folder, 'web'), { recursive: true, filter: (path) => !skipped.test(path) })
     // When it is built is tried here, not what: the tests of its pages build the whole app.
     writeFileSync(join(folder, 'web/src/main.tsx'), 'document.body.append("Rapport")\n')
@@ -88,6 +89,14 @@ test('starts at once build one app, a later start none, and changed sources anot
   const failed = await build(folder)
   assert.match(failed.said, /could not be built/)
   assert.equal(failed.built, built)
+
+  // A release of them would contain that older app.
+  cpSync(join(root, 'release'), join(folder, 'release'), { recursive: true })
+  const words = ['--input-type=module', '--eval', "(await import('./release/build.ts')).build()"]
+  const release = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
+  assert.notEqual(release.status, 0)
+  assert.match(release.stderr, /nothing\.ts/)
+  assert.ok(!existsSync(join(folder, 'dist')))
 })
 
 test('a start that is ended while it builds leaves nothing behind', async (t) => {

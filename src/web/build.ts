@@ -44,15 +44,22 @@ const builtFolders = (): string[] =>
 
 /**
  * Builds the web app from its sources, unless it is built, and returns its folder. Each version has its own folder,
- * because running processes serve older ones. Without sources, or if the build fails, returns the newest built version,
- * or null. The API works without it.
+ * because running processes serve older ones. Throws if the build fails: a release must not contain an older version.
+ */
+export async function buildThisWebApp(log: (line: string) => void): Promise<string> {
+  const folder = join(dist, digest())
+  if (!isBuilt(folder)) await build(folder, log)
+  return folder
+}
+
+/**
+ * Like buildThisWebApp. Without sources, or if the build fails, returns the newest built version, or null. The API works
+ * without it.
  */
 export async function buildWebApp(log: (line: string) => void): Promise<string | null> {
   if (existsSync(join(source, 'index.html'))) {
-    const folder = join(dist, digest())
     try {
-      if (!isBuilt(folder)) await build(folder, log)
-      return folder
+      return await buildThisWebApp(log)
     } catch (error) {
       log(`The web app could not be built: ${(error as Error).message}`)
     }
