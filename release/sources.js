@@ -5,7 +5,7 @@ import { join } from 'node:path'
 // JavaScript: Node loads its TypeScript compiler, 30 MB of memory, for the first file that needs it.
 
 // Everything that the build reads but the packages, whose versions the lock file has.
-const inputs = [
+export const inputs = [
   'package.json',
   'package-lock.json',
   '{src,demo,release}/**/*.{ts,css,js,ndjson}',

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from '../release/build.ts'
+import { inputs } from '../release/sources.js'
 import { readConfig } from '../src/config.ts'
 
 // The tests cannot build an image. So this test copies the files as the Dockerfile does, and runs its commands.
@@ -70,6 +71,17 @@ test('the image has all files that the server needs: it serves, answers its heal
   assert.match(execFileSync(process.execPath, [command, '--version'], { encoding: 'utf8' }), /^\d+\.\d+/)
   assert.equal(statSync(command).mode & 0o777, 0o755)
   assert.equal(readlinkSync(join(image, 'bin/cat')), 'wget')
+})
+
+test('the build of the image gets every file that the build reads', () => {
+  const given = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1))
+  const files = globSync(inputs, { cwd: root })
+  assert.ok(files.length > 500)
+  const missing = files.filter((file) => !given.some((one) => file === one || file.startsWith(`${one}/`)))
+  assert.deepEqual(missing, [])
 })
 
 test('the image runs as a user that is not root, told by number', () => {
