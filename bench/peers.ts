@@ -109,6 +109,8 @@ export const measureDirectus = (databases: Databases, extent: Extent): Promise<s
     const url = (await databases.empty('directus')) as string
     const token = randomBytes(16).toString('hex')
     const env = {
+      // Without it, a part of Directus makes its folder in /etc.
+      HOME: folder,
       HOST: '127.0.0.1',
       PORT: String(await freePort()),
       SECRET: token,
