@@ -13,6 +13,8 @@ function onPath(name: string): string | null {
   return null
 }
 
+const wait = ['-o', 'DPkg::Lock::Timeout=300']
+
 /**
  * The path of a program of Debian's; its package is installed when it is missing and we may. Throws, saying what to
  * install, when we may not.
@@ -23,8 +25,9 @@ export function findProgram(program: string, package_name = program): string {
   if (process.getuid?.() !== 0 || !onPath('apt-get'))
     throw new Error(`This test needs ${program} on the PATH: apt-get install ${package_name}`)
   // One at a time: test files run side by side, and apt-get refuses a second of its kind.
+  // Nor may it stop at an apt-get of somebody else, such as the updates of a new machine.
   const apt = (...words: string[]) =>
-    execFileSync('flock', [join(tmpdir(), 'rapport-apt.lock'), 'apt-get', ...words], {
+    execFileSync('flock', [join(tmpdir(), 'rapport-apt.lock'), 'apt-get', ...wait, ...words], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
