@@ -53,8 +53,8 @@ async function tryAddresses(url: string): Promise<void> {
   const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
   const booking = await (await fetch(`${url}/book/none`)).text()
   const files = [
-    /\/assets\/[^"]+\.js/.exec(page),
-    /\/assets\/[^"]+\.css/.exec(page),
+    /\/assets\/[\w.-]+\.js/.exec(page),
+    /\/assets\/[\w.-]+\.css/.exec(page),
     /\/book\/_\/page-\w+\.css/.exec(booking),
   ].map((found) => found?.[0] ?? '/missing')
   for (const path of [...files, '/docs/scalar.js', '/api/v1/openapi.json', '/healthz'])
