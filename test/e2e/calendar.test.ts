@@ -293,7 +293,7 @@ test('times are on the clock of the person, in the calendar, its page and its di
 })
 
 test('cancelling asks first and strikes the appointment through; deleting can be undone', async (t) => {
-  const id = await appointment('Lunch', '2031-06-04T10:00:00Z', '2031-06-04T11:00:00Z')
+  const id = await appointment('Lunch', '2031-09-03T10:00:00Z', '2031-09-03T11:00:00Z')
   const page = await web.open(t, `/calendar/${id}`)
   await page.getByRole('button', { name: 'Cancel appointment' }).click()
   const dialog = page.getByRole('dialog', { name: 'Cancel Lunch?' })
@@ -309,7 +309,7 @@ test('cancelling asks first and strikes the appointment through; deleting can be
   await until(status, (stored) => stored === undefined)
   await page.getByRole('button', { name: 'Undo' }).click()
   await until(status, (stored) => stored === 'cancelled')
-  await page.goto(`${web.rapport.url}/calendar?show=month&date=2031-06-04`)
+  await page.goto(`${web.rapport.url}/calendar?show=month&date=2031-09-03`)
   await entry(page, 'Lunch').waitFor()
   const line = await entry(page, 'Lunch').evaluate(
     (one) => one.ownerDocument.defaultView?.getComputedStyle(one).textDecorationLine,
