@@ -79,6 +79,15 @@ const cases: [query: string, who: 'all' | 'limited', matches: (entry: Entry) => 
   ],
 ]
 
+/** In ms. A slow machine may take as long as it takes there to look at each entry once. */
+async function limit(): Promise<number> {
+  if (engine !== 'sqlite') return most_cpu_ms
+  const { slowest } = await measureStatements(() =>
+    beside(rapport.data_dir, (db) => sql`SELECT count(*) FROM audit_log WHERE after = 'none'`.execute(db)),
+  )
+  return Math.max(most_cpu_ms, slowest.cpu_ms)
+}
+
 const everything = Array.from({ length: count }, (_, at) => entryOf(count - at))
 
 for (const [query, who, matches] of cases)
@@ -102,11 +111,11 @@ for (const [query, who, matches] of cases)
     for (const page of new Set([1, Math.ceil(last / 2), last, last + 1]))
       places.push([`page=${page}`, (page - 1) * per_page])
     for (const [place, from] of places) {
-      const { slowest } = await bestOfTen(
-        () => measureStatements(() => read(place, from)),
-        (one) => one.slowest.cpu_ms < most_cpu_ms,
+      const { slowest, limit_ms } = await bestOfTen(
+        async () => ({ ...(await measureStatements(() => read(place, from))), limit_ms: await limit() }),
+        (one) => one.slowest.cpu_ms < one.limit_ms,
       )
-      t.diagnostic(`${place}: ${slowest.cpu_ms.toFixed(1)} ms`)
-      if (engine === 'sqlite') assert.ok(slowest.cpu_ms < most_cpu_ms, JSON.stringify(slowest))
+      t.diagnostic(`${place}: ${slowest.cpu_ms.toFixed(1)} ms of ${limit_ms.toFixed(1)}`)
+      if (engine === 'sqlite') assert.ok(slowest.cpu_ms < limit_ms, JSON.stringify(slowest))
     }
   })
