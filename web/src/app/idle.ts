@@ -7,8 +7,13 @@ const waiting: (() => Promise<unknown>)[] = []
 let started = false
 let loading = false
 
-const onIdle = (run: () => void): void =>
-  void (window.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 200)))(run)
+// A page that is never idle must not wait for its inputs.
+const latest_ms = 3000
+
+function onIdle(run: () => void): void {
+  if (window.requestIdleCallback) window.requestIdleCallback(run, { timeout: latest_ms })
+  else setTimeout(run, 200)
+}
 
 /** Loads parts of the app, one after the other, while the page has nothing else to do. */
 function next(): void {
