@@ -31,7 +31,7 @@ export async function examineWebhooks({ db }: Database): Promise<Finding[]> {
       break
     }
   }
-  return orOk(findings, 'webhooks', `${webhooks.length} webhooks, and none fails.`)
+  return orOk(findings, 'webhooks', `No webhook fails; checked ${webhooks.length}.`)
 }
 
 async function troubleOf(db: Db, webhook: Webhook): Promise<Finding | null> {

@@ -36,7 +36,8 @@ const units: [seconds: number, name: string][] = [
 export function lengthOf(ms: number): string {
   const seconds = Math.round(Math.abs(ms) / 1000)
   const [size, name] = units.find(([size]) => seconds >= 2 * size) ?? [1, 'seconds']
-  return `${Math.round(seconds / size)} ${name}`
+  const count = Math.round(seconds / size)
+  return `${count} ${count === 1 ? name.slice(0, -1) : name}`
 }
 
 /** A number of bytes for people, such as `12 MB`. */
