@@ -66,7 +66,7 @@ export function detailsScreen(page: BookingPage, view: VisitorView, details: Det
   return {
     status: hitch ? 409 : wrong ? 422 : 200,
     title: wrong ? t.not_booked_yet(page.title) : page.title,
-    body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">&lsaquo; </span>${t.all_times}</a></p>
+    body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">&#8249; </span>${t.all_times}</a></p>
 <h1 dir="auto">${page.title}</h1>
 ${about(page, t)}
 ${hitch ? hitchNote(hitch, t, { has_others: others.length > 0, length: t.length(page.duration_minutes), typed: true }) : problemSummary(problems, t)}
@@ -131,7 +131,7 @@ ${open_slug !== null && html`<a class="button" href="${withZone(`${path}/move`, 
 }
 
 const back = (path: string, reader: Reader) =>
-  html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">&lsaquo; </span>${textsOf(reader).back_to_appointment}</a></p>`
+  html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">&#8249; </span>${textsOf(reader).back_to_appointment}</a></p>`
 
 /** The form that cancels an appointment. */
 export const cancelScreen = (
@@ -198,7 +198,7 @@ export function movingScreen(
   return {
     status: hitch === undefined ? 200 : hitch === 'none' ? 422 : 409,
     title: hitch ? t.not_moved_yet(appointment.title) : appointment.title,
-    body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">&lsaquo; </span>${t.all_times}</a></p>
+    body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">&#8249; </span>${t.all_times}</a></p>
 <h1>${t.move_question}</h1>
 <p dir="auto">${appointment.title}</p>
 ${hitch && hitchNote(hitch, t, { has_others: others.length > 0, length: t.length(page.duration_minutes) })}
