@@ -124,27 +124,29 @@ test('SIGTERM under load: exit 0, nothing lost, nothing sent twice', async (t) =
 
 test('what waits for a retry or a resume is neither sent nor lost by a stop', async (t) => {
   const data_dir = scratchFolder(t)
-  const service = await startService(data_dir, { env: { WEBHOOK_RETRY_DELAYS: '0.4' } })
+  const service = await startService(data_dir, { env: { WEBHOOK_RETRY_DELAYS: '5' } })
   t.after(() => service.end('SIGKILL'))
   receiver.answering = (_request, number) => ({ status: number === 1 ? 500 : 200 })
   const hook = await register(service.call, { url: receiver.url })
   await company(service.call)
-  const { id } = await until(
+  const failed = await until(
     () => log(service.call).then(([one]) => one),
     (one) => one?.attempt_count === 1,
-  ).then((one) => one ?? { id: '' })
+  )
+  assert.ok(failed?.next_attempt_at)
   const paused = await register(service.call, { url: `${receiver.url}/paused` })
   await act(service.call, paused.id, 'pause')
   await company(service.call)
   await receiver.waitFor(2)
   assert.equal(await service.end('SIGTERM'), 0)
-  await pause(450)
+  // The retry is due while nothing runs.
+  await pause(Date.parse(failed.next_attempt_at) - Date.now() + 50)
   assert.equal(receiver.received.length, 2)
   const again = await startService(data_dir, { key: service.key })
   t.after(() => again.end('SIGKILL'))
   await receiver.waitFor(3)
   const { attempts } = await until(
-    () => delivery(again.call, id),
+    () => delivery(again.call, failed.id),
     ({ status }) => status === 'succeeded',
   )
   assert.deepEqual(
