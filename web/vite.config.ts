@@ -92,7 +92,7 @@ const late = [
 ]
 const isLate = (id: string): boolean => late.some((one) => one.test(id))
 
-// What pages share. One file is smaller than ten, and comes sooner.
+// Code that pages share. One file is smaller than ten, and loads sooner.
 const of_records = /web[\\/]src[\\/](record[\\/](assign|merges|pages)|ui[\\/](download|website))\./
 const of_filters = /web[\\/]src[\\/]ui[\\/](filter|list-view|no-matches|panel)/
 const of_tables = /web[\\/]src[\\/]ui[\\/](column-drag|list-(groups|page)|table|whole-list)/

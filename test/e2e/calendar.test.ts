@@ -120,7 +120,7 @@ test('appointments are shown before the program that moves them, open then, and 
   const [early, beside] = boxes
   assert.ok(early && beside && beside.x >= early.x + early.width && beside.y > early.y)
   assert.ok(Math.abs(early.height / beside.height - 3) < 0.1)
-  // One that lasts over midnight is on both days.
+  // An appointment that lasts over midnight is on both days.
   await day.getByRole('button', { name: 'Overnight' }).waitFor()
   await day.getByRole('button', { name: 'Early bird' }).click()
   await page.getByRole('article', { name: 'Early bird' }).waitFor()

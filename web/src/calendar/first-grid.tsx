@@ -174,7 +174,7 @@ function Hours({ days, appointments, onOpen }: DrawnDays) {
 const onDay = (day: string, appointments: readonly Appointment[], zone: string): Appointment[] =>
   placedOn(day, appointments, zone).map(({ appointment }) => appointment)
 
-// As many as fit a day of the month; the other drawing tells how many more there are.
+// Three fit a day of the month. FullCalendar tells how many more there are.
 const shown_in_month = 3
 
 function Month({ days, appointments, onOpen }: Omit<DrawnDays, 'days'> & { days: Days }) {

@@ -1,6 +1,6 @@
 import { addDays, startOfDay } from '../app/zones.ts'
 
-/** What the calendar can show. `year` is the list of the appointments of a contact or a booking page. */
+/** The views of the calendar. `year` is the list of the appointments of a contact or a booking page. */
 export type CalendarShow = 'month' | 'week' | 'day' | 'list' | 'year'
 
 /** The days of a view, and those that it draws: a month begins and ends with whole weeks. `last` is not in it. */

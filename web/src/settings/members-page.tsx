@@ -19,7 +19,7 @@ import { keysLeft, type MemberChange, MemberDialog } from './members-page-dialog
 import { type Role, roles } from './roles.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
-// The service hands over so many records in its answer, and the others afterwards.
+// The service hands over this number of records before it answers, and the others afterwards.
 const at_once = 50
 
 const Invite = laterDialog(async () => (await import('./invite.tsx')).Invite)

@@ -11,7 +11,7 @@ import type { WebhookValues } from './webhook-values.ts'
 
 const formats = ['envelope', 'slack', 'teams'] as const
 
-/** What most webhooks leave as it is: headers, retries, limits, order and format. */
+/** Options with a default: headers, retries, limits, order and format. */
 export function WebhookOptions({ values, errors, put }: WebhookProps) {
   const t = useTexts()
   return (
