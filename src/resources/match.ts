@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { ValuedBy } from '../db/lists/defined-values.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
@@ -20,7 +20,29 @@ export type Match = {
 }
 
 type Workspace = { workspace_id: number }
-const locked = (db: Db) => (engineOf(db) === 'postgres' ? sql`FOR NO KEY UPDATE OF c` : sql``)
+type Sql = RawBuilder<unknown>
+type Search<P> = (db: Db, key: RawBuilder<string>, p: P) => { found: Sql; key: Sql }
+
+/**
+ * Finds live records `c` of a table by given keys: `found` selects the ids that one key finds, `key` is the value of a
+ * record. PostgreSQL looks up each key by itself, whatever it knows of the table, and then locks in the order of the ids.
+ */
+const finder = <P extends Workspace>(table: Deletable, search: Search<P>) =>
+  prepareRows<{ key: 'text!' }, Matched, P>({ key: 'text!' }, (db, { row, rows }, p) => {
+    const { found, key } = search(db, row.key, p)
+    const on_postgres = engineOf(db) === 'postgres'
+    const all = on_postgres
+      ? sql`= ANY(ARRAY(SELECT found.id FROM ${rows('first')} LATERAL (${found} OFFSET 0) AS found))`
+      : sql`IN (${found})`
+    return {
+      compile: () =>
+        sql<Matched>`SELECT c.id, ${key} AS key FROM ${sql.table(table)} AS c
+          WHERE c.workspace_id = ${p.workspace_id} AND c.id ${all} AND c.deleted_at IS NULL
+          ORDER BY c.id ${on_postgres ? sql`FOR NO KEY UPDATE OF c` : sql``}`.compile(db),
+    }
+  })
+
+const each = (keys: readonly string[]) => keys.map((key) => ({ key }))
 
 /** Finds records by a text with an index in lower case, such as an e-mail address. */
 export function matchText(table: Deletable, field: string): Match {
@@ -43,46 +65,29 @@ export function matchWebsite(table: Deletable): Match {
 }
 
 function finderOf(table: Deletable, field: string): Match['find'] {
-  const find = prepareRows<{ key: 'text!' }, Matched, Workspace>({ key: 'text!' }, (db, { row, rows }, p) => {
-    const key = lowerCase(db, `c.${field}`)
-    return {
-      compile: () =>
-        sql<Matched>`SELECT c.id, ${key} AS key FROM ${rows('first')} ${sql.table(table)} AS c
-          WHERE c.workspace_id = ${p.workspace_id} AND ${key} = ${row.key} AND ${sql.ref(`c.${field}`)} IS NOT NULL
-            AND c.deleted_at IS NULL ORDER BY c.id ${locked(db)}`.compile(db),
-    }
-  })
-  return (tx, workspace_id, keys) =>
-    find(
-      tx,
-      keys.map((key) => ({ key })),
-      { workspace_id },
-    )
+  const find = finder<Workspace>(table, (db, key, p) => ({
+    found: sql`SELECT id FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id}
+      AND ${lowerCase(db, field)} = ${key} AND ${sql.ref(field)} IS NOT NULL AND deleted_at IS NULL`,
+    key: lowerCase(db, `c.${field}`),
+  }))
+  return (tx, workspace_id, keys) => find(tx, each(keys), { workspace_id })
 }
 
 /** Finds records by their whole name, without case. */
 export function matchName(table: Deletable): Match {
   // Names with the same first characters, without accents, have the same text for sorting.
-  const find = prepareRows<{ key: 'text!' }, Matched, Workspace>(
-    { key: 'text!' },
-    (db, { row, rows }, p) => ({
-      compile: () =>
-        sql<Matched>`SELECT c.id, c.name AS key FROM ${rows('first')} ${sql.table(table)} AS c
-        WHERE c.workspace_id = ${p.workspace_id} AND c.sort_name = ${row.key} AND c.deleted_at IS NULL
-        ORDER BY c.id ${locked(db)}`.compile(db),
-    }),
-  )
+  const find = finder<Workspace>(table, (_, key, p) => ({
+    found: sql`SELECT id FROM ${sql.table(table)}
+      WHERE workspace_id = ${p.workspace_id} AND sort_name = ${key} AND deleted_at IS NULL`,
+    key: sql`c.name`,
+  }))
   const keyOf = (name: string) => name.toLowerCase()
   return {
     field: 'name',
     keyOf,
     async find(tx, workspace_id, keys) {
       const sort_names = [...new Set(keys.map((key) => sortName(key)))]
-      const found = await find(
-        tx,
-        sort_names.map((key) => ({ key })),
-        { workspace_id },
-      )
+      const found = await find(tx, each(sort_names), { workspace_id })
       return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
     },
   }
@@ -90,15 +95,14 @@ export function matchName(table: Deletable): Match {
 
 type Field = Workspace & { definition_id: number }
 const holdersOf = perKey((table: Deletable) =>
-  prepareRows<{ key: 'text!' }, Matched, Field>({ key: 'text!' }, (db, { row, rows }, p) => ({
-    compile: () =>
-      sql<Matched>`SELECT c.id, v.unique_value AS key
-        FROM ${rows('first')} defined_values AS v CROSS JOIN ${sql.table(table)} AS c
-        WHERE v.workspace_id = ${p.workspace_id} AND v.definition_id = ${p.definition_id}
-          AND v.unique_value IS NOT NULL AND v.unique_value = ${row.key}
-          AND c.workspace_id = v.workspace_id AND c.id = v.record_id AND c.deleted_at IS NULL
-        ORDER BY c.id ${locked(db)}`.compile(db),
-  })),
+  finder<Field>(table, (_, key, p) => {
+    const of_field = sql`workspace_id = ${p.workspace_id} AND definition_id = ${p.definition_id}`
+    return {
+      found: sql`SELECT record_id AS id FROM defined_values
+        WHERE ${of_field} AND unique_value IS NOT NULL AND unique_value = ${key}`,
+      key: sql`(SELECT unique_value FROM defined_values WHERE ${of_field} AND record_id = c.id)`,
+    }
+  }),
 )
 
 /** Finds records by the value of a unique custom field. The texts are those of uniqueValue. */
@@ -106,11 +110,6 @@ export function matchCustomField(table: Deletable, { id, key }: ValuedBy): Match
   return {
     field: `custom_fields.${key}`,
     keyOf: (value) => value,
-    find: (tx, workspace_id, keys) =>
-      holdersOf(table)(
-        tx,
-        keys.map((key) => ({ key })),
-        { workspace_id, definition_id: id },
-      ),
+    find: (tx, workspace_id, keys) => holdersOf(table)(tx, each(keys), { workspace_id, definition_id: id }),
   }
 }

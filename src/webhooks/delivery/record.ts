@@ -47,7 +47,7 @@ export async function record(
   const [, statuses, found, followed] = await Promise.all([
     followIndexes(tx),
     changeable(tx, results),
-    heldOf(tx, claims, {}),
+    heldOf(tx, claims.toSorted(byId), {}),
     findFollowed(tx, claims),
   ])
   const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
@@ -73,16 +73,24 @@ const logged = ({ claim, outcome }: Ended) => ({
 
 const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
 
-// The fence: select only rows that still have our claim_id. PostgreSQL locks them until the commit.
-const heldOf = prepareRows(claim_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<{ claim_id: string; delivery_id: string }>`
-      SELECT q.claim_id, q.delivery_id FROM ${rows('first')} webhook_queue AS q
-      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id = ${row.claim_id}
-      ${engineOf(db) === 'postgres' ? sql`ORDER BY q.workspace_id, q.delivery_id FOR UPDATE OF q` : sql``}`.compile(
-      db,
-    ),
-}))
+// The fence: select only rows that still have our claim_id. PostgreSQL locks them until the commit, in the order of the
+// given rows. It looks up each by the primary key, whatever it knows of the queue: `IS NOT DISTINCT FROM` keeps it from the
+// index of claimed rows.
+const heldOf = prepareRows(claim_columns, (db, { row, rows }) => {
+  const is_held = sql`workspace_id = ${row.workspace_id} AND delivery_id = ${row.delivery_id}
+    AND claim_id IS NOT DISTINCT FROM ${row.claim_id}`
+  const held = sql`SELECT claim_id, delivery_id FROM webhook_queue WHERE ${is_held}`
+  return {
+    compile: () =>
+      (engineOf(db) === 'postgres'
+        ? sql<Held>`SELECT held.* FROM ${rows('first')} LATERAL (${held} FOR UPDATE) AS held`
+        : sql<Held>`${held}`
+      ).compile(db),
+  }
+})
+type Held = { claim_id: string; delivery_id: string }
+
+const byId = (a: Claim, b: Claim) => (a.delivery_id < b.delivery_id ? -1 : 1)
 
 const delivery_columns = {
   workspace_id: 'bigint!',
