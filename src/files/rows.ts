@@ -1,4 +1,5 @@
 import { type CsvError, parse } from 'csv-parse'
+import { parse as parseAll } from 'csv-parse/sync'
 import secureJson from 'secure-json-parse'
 import { unguardCell } from './csv.ts'
 import type { CsvForm } from './delimiter.ts'
@@ -51,6 +52,27 @@ async function* readCsv(bytes: AsyncIterable<Buffer>, form: FileForm & CsvForm):
   }
 }
 
+/** The names in the header of a CSV file, from its first bytes. Null if they have no valid header. */
+export function readHeader(start: Buffer, form: FileForm & CsvForm): string[] | null {
+  const { delimiter, header_line } = form
+  const text = new TextDecoder(form.encoding).decode(start)
+  try {
+    const options = { ...parserOptions, delimiter, from_line: header_line, to: 1 }
+    const [header] = parseAll(text, options) as string[][]
+    return header ? headerOf(header) : null
+  } catch {
+    // readRows throws the error when the file is imported.
+    return null
+  }
+}
+
+const parserOptions = {
+  bom: true,
+  relax_quotes: true,
+  relax_column_count: true,
+  max_record_size: max_row_characters,
+}
+
 type Parsed = { rows: string[][]; error: CsvError | null }
 
 /** The rows that end in each part. As a stream, the parser would drop the rows before an error. */
@@ -60,12 +82,9 @@ async function* parseParts(
 ): AsyncGenerator<Parsed> {
   let rows: string[][] = []
   const parser = parse({
+    ...parserOptions,
     delimiter,
-    bom: true,
     from_line: header_line,
-    relax_quotes: true,
-    relax_column_count: true,
-    max_record_size: max_row_characters,
     on_record(row: string[]) {
       rows.push(row)
       return null

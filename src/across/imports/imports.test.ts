@@ -173,6 +173,32 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
   )
 })
 
+test('columns that name a header which the file does not have are refused, and nothing is imported', async () => {
+  const before = (await rapport.call('GET', '/api/v1/imports')).body.meta.total
+  const query = (columns: object) =>
+    `?resource=contacts&columns=${encodeURIComponent(JSON.stringify(columns))}`
+  const file = 'Who;Firm\nLi Wei;Four Ltd\n'
+  const wrong = await upload(rapport, query({ Who: 'name', firm: 'company', Age: null }), file)
+  assert.deepEqual(problems(wrong), { columns: 'not_found' })
+  const [{ message }] = wrong.body.error.fields
+  assert.equal(
+    message,
+    'columns has "firm", "Age", which the file does not have. Its headers are: "Who", "Firm".',
+  )
+  const previewed = await upload(rapport, `/preview${query({ firm: 'company' })}`, file)
+  assert.deepEqual(problems(previewed), { columns: 'not_found' })
+  // As a spreadsheet writes it, with a line break in the header.
+  const quoted = Buffer.from('sep=;\r\n"Wer\nist es";Größe\r\nBo Li;5\r\n', 'latin1')
+  const headers = { 'Wer\nist es': 'name', Größe: 'custom_fields.size' }
+  assert.equal((await upload(rapport, `/preview${query(headers)}`, quoted)).status, 200)
+  assert.equal((await rapport.call('GET', '/api/v1/imports')).body.meta.total, before)
+  // Lines of JSON may have different names.
+  const lines = await upload(rapport, query({ Nobody: 'title' }), '{"last_name":"Li","first_name":"Bo"}\n', {
+    'content-type': 'application/x-ndjson',
+  })
+  assert.equal(lines.status, 202)
+})
+
 test('columns name the fields, and an unknown field is refused with the possible ones', async () => {
   const file = 'Who,Firm,Skip\nAda Lovelace,Engines,x\n'
   const columns = JSON.stringify({ Who: 'name', Firm: 'company', Skip: null })

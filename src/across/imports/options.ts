@@ -82,6 +82,32 @@ export function mappingFrom(
   return { columns: columns ?? {}, rest }
 }
 
+/** Throws 422 if the columns of a query name a header that the file does not have. `names` is null where it is not known. */
+export function refuseUnknownHeaders(
+  columns: MappingOptions['columns'],
+  names: readonly string[] | null,
+): void {
+  if (!names) return
+  const unknown = Object.keys(columns).filter((header) => !names.includes(header))
+  if (!unknown.length) return
+  const quoted = (headers: readonly string[]) =>
+    headers
+      .slice(0, max_named)
+      .map((header) => `"${header.slice(0, 100)}"`)
+      .join(', ')
+  const more = names.length > max_named ? ', …' : ''
+  throw invalid([
+    {
+      field: 'columns',
+      code: 'not_found',
+      message: `columns has ${quoted(unknown)}, which the file does not have. Its headers are: ${quoted(names)}${more}.`,
+    },
+  ])
+}
+
+// Of headers in a message. A file may have 500.
+const max_named = 50
+
 function parseColumns(text: string | undefined): MappingOptions['columns'] | null {
   if (text === undefined) return {}
   try {

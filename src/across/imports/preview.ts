@@ -4,9 +4,10 @@ import { createEncodingDetector } from '../../files/encoding.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import type { Room } from '../../resources/room.ts'
 import { countRows } from './archive.ts'
-import type { Mapping } from './mapping.ts'
+import type { Mapping, MappingOptions } from './mapping.ts'
+import { refuseUnknownHeaders } from './options.ts'
 import type { Preview } from './schema.ts'
-import { type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
+import { columnNames, type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
 
 const shown_rows = 20
 const read_bytes = 1024 * 1024
@@ -15,7 +16,7 @@ const read_bytes = 1024 * 1024
 export async function previewFile(
   body: Readable,
   format: FileFormat,
-  mapping: Mapping,
+  { mapping, columns }: { mapping: Mapping; columns: MappingOptions['columns'] },
   max_bytes: number,
 ): Promise<Preview> {
   const detector = createEncodingDetector()
@@ -30,6 +31,7 @@ export async function previewFile(
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   const start = Buffer.concat(parts)
   const form = formOf(format, detector.result(), start)
+  refuseUnknownHeaders(columns, columnNames(form, start))
   const rows = await firstRows(start, form)
   const headers = [...new Set(rows.flatMap(({ names, problem }) => (problem ? [] : names)))]
   const shown = rows.filter(({ problem }) => !problem || format === 'csv').slice(0, shown_rows)

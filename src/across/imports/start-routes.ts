@@ -12,7 +12,7 @@ import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
 import { other_scopes } from './archive.ts'
 import { createMapping } from './mapping.ts'
-import { archiveOptions, mappingFrom, optionsFrom } from './options.ts'
+import { archiveOptions, mappingFrom, optionsFrom, refuseUnknownHeaders } from './options.ts'
 import { previewArchive, previewFile } from './preview.ts'
 import { beginImport, dropUpload, queueImport } from './queue.ts'
 import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
@@ -81,6 +81,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       })
       try {
         const received = await storeFile(db, body, { workspace_id, import_id, format, max_bytes, elapsed })
+        refuseUnknownHeaders(options.columns, received.names)
         // A repeated Idempotency-Key must come with the same file.
         request.raw_body = received.hash
         return await write(request, reply, async (tx, context) => {
@@ -161,7 +162,8 @@ export function previewRoute(app: App, { config }: Service, rooms: readonly Room
       const mapping = mappingFrom(query, room, problems)
       if (problems.length) throw invalid(problems)
       const { body, format } = fileOf(request)
-      return single(await previewFile(body, format, createMapping(room, mapping), max_bytes))
+      const reader = { mapping: createMapping(room, mapping), columns: mapping.columns }
+      return single(await previewFile(body, format, reader, max_bytes))
     },
   )
 }

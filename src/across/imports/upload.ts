@@ -4,17 +4,20 @@ import { type Db, transaction } from '../../db/db.ts'
 import { ApiError, badRequest } from '../../errors.ts'
 import { guessDelimiter } from '../../files/delimiter.ts'
 import { createEncodingDetector, type Encoding } from '../../files/encoding.ts'
-import type { FileForm } from '../../files/rows.ts'
+import { type FileForm, readHeader } from '../../files/rows.ts'
 import type { ImportRow } from './store.ts'
 
 export type FileFormat = FileForm['format'] | 'archive'
 
 const chunk_bytes = 1024 * 1024
 const sample_bytes = 64 * 1024
+// The longest header fits, in any encoding.
+const start_bytes = 1024 * 1024
 // How long an upload may send nothing.
 const silence_ms = 30_000
 
-type Received = { form: FileForm; chunks: number; hash: Buffer }
+/** A stored file. `names` are those of its columns; null where its first row does not tell. */
+type Received = { form: FileForm; names: string[] | null; chunks: number; hash: Buffer }
 
 /** Stores a file of a request in chunks, as it arrives. Throws 413 above `max_bytes`. */
 export async function storeFile(
@@ -34,7 +37,7 @@ export async function storeFile(
   let parts: Buffer[] = []
   let waiting = 0
   let chunks = 0
-  let sample = Buffer.alloc(0)
+  let start = Buffer.alloc(0)
   let bytes = 0
   let held_ms = elapsed()
   const hold = async (tx: Db) => {
@@ -57,7 +60,7 @@ export async function storeFile(
     if (bytes > max_bytes) throw tooLarge(max_bytes)
     detector.add(part)
     hash.update(part)
-    if (sample.length < sample_bytes) sample = Buffer.concat([sample, part.subarray(0, sample_bytes)])
+    if (start.length < start_bytes) start = Buffer.concat([start, part.subarray(0, start_bytes)])
     parts.push(part)
     waiting += part.length
     if (waiting >= chunk_bytes) await store()
@@ -65,8 +68,13 @@ export async function storeFile(
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   if (waiting) await store()
-  return { form: formOf(format, detector.result(), sample), chunks, hash: hash.digest() }
+  const form = formOf(format, detector.result(), start)
+  return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
+
+/** The names of a file's columns, from its start. Null for lines of JSON, which may have different names. */
+export const columnNames = (form: FileForm, start: Buffer): string[] | null =>
+  form.format === 'csv' ? readHeader(start, form) : null
 
 /** How long an upload may give no sign of life. Then its process has ended, and it is removed. */
 export const upload_lease_ms = 4 * silence_ms
