@@ -71,6 +71,21 @@ export async function lockText(
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${uses[use]}))`.execute(tx)
 }
 
+/** Like lockText, but does not wait: false while another transaction has the lock. Always true on SQLite. */
+export async function tryLockText(
+  tx: Db,
+  use: keyof typeof uses,
+  workspace_id: number,
+  text: string,
+): Promise<boolean> {
+  if (engineOf(tx) === 'sqlite') return true
+  const name = `${workspace_id} ${text}`
+  const { rows } = await sql<{
+    locked: boolean
+  }>`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, ${uses[use]})) AS locked`.execute(tx)
+  return rows[0]?.locked ?? false
+}
+
 // PostgreSQL keeps all locks of all transactions in one small table, so many texts share these.
 const max_locks = 256
 

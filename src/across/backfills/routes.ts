@@ -135,7 +135,8 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         },
         // After a crash, the backlog continues what was stopped.
         async meanwhile({ left }) {
-          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed())));
+          const waits = { skips: false }
+          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), waits)));
         },
         after: async (_tx, _context, { backfill }) => ({ body: single(shown(backfill)) }),
       }),

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -28,6 +28,8 @@ type Deps = { db: Db; clock: Clock; rooms: readonly Room[]; stopping: AbortSigna
 
 // Imports of different workspaces that a process runs at once.
 const max_at_once = 2
+// A claim of another process takes a few milliseconds.
+const claim_pause_ms = 20
 // An import that ended this many processes, or failed this often at one place, is failed.
 const max_claims = 5
 
@@ -40,6 +42,10 @@ export async function runImports(deps: Deps): Promise<void> {
     while (!deps.stopping.aborted) {
       const row = await claimImport(deps.db, deps.clock.elapsed(), isoTime(deps.clock.now()))
       if (!row) return
+      if (row === 'busy') {
+        await pause(claim_pause_ms)
+        continue
+      }
       await runImport(deps, row)
     }
   }

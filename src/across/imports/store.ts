@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
-import { lockText } from '../../db/locks.ts'
+import { tryLockText } from '../../db/locks.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import type { ImportsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -66,12 +66,12 @@ export class Lost extends Error {}
 
 /**
  * Takes the next import that waits, or whose process has ended; null without one. A workspace has one at a time: the next
- * one waits for the end of one whose process has ended, too.
+ * one waits for the end of one whose process has ended, too. `busy` while another process claims one: try again.
  */
-export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<ImportRow | null> =>
+export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<ImportRow | 'busy' | null> =>
   transaction(db, async (tx) => {
     // So that concurrent claims do not take two imports of a workspace.
-    await lockText(tx, 'imports', 0, 'claim')
+    if (!(await tryLockText(tx, 'imports', 0, 'claim'))) return 'busy'
     const skip = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
     const { rows } = await sql<ImportRow>`UPDATE imports
       SET status = 'running', claim_id = ${newId('clm')}, claims = claims + 1,

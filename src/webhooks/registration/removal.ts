@@ -113,13 +113,21 @@ const anyOfBackfill = sql`(SELECT 1 FROM webhook_queue AS q
 
 /**
  * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has ended the
- * backfill.
+ * backfill. Two processes would wait for each other's rows, so one at a time cancels: with `skips`, the result is 0 while
+ * another one does.
  */
 export async function cancelSomeOfBackfill(
   tx: Db,
   { workspace_id, webhook_id, removed_at }: Removal,
   elapsed_ms: number,
+  { skips }: { skips: boolean },
 ): Promise<number> {
+  if (engineOf(tx) === 'postgres') {
+    const { rows: held } = await sql`SELECT 1 FROM webhook_backfills
+      WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}
+      FOR UPDATE ${skips ? sql`SKIP LOCKED` : sql``}`.execute(tx)
+    if (!held.length) return 0
+  }
   type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
   const { rows } = await sql<Row>`
     DELETE FROM webhook_queue WHERE workspace_id = ${workspace_id} AND delivery_id IN (
