@@ -779,6 +779,7 @@ CREATE TABLE import_errors (
   content text NOT NULL,
   field text NOT NULL,
   message text NOT NULL,
+  code text NOT NULL DEFAULT '',
   PRIMARY KEY (workspace_id, import_id, number)
 );
 

@@ -284,6 +284,8 @@ export interface Tables extends EventTables {
     content: string
     field: string
     message: string
+    /** What is wrong, for programs (import_error_codes). Empty for imports of earlier versions. */
+    code: string
   }
   /** Records that an import made (`before` is null) or changed: a JSON body that puts the earlier values back. */
   import_changes: {

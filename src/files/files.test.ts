@@ -110,7 +110,8 @@ test('a formula gets an apostrophe; a number and a phone number do not', () => {
 
 test('a row with more cells than the header has a problem, and the next row is read', async () => {
   const [first, second] = await rowsOf('a,b\n1,2,3\n4,5,\n', csv())
-  assert.match(first?.problem ?? '', /3 cells, and the header has 2/)
+  assert.equal(first?.problem?.code, 'too_many_cells')
+  assert.match(first.problem.message, /3 cells, and the header has 2/)
   assert.deepEqual([second?.problem, second?.number], [undefined, 3])
 })
 
@@ -138,7 +139,7 @@ test('lines of JSON are read, and one that is not an object has a problem', asyn
   const text = '{"a":1}\n\n{"a":\n[1]\n{"__proto__":{}}\n{"a":"é"}'
   const rows = await rowsOf(text, { format: 'ndjson', encoding: 'utf-8' }, 3)
   assert.deepEqual(
-    rows.map(({ number, values, problem }) => [number, problem ?? values]),
+    rows.map(({ number, values, problem }) => [number, problem?.message ?? values]),
     [
       [1, [1]],
       [3, 'The line is not valid JSON.'],

@@ -17,10 +17,16 @@ export type FileRow = {
   /** Texts in a CSV file, else JSON values. */
   values: readonly unknown[]
   /** Why the row cannot be read. */
-  problem?: string
+  problem?: RowProblem
   /** Of a row in an archive: the file and the kind of its records. */
   archived?: { file: string; line: number; kind: string; id: number | null }
 }
+
+/** Why a row cannot be read. */
+export const row_problems = [
+  ...['too_many_cells', 'row_too_long', 'too_deep', 'invalid_json', 'not_an_object', 'too_many_names'],
+] as const
+export type RowProblem = { code: (typeof row_problems)[number]; message: string }
 
 /** The file is not readable beyond some row. The message says what to do. */
 export class FileError extends Error {}
@@ -110,8 +116,8 @@ function headerOf(cells: readonly string[]): string[] {
 function rowOf(number: number, names: readonly string[], cells: readonly string[]): FileRow {
   const row = { number, names, values: cells.map(unguardCell) }
   if (cells.length <= names.length || cells.slice(names.length).every((cell) => cell === '')) return row
-  const problem = `The row has ${cells.length} cells, and the header has ${names.length}. Quote cells with the delimiter.`
-  return { ...row, problem }
+  const message = `The row has ${cells.length} cells, and the header has ${names.length}. Quote cells with the delimiter.`
+  return { ...row, problem: { code: 'too_many_cells', message } }
 }
 
 function messageOf({ code }: CsvError, row: number): string {
@@ -143,19 +149,24 @@ async function* readLines(
 }
 
 function lineOf(number: number, line: string, max_characters: number): FileRow {
-  const unread = (problem: string) => ({ number, names: ['line'], values: [line], problem })
-  if (line.length > max_characters) return unread(`The line has more than ${max_characters} characters.`)
-  if (isTooDeep(line)) return unread(`The JSON is nested deeper than ${max_depth} levels.`)
+  const unread = (code: RowProblem['code'], message: string) => ({
+    ...{ number, names: ['line'], values: [line] },
+    problem: { code, message },
+  })
+  if (line.length > max_characters)
+    return unread('row_too_long', `The line has more than ${max_characters} characters.`)
+  if (isTooDeep(line)) return unread('too_deep', `The JSON is nested deeper than ${max_depth} levels.`)
   let value: unknown
   try {
     value = secureJson.parse(line)
   } catch {
-    return unread('The line is not valid JSON.')
+    return unread('invalid_json', 'The line is not valid JSON.')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return unread('The line is not a JSON object.')
+    return unread('not_an_object', 'The line is not a JSON object.')
   const names = Object.keys(value)
-  if (names.length > max_columns) return unread(`The line has more than ${max_columns} names.`)
+  if (names.length > max_columns)
+    return unread('too_many_names', `The line has more than ${max_columns} names.`)
   return { number, names, values: Object.values(value) }
 }
 

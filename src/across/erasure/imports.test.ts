@@ -49,10 +49,10 @@ test('an erasure empties failed rows of imports with an address that the contact
   const is_changed = lines.map((line, n) => line !== before[n])
   const changed = lines.filter((_, n) => is_changed[n])
   assert.deepEqual(changed, [
-    '2,last_name,This row was erased.,',
-    '3,last_name,This row was erased.,',
-    '5,last_name,This row was erased.,',
-    '307,last_name,This row was erased.,',
+    '2,last_name,This row was erased.,,erased',
+    '3,last_name,This row was erased.,,erased',
+    '5,last_name,This row was erased.,,erased',
+    '307,last_name,This row was erased.,,erased',
   ])
   const stored = await readStored(rapport.data_dir)
   const kept = JSON.stringify(await stored.rows('SELECT * FROM import_errors'))

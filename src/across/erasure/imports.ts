@@ -93,7 +93,7 @@ async function forgetErrors(
       await transaction(db, (tx) =>
         tx
           .updateTable('import_errors')
-          .set({ content: '', message: 'This row was erased.' })
+          .set({ content: '', message: 'This row was erased.', code: 'erased' })
           .where((eb) => eb.and({ workspace_id, import_id }))
           .where(
             'number',

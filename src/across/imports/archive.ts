@@ -4,7 +4,7 @@ import { cutOff, noArchive, readArchive } from '../../files/archive.ts'
 import { FileError, type FileRow, readRows } from '../../files/rows.ts'
 import type { Room } from '../../resources/room.ts'
 import { definitions_kind, importDefinitions } from './definitions.ts'
-import type { RowError } from './errors.ts'
+import type { Problem, RowError } from './errors.ts'
 import { createMapping, type MappedRow } from './mapping.ts'
 import { archiveRooms, countParts, importRows, type Relink, type Running } from './rows.ts'
 import { importViews, type NewIds, views_kind } from './saved-views.ts'
@@ -189,10 +189,11 @@ const relinkBy =
         // A part without its record is an error.
         running.options.dry_run || field === part_of?.by
           ? null
-          : `The archive has no such record of ${table}.`,
+          : { code: 'not_in_archive', message: `The archive has no such record of ${table}.` },
       )
     }
-    replace(rows, 'owner_id', owners, notes, 'No member has the e-mail address of the owner.')
+    const no_member = 'No member has the e-mail address of the owner.'
+    replace(rows, 'owner_id', owners, notes, { code: 'no_such_member', message: no_member })
     return notes
   }
 
@@ -202,14 +203,17 @@ function replace(
   field: string,
   ids: ReadonlyMap<unknown, unknown>,
   notes: RowError[],
-  lack: string | null,
+  lack: Omit<Problem, 'field'> | null,
 ): void {
   for (const [row, { data }] of rows) {
     const old = data[field]
     if (old === undefined) continue
     data[field] = ids.get(old) ?? null
     if (lack && old !== null && data[field] === null)
-      notes.push({ row, field, message: `${lack} The row is imported without ${field}.` })
+      notes.push({
+        ...{ row, field, code: lack.code },
+        message: `${lack.message} The row is imported without ${field}.`,
+      })
   }
 }
 

@@ -48,6 +48,6 @@ function unlink({ room }: Running, row: FileRow, { data, names }: MappedRow): Ro
     if (data[field] === undefined || data[field] === null || names[field] !== undefined) return []
     const message = `The row is an export of another workspace, where ${field} is ${String(data[field]).slice(0, 20)}. It is imported without ${field}.`
     delete data[field]
-    return [{ row, field, message }]
+    return [{ row, field, code: 'other_workspace' as const, message }]
   })
 }

@@ -9,8 +9,8 @@ import { checkBegun } from '../custom-fields/check.ts'
 import { beginDefinition, completeDefinition } from '../custom-fields/operations.ts'
 import { undoUnchecked } from '../custom-fields/queries.ts'
 import { type CustomFieldBody, definitionSchemas } from '../custom-fields/schema.ts'
-import { keepErrors } from './errors.ts'
-import { nothing_done, type Progress, problemsOf, type Running, saveProgress } from './rows.ts'
+import { keepErrors, type Problem, problemsOf } from './errors.ts'
+import { nothing_done, type Progress, type Running, saveProgress } from './rows.ts'
 import { holdImport } from './store.ts'
 
 // The definitions of custom fields in an archive. Each is made as by a single request, in two transactions. An entry in
@@ -28,8 +28,8 @@ export async function importDefinitions(running: Running, rows: readonly FileRow
 }
 
 async function importOne(running: Running, row: FileRow): Promise<Progress> {
+  if (row.problem) return save(running, row, { failed: 1 }, [{ field: '', ...row.problem }])
   try {
-    if (row.problem) throw new ApiError('validation_failed', row.problem)
     const sent = Object.fromEntries(row.names.map((name, n) => [name, row.values[n]]))
     const resources = running.rooms.map(({ resource }) => resource)
     const schema = definitionSchemas(resources).CustomFieldCreate as unknown as Schema
@@ -40,7 +40,7 @@ async function importOne(running: Running, row: FileRow): Promise<Progress> {
     return await define(running, row, body)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return await save(running, row, { failed: 1 }, error)
+    return await save(running, row, { failed: 1 }, problemsOf(error))
   }
 }
 
@@ -121,12 +121,12 @@ const save = (
   running: Running,
   row: FileRow,
   counts: Partial<typeof nothing_done>,
-  error?: ApiError,
+  problems: readonly Problem[] = [],
 ): Promise<Progress> =>
   transaction(running.db, async (tx) => {
     await holdImport(tx, running.row, running.clock.elapsed())
-    if (error) await forgetEntry(tx, running, row)
-    const found = error ? problemsOf(error).map((problem) => ({ row, ...problem })) : []
+    if (problems.length) await forgetEntry(tx, running, row)
+    const found = problems.map((problem) => ({ row, ...problem }))
     const errors = keepErrors(tx, running.row, found)
     return saveProgress(tx, running.row, [row], { ...nothing_done, ...counts, errors })
   })

@@ -1,12 +1,37 @@
 import type { Db } from '../../db/db.ts'
 import { defer } from '../../db/statements/prepare.ts'
 import { prepareInsert, storable } from '../../db/statements/recordset.ts'
+import { type ApiError, conflict_reasons, type ErrorCode, field_codes } from '../../errors.ts'
 import { csvRow } from '../../files/csv.ts'
-import type { FileRow } from '../../files/rows.ts'
+import { type FileRow, row_problems } from '../../files/rows.ts'
 import type { ImportRow } from './store.ts'
 
+// Of rows that are imported without a link.
+export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member'] as const
+// Of a row as a whole, as the answer to a single request would have them.
+const request_codes = ['not_found', 'conflict', 'validation_failed'] as const
+
+/** What can be wrong with a row of an import. Clients have a sentence for each in their own language. */
+export const import_error_codes = [
+  ...new Set([
+    ...field_codes,
+    ...request_codes,
+    ...conflict_reasons,
+    ...row_problems,
+    ...link_codes,
+    'erased',
+  ]),
+] as const
+export type ImportErrorCode = (typeof import_error_codes)[number] | ErrorCode
+
+/** What is wrong with a row. `field` is empty if the error is about the whole row. */
+export type Problem = { field: string; code: ImportErrorCode; message: string }
 /** Rows with errors. They are counted in full, and the first of them are kept. */
-export type RowError = { row: FileRow; field: string; message: string }
+export type RowError = Problem & { row: FileRow }
+
+/** The problems of an error, each with its field. */
+export const problemsOf = ({ fields, code, reason, message }: ApiError): Problem[] =>
+  fields ?? [{ field: '', code: reason ?? code, message }]
 
 const max_kept = 10_000
 const max_characters = 4096
@@ -19,6 +44,7 @@ const columns = {
   content: 'text!',
   field: 'text!',
   message: 'text!',
+  code: 'text!',
 } as const
 const add = prepareInsert('import_errors', columns)
 
@@ -29,7 +55,7 @@ export function keepErrors(
   found: readonly RowError[],
 ): number {
   const kept = found.slice(0, max_kept - errors)
-  const rows = kept.map(({ row, field, message }, n) => ({
+  const rows = kept.map(({ row, field, code, message }, n) => ({
     workspace_id,
     import_id: id,
     number: errors + n,
@@ -37,6 +63,7 @@ export function keepErrors(
     content: storable(sentRow(row)),
     field: storable(field),
     message: storable(placed(row, message)),
+    code,
   }))
   defer(tx, add(tx, rows))
   return kept.length
@@ -51,14 +78,16 @@ const sentRow = ({ values }: FileRow): string =>
     .slice(0, max_characters)
 
 const rows_at_once = 500
+/** The columns of the errors as CSV. */
+export const error_columns = ['row', 'field', 'message', 'content', 'code'] as const
 
 /** The errors of an import as CSV, page by page. */
 export async function* readErrors(db: Db, { workspace_id, id }: ImportRow): AsyncGenerator<Buffer> {
-  yield Buffer.from(csvRow(['row', 'field', 'message', 'content']))
+  yield Buffer.from(csvRow(error_columns))
   for (let from = 0; ; from += rows_at_once) {
     const rows = await db
       .selectFrom('import_errors')
-      .select(['row_number', 'field', 'message', 'content'])
+      .select(['row_number', 'field', 'message', 'content', 'code'])
       .where('workspace_id', '=', workspace_id)
       .where('import_id', '=', id)
       .where('number', '>=', from)
@@ -67,7 +96,11 @@ export async function* readErrors(db: Db, { workspace_id, id }: ImportRow): Asyn
       .execute()
     if (!rows.length) return
     yield Buffer.from(
-      rows.map((row) => csvRow([String(row.row_number), row.field, row.message, row.content])).join(''),
+      rows
+        .map(({ row_number, field, message, content, code }) =>
+          csvRow([String(row_number), field, message, content, code]),
+        )
+        .join(''),
     )
   }
 }

@@ -5,6 +5,7 @@ import { runBatch } from '../../resources/batch.ts'
 import { writesOf } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
 import { keepChanges } from './changes.ts'
+import { type Problem, problemsOf } from './errors.ts'
 import type { MappedRow } from './mapping.ts'
 import type { Running } from './rows.ts'
 import { holdImport } from './store.ts'
@@ -12,7 +13,8 @@ import { holdImport } from './store.ts'
 // References by name, such as `company` for `company_id`.
 
 /** The id of a name, or why it has none. */
-type Linked = { id: number | null } | { problem: string }
+type Linked = { id: number | null } | { problem: NameProblem }
+type NameProblem = Omit<Problem, 'field'>
 
 /**
  * Gives rows the ids of the records that they name, and makes the missing ones. An id that the row has too counts if its
@@ -21,8 +23,8 @@ type Linked = { id: number | null } | { problem: string }
 export async function linkNames(
   running: Running,
   rows: readonly MappedRow[],
-): Promise<Map<MappedRow, string>> {
-  const problems = new Map<MappedRow, string>()
+): Promise<Map<MappedRow, NameProblem>> {
+  const problems = new Map<MappedRow, NameProblem>()
   for (const field of running.room.import.by_name) {
     const naming = rows.filter(({ names }) => names[field] !== undefined)
     if (!naming.length) continue
@@ -94,7 +96,10 @@ async function makeMissing(
     const scope = `${target.resource.scope}:write`
     for (const name of names)
       linked.set(name, {
-        problem: `There is no ${target.resource.noun} with this name, and making one needs ${scope}.`,
+        problem: {
+          code: 'not_found',
+          message: `There is no ${target.resource.noun} with this name, and making one needs ${scope}.`,
+        },
       })
     return
   }
@@ -117,5 +122,5 @@ async function makeMissing(
     { large: true },
   )
   for (const [n, { id, error }] of outcomes.entries())
-    linked.set(names[n] as string, error ? { problem: error.fields?.[0]?.message ?? error.message } : { id })
+    linked.set(names[n] as string, error ? { problem: problemsOf(error)[0] as Problem } : { id })
 }

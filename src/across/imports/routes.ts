@@ -5,6 +5,7 @@ import { newestRows } from '../../db/lists/lists.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { notifyOfImport } from '../../events/notify.ts'
+import { row_problems } from '../../files/rows.ts'
 import { refuseBeyond } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
@@ -15,7 +16,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
 import { other_scopes } from './archive.ts'
-import { readErrors } from './errors.ts'
+import { link_codes, readErrors } from './errors.ts'
 import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
 import { formats, previewRoute, startRoute } from './start-routes.ts'
@@ -122,8 +123,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       path: `${path}/:import_id/errors`,
       scope: 'imports:read',
       summary: 'Read the errors of an import',
-      description:
-        'CSV with a row for each problem: the row of the file, the field, the message, and the row as it was sent. The first 10,000 problems.',
+      description: `CSV with a row for each problem: the row of the file, the field, the message, the row as it was sent, and the code. The first 10,000 problems. The code is that of the field or the conflict, as in the answer to a single request. Codes of rows that cannot be read: ${row_problems.join(', ')}. Codes of rows that are imported without a link: ${link_codes.join(', ')}. Of a row that was erased: erased. The code is empty for imports of earlier versions.`,
       params: ImportParams,
       answers: { 200: csv },
       extension: true,

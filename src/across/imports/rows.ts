@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { engineOf, isAwaited } from '../../db/statements/prepare.ts'
-import type { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
 import { runBatch } from '../../resources/batch.ts'
@@ -10,7 +9,7 @@ import { type Item, type Outcome, type Writes, writesOf } from '../../resources/
 import { byDependency } from '../../resources/derived.ts'
 import type { ImportForm, Room } from '../../resources/room.ts'
 import { keepChanges } from './changes.ts'
-import { keepErrors, type RowError } from './errors.ts'
+import { keepErrors, problemsOf, type RowError } from './errors.ts'
 import type { MappedRow, Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
 import type { ImportOptions, KindCounts } from './schema.ts'
@@ -184,7 +183,7 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
   const errors: RowError[] = []
   const mapped = new Map<FileRow, MappedRow>()
   for (const row of rows) {
-    if (row.problem) errors.push({ row, field: '', message: row.problem })
+    if (row.problem) errors.push({ row, field: '', ...row.problem })
     else mapped.set(row, running.mapping.read(row))
   }
   const notes = await running.relink(running, mapped)
@@ -192,7 +191,7 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
   const prepared: Prepared[] = []
   for (const [row, read] of mapped) {
     const problem = problems.get(read)
-    if (problem) errors.push({ row, field: Object.keys(read.names).join(), message: problem })
+    if (problem) errors.push({ row, ...problem, field: Object.keys(read.names).join() })
     else prepared.push({ row, ...itemOf(running, read) })
   }
   return partsOf(rows, { prepared, errors, notes }, partRows(running))
@@ -258,10 +257,6 @@ function errorsOf({ part: { prepared, changes }, outcomes, changed }: Ran): RowE
   })
 }
 
-/** The problems that an error has, each with its field. */
-export const problemsOf = ({ fields, message }: ApiError) =>
-  fields?.map(({ field, message }) => ({ field, message })) ?? [{ field: '', message }]
-
 /** The ids that new records had in an archive. */
 const sourcesOf = (ran: readonly Ran[]): Map<number, number> =>
   new Map(
@@ -284,7 +279,7 @@ function countsOf(outcomes: readonly Outcome[]) {
 
 /** Counts the rows of parts in a dry run, with the problems of those that cannot be read. */
 export async function countParts({ db, clock, row }: Running, rows: readonly FileRow[]): Promise<void> {
-  const errors = rows.flatMap((one) => (one.problem ? [{ row: one, field: '', message: one.problem }] : []))
+  const errors = rows.flatMap((one) => (one.problem ? [{ row: one, field: '', ...one.problem }] : []))
   const progress = await transaction(db, async (tx) => {
     await holdImport(tx, row, clock.elapsed())
     const failed = errors.length

@@ -1,5 +1,5 @@
 import { type Db, transaction } from '../../db/db.ts'
-import { ApiError, conflict, orNotFound, refuse } from '../../errors.ts'
+import { ApiError, conflict, invalid, orNotFound, refuse } from '../../errors.ts'
 import { actorOf } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
@@ -8,8 +8,8 @@ import { bodyProblems, bodyValidator } from '../../http/validation.ts'
 import { createView, deleteView } from '../views/operations.ts'
 import { findMaker, listViews } from '../views/queries.ts'
 import { type View, type ViewFields, viewSchemas } from '../views/schema.ts'
-import { keepErrors, type RowError } from './errors.ts'
-import { nothing_done, type Progress, problemsOf, type Running, saveProgress } from './rows.ts'
+import { keepErrors, problemsOf, type RowError } from './errors.ts'
+import { nothing_done, type Progress, type Running, saveProgress } from './rows.ts'
 import { holdImport } from './store.ts'
 
 // The saved views in an archive come last, because their queries name records. Each is made as by a single request.
@@ -40,17 +40,33 @@ const importOne = (running: Running, row: FileRow, new_ids: NewIds): Promise<Pro
   transaction(running.db, async (tx) => {
     await holdImport(tx, running.row, running.clock.elapsed())
     const errors: RowError[] = []
-    const status = await saveView(tx, running, row, new_ids, errors).catch((error) => {
-      // Nothing is written before the checks.
-      if (!(error instanceof ApiError)) throw error
-      errors.push(...problemsOf(error).map((problem) => ({ row, ...problem })))
-      return 'failed' as const
-    })
+    const status = await saveView(tx, running, row, new_ids, errors)
     const kept = keepErrors(tx, running.row, errors)
     return saveProgress(tx, running.row, [row], { ...nothing_done, [status]: 1, errors: kept })
   })
 
 async function saveView(
+  tx: Db,
+  running: Running,
+  row: FileRow,
+  new_ids: NewIds,
+  errors: RowError[],
+): Promise<'created' | 'skipped' | 'failed'> {
+  if (row.problem) {
+    errors.push({ row, field: '', ...row.problem })
+    return 'failed'
+  }
+  try {
+    return await saveReadable(tx, running, row, new_ids, errors)
+  } catch (error) {
+    // Nothing is written before the checks.
+    if (!(error instanceof ApiError)) throw error
+    errors.push(...problemsOf(error).map((problem) => ({ row, ...problem })))
+    return 'failed'
+  }
+}
+
+async function saveReadable(
   tx: Db,
   running: Running,
   row: FileRow,
@@ -75,8 +91,7 @@ async function saveView(
 }
 
 function readView({ rooms }: Running, row: FileRow, { members }: NewIds): Archived {
-  const { names, values, problem } = row
-  if (problem) throw new ApiError('validation_failed', problem)
+  const { names, values } = row
   const { ViewCreate } = viewSchemas(rooms.map(({ resource }) => resource))
   const sent = Object.fromEntries(names.map((name, n) => [name, values[n]]))
   const body = bodyValidator(ViewCreate as unknown as Schema)(sent).value as ViewFields
@@ -85,7 +100,13 @@ function readView({ rooms }: Running, row: FileRow, { members }: NewIds): Archiv
   const { id } = (sent.created_by ?? {}) as { id?: unknown }
   const maker = members.get(id) ?? null
   if (visibility === 'private' && maker === null)
-    throw new ApiError('validation_failed', 'The person who made this private view is not a member.')
+    throw invalid([
+      {
+        field: 'created_by',
+        code: 'not_found',
+        message: 'The person who made this private view is not a member.',
+      },
+    ])
   return { list, name, query, visibility, maker }
 }
 
@@ -120,6 +141,7 @@ async function relinkQuery(
       errors.push({
         row,
         field: 'query',
+        code: 'not_in_archive',
         message: `The archive lacks some values of ${name}. The view is imported without them.`,
       })
   }

@@ -234,5 +234,8 @@ test('an archive has the private views of the person who exports it, and gives t
   )
   const { id, created, failed } = await ended(start, strange.body.data.id)
   assert.deepEqual([created, failed], [0, 1])
-  assert.match((await key('GET', `/imports/${id}/errors`)).text, /private view is not a member/)
+  assert.match(
+    (await key('GET', `/imports/${id}/errors`)).text,
+    /created_by,.*private view is not a member.*,not_found\r/,
+  )
 })

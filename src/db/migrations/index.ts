@@ -35,6 +35,7 @@ import { notesOfRecords } from './0033_notes_of_records.ts'
 import { viewsOfMembers } from './0034_views_of_members.ts'
 import { importKinds } from './0035_import_kinds.ts'
 import { mergeLinkRecords } from './0036_merge_link_records.ts'
+import { importErrorCodes } from './0037_import_error_codes.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -74,4 +75,5 @@ export const migrations: Migration[] = [
   viewsOfMembers,
   importKinds,
   mergeLinkRecords,
+  importErrorCodes,
 ]
