@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { prepareById } from '../db/statements/bulk.ts'
+import { perKey } from '../db/statements/prepare.ts'
 import type { FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
@@ -154,12 +155,19 @@ async function memberProblems(
 }
 
 /** Problems of amounts that would be rounded when they are stored. */
-const precisionProblems = ({ columns }: Resource, values: object): FieldProblem[] =>
-  Object.entries(values).flatMap(([field, value]) =>
-    columns[field]?.encoding === 'ten_thousandths' && typeof value === 'number' && !isExact(value)
-      ? [{ field, code: 'too_precise', message: `${field} must have at most 4 decimals.` }]
-      : [],
-  )
+function precisionProblems(resource: Resource, values: object): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  for (const field of amountsOf(resource)) {
+    const value = (values as Fields)[field]
+    if (typeof value === 'number' && !isExact(value))
+      problems.push({ field, code: 'too_precise', message: `${field} must have at most 4 decimals.` })
+  }
+  return problems
+}
+
+const amountsOf = perKey(({ columns }: Resource) =>
+  Object.keys(columns).filter((field) => columns[field]?.encoding === 'ten_thousandths'),
+)
 
 /** Custom fields merged key by key: null removes a key, and null in place of the object removes all. */
 function mergeCustomFields(current: CustomFields, sent: CustomFields | null): CustomFields {

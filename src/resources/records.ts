@@ -91,6 +91,7 @@ function inserterOf<View extends Identified, Values extends object>(resource: Re
   const names = ['workspace_id', ...writtenColumns(resource)]
   const is_indexed = isIndexed(resource)
   const rowOf = rowMaker(resource)
+  const viewOf = newViews<View>(resource, computed)
   const empty = Object.fromEntries(names.map((name) => [name, null]))
   const into = sql`INSERT INTO ${sql.table(table)} (${columnList(names)})`
   const returning = sql`RETURNING ${columnList(['id', ...generated])}`
@@ -124,20 +125,20 @@ function inserterOf<View extends Identified, Values extends object>(resource: Re
     const author = storedActor(actor)
     const dated = { created_at: now, updated_at: now }
     const fields: Row = { ...values, ...set, ...dated, created_by: author, updated_by: author }
-    const row = { ...empty, ...rowOf(fields), workspace_id }
+    const row = rowOf(fields, {}, { ...empty, workspace_id })
     const [embedded, made] = await Promise.all([
       readEmbedded(tx, workspace_id, fields),
       join(tx, send, row, { writes: true, waits: true }) ?? insertOne(tx, row).then(([first]) => first),
     ])
     if (!made) throw new Error('The insert returned no row.')
-    const { id } = made
-    // No list has pages of records that are part of another one, so no totals are kept of them.
-    if (!part_of) recount(tx, workspace_id, table, counted, null, { ...fields, ...made })
-    if (is_indexed) addValues(tx, table as Valued, [{ ...fields, workspace_id, id }])
     // Every field is known. Reading the record would cost one more round trip.
+    const record: Row = Object.assign(fields, made)
+    // No list has pages of records that are part of another one, so no totals are kept of them.
+    if (!part_of) recount(tx, workspace_id, table, counted, null, record)
+    const { tags, custom_fields } = record as Tagged
+    if (is_indexed) addValues(tx, table as Valued, [{ tags, custom_fields, workspace_id, id: made.id }])
     const shown_author = authorOf(author, actor.name ?? null)
-    const shown = { ...fields, ...made, ...embedded, created_by: shown_author, updated_by: shown_author }
-    return newView<View>(resource, shown, computed)
+    return viewOf(Object.assign(record, embedded, { created_by: shown_author, updated_by: shown_author }))
   }
 }
 
@@ -162,11 +163,14 @@ function embeddedReader({ columns }: Resource) {
   }
 }
 
-/** The detail view of a new record, from the fields that were written. */
-function newView<View>({ columns }: Resource, fields: Row, computed: Computed): View {
-  const view: Row = { id: fields.id }
-  for (const name of Object.keys(columns)) view[name] = computed[name]?.value(fields) ?? fields[name] ?? null
-  return view as View
+/** Makes the detail view of a new record, from the fields that were written. */
+function newViews<View>({ columns }: Resource, computed: Computed) {
+  const names = Object.keys(columns)
+  return (fields: Row): View => {
+    const view: Row = { id: fields.id }
+    for (const name of names) view[name] = computed[name]?.value(fields) ?? fields[name] ?? null
+    return view as View
+  }
 }
 
 function updaterOf<View extends Identified, Values extends object>(
@@ -322,13 +326,12 @@ const writtenColumns = (resource: Resource): string[] => [
 
 /**
  * A function that gives the columns for some fields: their encoded values, and what follows from them. For an update it
- * needs the record before.
+ * needs the record before. It sets them in `row`.
  */
 function rowMaker(resource: Resource) {
   const written = writtenFields(resource)
   const { hidden, sort_name, search_text } = resource
-  return (fields: Row, before: object = {}): Row => {
-    const row: Row = {}
+  return (fields: Row, before: object = {}, row: Row = {}): Row => {
     for (const { field, name, column } of written)
       if (field in fields) row[name] = encode(column, fields[field])
     for (const name of Object.keys(hidden)) if (name in fields) row[name] = fields[name]

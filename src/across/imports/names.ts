@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { transaction } from '../../db/db.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
+import { perKey, prepare } from '../../db/statements/prepare.ts'
+import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
 import { runBatch } from '../../resources/batch.ts'
 import { writesOf } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
@@ -61,6 +63,15 @@ async function withoutConfirmed(
   return rows.filter((row) => names.get(idOf(row)) !== row.names[field])
 }
 
+const namedOf = perKey((table: string) =>
+  prepare((db, p: { workspace_id: number; keys: unknown }) => ({
+    compile: () =>
+      sql<{ id: number; name: string }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${isAnyOf(db, 'sort_name', p.keys, 'text')} AND deleted_at IS NULL
+        GROUP BY name ORDER BY min(id)`.compile(db),
+  })),
+)
+
 /** The oldest record of each name: with the same text, otherwise with the same letters. */
 async function findNames(
   { db, row: { workspace_id } }: Running,
@@ -70,9 +81,7 @@ async function findNames(
   const linked = new Map<string, Linked>()
   const keys = [...new Set(names.map((name) => sortName(name)))]
   if (!keys.length) return linked
-  const { rows } = await sql<{ id: number; name: string }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
-    WHERE workspace_id = ${workspace_id} AND sort_name IN (${sql.join(keys)}) AND deleted_at IS NULL
-    GROUP BY name ORDER BY min(id)`.execute(db)
+  const rows = await namedOf(table)(db, { workspace_id, keys: listParameter(db, keys) })
   // The first of several rows counts, so it is set last.
   const oldest_last = rows.toReversed()
   const same = new Map(oldest_last.map(({ name, id }) => [name, id]))

@@ -23,8 +23,12 @@ const spellings: Record<string, string> = {
 }
 const undecomposed = new RegExp(`[${Object.keys(spellings).join('')}]`, 'g')
 
+// Most names. They have no accents, and the general way takes several times as long.
+const ascii = /^[\0-\x7f]*$/
+
 /** A text in lower case, without accents (contract: lists). */
 export function normaliseText(text: string): string {
+  if (ascii.test(text)) return text.toLowerCase()
   return text
     .normalize('NFKD')
     .toLowerCase()

@@ -1,8 +1,9 @@
-import type { CompiledQuery, Transaction } from 'kysely'
+import type { CompiledQuery, QueryResult, Transaction } from 'kysely'
 import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Tables } from '../tables.ts'
-import { type Connection, connect, connectionOf, defer, engineOf, prepare } from './prepare.ts'
+import { type Connection, connect, connectionOf, defer, prepare } from './prepare.ts'
+import { isAnyOf, listParameter } from './recordset.ts'
 
 // A transaction that changes many records works in bulk. Each item has a handle of its own, a member, and runs the same
 // code as a single change. Members run concurrently: equal statements that they issue in one turn are sent as one statement
@@ -53,13 +54,14 @@ export type Bulk = {
 
 /** Begins to work in bulk in a transaction. The caller flushes before the commit. */
 export function openBulk(tx: Db): Bulk {
+  const connection = connectionOf(tx, 'openBulk')
   const bulk: State = { tx, round: [], held: [], running: 0, collected: new Map() }
   return {
     member(index) {
       const handle = (tx as unknown as Transaction<Tables>).$extendTables() as unknown as Db
       const member = { bulk, index, has_written: false, round: bulk.round, at: 0 }
       members.set(handle, member)
-      connect(handle, connectionFor(member, connectionOf(tx, 'openBulk')))
+      connect(handle, new MemberConnection(member, connection) as unknown as Connection)
       return handle
     },
     hasWritten: (handle) => members.get(handle)?.has_written ?? false,
@@ -190,33 +192,40 @@ async function watched<T>(bulk: State, statement: Promise<T>): Promise<T> {
 }
 
 /** The connection of a member: that of its transaction, behind the statements that the member has issued in this turn. */
-function connectionFor(member: Member, connection: Connection): Connection {
-  const { bulk } = member
-  const runOwn = (query: CompiledQuery) => async () => [await connection.executeQuery(query)]
-  return {
-    get announces() {
-      return connection.announces
-    },
-    set announces(topics) {
-      connection.announces = topics
-    },
-    get deferred() {
-      return connection.deferred
-    },
-    get last() {
-      return connection.last
-    },
-    executeQuery(query) {
-      if (!/^\s*select\b/i.test(query.sql)) member.has_written = true
-      if (!bulk.round.length || member.round !== bulk.round)
-        return watched(bulk, connection.executeQuery(query))
-      const { calls } = nextSlot(member, runOwn(query), '')
-      return new Promise((resolve, reject) =>
-        calls.push({ index: member.index, input: null, resolve: resolve as never, reject }),
-      )
-    },
-    streamQuery: (query, size) => connection.streamQuery(query, size),
-  } as Connection
+class MemberConnection {
+  readonly member: Member
+  readonly connection: Connection
+  constructor(member: Member, connection: Connection) {
+    this.member = member
+    this.connection = connection
+  }
+  get announces() {
+    return this.connection.announces
+  }
+  set announces(topics) {
+    this.connection.announces = topics
+  }
+  get deferred() {
+    return this.connection.deferred
+  }
+  get last() {
+    return this.connection.last
+  }
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { member, connection } = this
+    const { bulk } = member
+    if (!/^\s*select\b/i.test(query.sql)) member.has_written = true
+    if (!bulk.round.length || member.round !== bulk.round)
+      return watched(bulk, connection.executeQuery<R>(query))
+    const runOwn: Send = async () => [await connection.executeQuery(query)]
+    const { calls } = nextSlot(member, runOwn, '')
+    return new Promise((resolve, reject) =>
+      calls.push({ index: member.index, input: null, resolve: resolve as never, reject }),
+    )
+  }
+  streamQuery<R>(query: CompiledQuery, size: number) {
+    return this.connection.streamQuery<R>(query, size)
+  }
 }
 
 type Keyed = { workspace_id: number; id: number | string }
@@ -232,24 +241,31 @@ export function prepareById<P extends Keyed, R extends Pick<P, 'id'>>(
   { writes = false, type = 'bigint' }: { writes?: boolean; type?: 'bigint' | 'text' } = {},
 ) {
   const single = prepare<P, R>((db, p) => build(db, (column) => sql`${sql.ref(column)} = ${p.id}`, p))
-  const isIn = (db: Db, ids: unknown): IsId =>
-    engineOf(db) === 'sqlite'
-      ? (column) => sql`${sql.ref(column)} IN (SELECT value FROM json_each(${ids}))`
-      : (column) => sql`${sql.ref(column)} = ANY(${ids}::${sql.raw(type)}[])`
-  const together = prepare<P & { ids: unknown }, R>((db, p) => build(db, isIn(db, p.ids), p))
+  const together = prepare<P & { ids: unknown }, R>((db, p) =>
+    build(db, (column) => isAnyOf(db, column, p.ids, type), p),
+  )
   const send = async (tx: Db, inputs: readonly P[]): Promise<(R | undefined)[]> => {
     const ids = [...new Set(inputs.map(({ id }) => id))]
-    const given = engineOf(tx) === 'sqlite' ? JSON.stringify(ids) : ids
-    const rows = await together(tx, { ...(inputs[0] as P), ids: given })
+    const rows = await together(tx, { ...(inputs[0] as P), ids: listParameter(tx, ids) })
     const by_id = new Map(rows.map((row) => [row.id, row]))
     return inputs.map(({ id }) => by_id.get(id))
   }
   return async (db: Db, p: P): Promise<R | undefined> => {
-    const joined = join(db, send, p, { writes, key: JSON.stringify({ ...p, id: undefined }) })
-    if (joined) return joined
+    if (members.has(db)) {
+      const joined = join(db, send, p, { writes, key: keyOf(p) })
+      if (joined) return joined
+    }
     const [row] = await single(db, p)
     return row
   }
+}
+
+/** A text for the parameters without the id. Those of one statement have the same names. */
+function keyOf(p: Keyed): string {
+  let key = ''
+  for (const [name, value] of Object.entries(p))
+    if (name !== 'id') key += typeof value === 'number' ? `${value} ` : JSON.stringify(value)
+  return key
 }
 
 /** Rows of a table as one parameter, on PostgreSQL: a table `r` with its columns. `rows` is JSON text. */

@@ -1,4 +1,4 @@
-import { type Compilable, type RawBuilder, sql } from 'kysely'
+import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { compileOnce, engineOf, ParameterSlot, type Prepared, prepare, run, slots } from './prepare.ts'
 
@@ -101,15 +101,31 @@ export function prepareEach<T extends AnyRow, R, P extends object = object>(
 
 /** The parameters of a statement, which has equally many of each row. */
 function valuesOf(query: Prepared, rows: readonly AnyRow[], parameters: object): unknown[] {
-  const of_rows =
-    rows.length > 1
-      ? query.parameters.filter((value) => value instanceof RowSlot).length / rows.length
-      : Infinity
-  let n = 0
+  const slots_of_rows = rows.length > 1 ? rowSlots(query) / rows.length : Infinity
+  let row = rows[0]
+  let left = slots_of_rows
+  let at = 0
   return query.parameters.map((value) => {
-    if (value instanceof RowSlot) return rows[Math.floor(n++ / of_rows)]?.[value.name]
+    if (value instanceof RowSlot) {
+      if (left-- === 0) {
+        row = rows[++at]
+        left = slots_of_rows - 1
+      }
+      return row?.[value.name]
+    }
     return value instanceof ParameterSlot ? parameters[value.name as never] : value
   })
+}
+
+const counted = new WeakMap<Prepared, number>()
+/** How many parameters of a statement are values of rows. */
+function rowSlots(query: Prepared): number {
+  let count = counted.get(query)
+  if (count === undefined) {
+    count = query.parameters.filter((value) => value instanceof RowSlot).length
+    counted.set(query, count)
+  }
+  return count
 }
 
 const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
@@ -154,6 +170,21 @@ export function prepareInsert<K extends Kinds, N extends keyof K & string = neve
 }
 
 class RowSlot extends ParameterSlot {}
+
+/** A list of values as one parameter, for isAnyOf. */
+export const listParameter = (db: Db, values: readonly (string | number)[]): unknown =>
+  engineOf(db) === 'sqlite' ? JSON.stringify(values) : values
+
+/** The condition that a column has one of the values of a listParameter. */
+export const isAnyOf = (
+  db: Db,
+  column: string,
+  values: unknown,
+  type: 'bigint' | 'text',
+): RawBuilder<SqlBool> =>
+  engineOf(db) === 'sqlite'
+    ? sql`${sql.ref(column)} IN (SELECT value FROM json_each(${values}))`
+    : sql`${sql.ref(column)} = ANY(${values}::${sql.raw(type)}[])`
 
 /** Given rows as one parameter, for a statement that runs once on both engines. `rows` is JSON text from rowsOf. */
 export function recordset<K extends Kinds>(db: Db, rows: string, columns: K): RawBuilder<Row<K>> {
