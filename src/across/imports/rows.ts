@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { engineOf, isAwaited } from '../../db/statements/prepare.ts'
+import { engineOf, isAwaited, writeAhead } from '../../db/statements/prepare.ts'
 import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
 import { runBatch } from '../../resources/batch.ts'
@@ -65,8 +65,9 @@ type Part = Read & { rows: FileRow[]; items: Item[]; changes: Item[] }
 /** A part, and what became of its items and of its later changes. */
 type Ran = { part: Part; outcomes: Outcome[]; changed: Outcome[] }
 
-// A transaction of SQLite lets no other one write, so it must be short. It ends earlier when another one waits.
-const target_ms = { sqlite: 30, postgres: 200 }
+// A transaction of SQLite lets no other one write, so it ends when another one waits. The commit of a longer one would
+// delay requests.
+const target_ms = { sqlite: 100, postgres: 200 }
 // Requests are answered between two parts. On PostgreSQL, more rows share the round trips.
 const part_rows = 50
 const part_rows_together = 500
@@ -105,6 +106,7 @@ async function runParts(tx: Db, running: Running, parts: readonly Part[]): Promi
   const ran: Ran[] = []
   for (const part of parts) {
     ran.push(await runPart(tx, running, context, part))
+    writeAhead(tx)
     if (performance.now() > until_ms || isAwaited(tx)) break
     await turn()
   }

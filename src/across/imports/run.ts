@@ -117,7 +117,7 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
   }
 }
 
-const max_rows = 500
+const max_rows = 1000
 const max_characters = 1024 * 1024
 
 /** The rows after the last committed one, as many at once as are prepared together. */

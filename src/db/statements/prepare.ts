@@ -43,6 +43,8 @@ export interface Connection extends DatabaseConnection {
   last: (() => void)[]
   /** Whether other transactions wait for the end of this one. Never on PostgreSQL. */
   readonly is_awaited: boolean
+  /** Writes what the commit of a large transaction would write at its end, as far as it is known now. A no-op on PostgreSQL. */
+  writeAhead(): void
 }
 
 const connections = new WeakMap<object, Connection>()
@@ -99,6 +101,12 @@ export function announce(tx: Db, topic: CommitTopic): void {
 
 /** Whether other transactions of this process wait for the end of this one: on SQLite, one at a time writes. */
 export const isAwaited = (tx: Db): boolean => connectionOf(tx, 'isAwaited').is_awaited
+
+/**
+ * Writes now what the commit of a large transaction would write: on SQLite, the search index of the records so far. So the
+ * commit is short, also when it comes early because another transaction waits.
+ */
+export const writeAhead = (tx: Db): void => connectionOf(tx, 'writeAhead').writeAhead()
 
 /** The connection of a transaction. Throws outside of one; `caller` is the function that needs it. */
 export function connectionOf(tx: Db, caller: string): Connection {

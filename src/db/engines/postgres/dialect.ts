@@ -90,6 +90,7 @@ export function postgresDialect(
     deferred: Promise<unknown>[] = []
     last: (() => void)[] = []
     readonly is_awaited = false
+    writeAhead() {}
     constructor(client: PoolClient) {
       this.client = client
     }

@@ -82,6 +82,14 @@ export function sqliteDialect(
     get is_awaited() {
       return group.isAwaited()
     }
+    writeAhead() {
+      try {
+        group.writeAhead()
+      } catch (error) {
+        this.failure = error
+        throw error
+      }
+    }
     /** The database error of this transaction. */
     failure: unknown
     /** Resolves when the last yielding statement ends. Later statements wait for it. */

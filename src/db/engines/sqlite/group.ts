@@ -139,6 +139,10 @@ export function createGroup(
     isTurnOver,
     /** Whether other transactions wait for the current one. */
     isAwaited: () => waiting.length > 0,
+    /** Indexes what a large member has changed so far. In a savepoint, FTS5 would flush each time. */
+    writeAhead(): void {
+      while (alone && !index.catchUp());
+    },
     /** Yields to the event loop. No other transaction runs meanwhile. */
     yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
     /** A large member is alone in its group: in a savepoint, SQLite keeps a copy of each page for each statement. */
