@@ -1,28 +1,20 @@
 import type { Db } from '../../db/db.ts'
 import { defer } from '../../db/statements/prepare.ts'
 import { prepareInsert, storable } from '../../db/statements/recordset.ts'
-import { type ApiError, conflict_reasons, type ErrorCode, field_codes } from '../../errors.ts'
+import type { ApiError, ConflictReason, FieldProblem } from '../../errors.ts'
 import { csvRow } from '../../files/csv.ts'
-import { type FileRow, row_problems } from '../../files/rows.ts'
+import type { FileRow, RowProblem } from '../../files/rows.ts'
 import type { ImportRow } from './store.ts'
 
-// Of rows that are imported without a link.
+/** The codes of rows that are imported without a link. */
 export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member'] as const
-// Of a row as a whole, as the answer to a single request would have them.
-const request_codes = ['not_found', 'conflict', 'validation_failed'] as const
 
-/** What can be wrong with a row of an import. Clients have a sentence for each in their own language. */
-export const import_error_codes = [
-  ...new Set([
-    ...field_codes,
-    ...request_codes,
-    ...conflict_reasons,
-    ...row_problems,
-    ...link_codes,
-    'erased',
-  ]),
-] as const
-export type ImportErrorCode = (typeof import_error_codes)[number] | ErrorCode
+/** What is wrong, for programs: as in the answer to a single request, or only in an import. */
+export type ImportErrorCode =
+  | FieldProblem['code']
+  | ConflictReason
+  | RowProblem['code']
+  | (typeof link_codes)[number]
 
 /** What is wrong with a row. `field` is empty if the error is about the whole row. */
 export type Problem = { field: string; code: ImportErrorCode; message: string }
