@@ -5,11 +5,12 @@ import { generateTexts } from '../scripts/generate-texts.ts'
 generateTexts()
 
 const load = createRequire(import.meta.url)
-const english: typeof import('../web/src/texts/generated/en/index.ts') = load(
-  '../web/src/texts/generated/en/index.ts',
-)
-const german: typeof import('../web/src/texts/generated/de/index.ts') = load(
-  '../web/src/texts/generated/de/index.ts',
-)
-export const en = english.texts
-export const de = german.texts
+type First = typeof import('../web/src/texts/generated/en/first-texts.ts')
+type Settings = typeof import('../web/src/texts/generated/en/settings-texts.ts')
+function textsOf(language: 'en' | 'de'): First['texts'] & Settings['texts'] {
+  const first: First = load(`../web/src/texts/generated/${language}/first-texts.ts`)
+  const settings: Settings = load(`../web/src/texts/generated/${language}/settings-texts.ts`)
+  return { ...first.texts, ...settings.texts }
+}
+export const en = textsOf('en')
+export const de = textsOf('de')

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-import { generateTexts, texts_folder } from '../scripts/generate-texts.ts'
+import { generateTexts, readTexts, texts_folder } from '../scripts/generate-texts.ts'
 
 const compressed = /\.(js|css|svg|woff2?)$/
 
@@ -100,6 +100,9 @@ const of_views = /web[\\/]src[\\/]record[\\/](custom-lists|list-|views?\.|view-)
 const of_lists =
   /web[\\/]src[\\/](ui[\\/](bulk-bar|column-order)|record[\\/](bulk-|columns|groupings|record-list))/
 
+// A page that imports it needs the texts of the settings.
+const settings_module = '/src/texts/with-settings.ts'
+
 // The pages by their paths without ids, and with their views, and their modules.
 const first_pages = {
   '/': 'home/home-page.tsx',
@@ -175,7 +178,25 @@ function firstPages(): Plugin {
           names.push(...files.filter((name) => !names.includes(name)))
           return chunk ? [[path, files.map((name) => names.indexOf(name))]] : []
         })
+        const fileOf = (module: string) =>
+          chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/src/texts/generated/${module}.ts`))
+        const textsOf = (language: string) =>
+          ['first-texts', 'settings-texts'].flatMap((part) => {
+            const name = fileOf(`${language}/${part}`)?.fileName
+            return name ? [names.push(name) - 1] : []
+          })
+        const languages = Object.keys(readTexts())
+        const texts = Object.fromEntries(languages.map((language) => [language, textsOf(language)]))
+        const needsSettings = (name: string) => {
+          const chunk = bundle[name]
+          return chunk?.type === 'chunk' && chunk.moduleIds.some((id) => id.endsWith(settings_module))
+        }
+        const of_settings = pages.flatMap(({ path, chunk }) =>
+          [...withImports(chunk?.fileName ?? '')].some(needsSettings) ? [path] : [],
+        )
         const first = {
+          texts,
+          of_settings,
           files: names.map((name) => name.replace(/^assets\/|\.js$/g, '')),
           pages: Object.fromEntries(places),
         }

@@ -1,5 +1,5 @@
 import { type Facts, type FieldProblem, Problem } from '../api/problem.ts'
-import type { Texts } from '../texts/en.ts'
+import type { Texts } from '../texts/parts.ts'
 
 /** The message for an invalid field. Only a code of a later service shows the service's English message. */
 export function fieldMessage({ field, code, message }: FieldProblem, { app, webhooks }: Texts): string {

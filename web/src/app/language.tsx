@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { en } from '../texts/en.ts'
 import {
   type Language,
   languages,
@@ -11,24 +10,52 @@ import {
 } from '../texts/texts.ts'
 import { sessionQuery } from './session.ts'
 
-/** The texts in the person's language, else in the browser's. The page waits for its first texts. */
+const again_ms = 2000
+const last_language = 'rapport-language'
+
+/** The language of the last session in this browser, else the browser's. index.html has its texts loaded at once. */
+function firstLanguage(): Language {
+  try {
+    const last = localStorage.getItem(last_language)
+    return preferredLanguage(last === null ? undefined : [last])
+  } catch {
+    return preferredLanguage()
+  }
+}
+
+function keepLanguage(language: Language): void {
+  try {
+    localStorage.setItem(last_language, language)
+  } catch {
+    // Storage may be disabled. Then the app begins in the browser's language.
+  }
+}
+
+/** The texts in the person's language. The page waits for its first texts. */
 export function LanguageProvider({ children }: { children: React.ReactNode }) {
   const { data } = useQuery({ ...sessionQuery, enabled: false })
   const chosen = data?.user.language
-  const language: Language = chosen && chosen in languages ? (chosen as Language) : preferredLanguage()
-  const [loaded, setLoaded] = useState<{ language: Language; texts: Texts } | null>(() =>
-    language === 'en' ? { language, texts: en } : null,
-  )
+  const language = chosen && chosen in languages ? (chosen as Language) : firstLanguage()
+  const [shown, setShown] = useState<{ language: Language; texts: Texts } | null>(null)
   useEffect(() => {
     document.documentElement.lang = language
+    if (chosen) keepLanguage(language)
+    let timer: ReturnType<typeof setTimeout>
     let current = true
-    loadTexts(language)
-      // English is better than nothing.
-      .catch(() => en)
-      .then((texts) => current && setLoaded({ language, texts }))
+    function load() {
+      loadTexts(language).then(
+        (texts) => current && setShown({ language, texts }),
+        () => {
+          // The service does not answer. The page stays as it is.
+          if (current) timer = setTimeout(load, again_ms)
+        },
+      )
+    }
+    load()
     return () => {
       current = false
+      clearTimeout(timer)
     }
-  }, [language])
-  return loaded && <TextsContext.Provider value={loaded}>{children}</TextsContext.Provider>
+  }, [language, chosen])
+  return shown && <TextsContext.Provider value={shown}>{children}</TextsContext.Provider>
 }

@@ -1,16 +1,19 @@
 import { Problem } from '../api/client.ts'
+import { partsLoaded } from '../texts/parts.ts'
 
 const reloaded = 'rapport-reloaded-at'
 const once_in_ms = 60_000
 
 /**
- * Loads a chunk of the app. If it fails although the service answers, the chunk is of a removed version.
+ * Loads a chunk of the app, with its texts. If it fails although the service answers, the chunk is of a removed version.
  * Then it reloads the page, at most once a minute. If the service does not answer, throws that it is
  * unreachable; the caller waits for the service.
  */
 export async function loaded<T>(part: Promise<T>): Promise<T> {
   try {
-    return await part
+    const found = await part
+    await partsLoaded()
+    return found
   } catch {
     if ((await serviceAnswers()) && Date.now() - Number(sessionStorage.getItem(reloaded)) > once_in_ms) {
       sessionStorage.setItem(reloaded, String(Date.now()))

@@ -1,10 +1,8 @@
 import { createContext, useContext } from 'react'
 import { loaded } from '../app/loading.ts'
-import { type AllTexts, en, type Texts } from './en.ts'
+import { type Language, languages, loadParts, type Texts } from './parts.ts'
 
-export type { Texts }
-export const languages = { en: 'English', de: 'Deutsch' } as const
-export type Language = keyof typeof languages
+export { type Language, languages, type Texts }
 
 /** The first of the reader's languages that there is. */
 export function preferredLanguage(wanted: readonly string[] = navigator.languages): Language {
@@ -15,18 +13,14 @@ export function preferredLanguage(wanted: readonly string[] = navigator.language
   return 'en'
 }
 
-// English is part of the first load.
-const others: Record<Exclude<Language, 'en'>, () => Promise<{ texts: AllTexts }>> = {
-  de: () => import('./generated/de/index.ts'),
-}
-
-export async function loadTexts(language: Language): Promise<Texts> {
-  return language === 'en' ? en : (await loaded(others[language]())).texts
-}
+/** The texts of a language. From now on, later parts are loaded in this language. */
+export const loadTexts = (language: Language): Promise<Texts> => loaded(loadParts(language))
 
 /** Takes the place of an argument that is shown as an element: the text is split at it. */
 export const place = '\n'
 
-export const TextsContext = createContext<{ language: Language; texts: Texts }>({ language: 'en', texts: en })
+type Shown = { language: Language; texts: Texts }
+// Nothing is shown before the first texts are loaded.
+export const TextsContext = createContext<Shown>({ language: 'en', texts: {} as Texts })
 export const useTexts = (): Texts => useContext(TextsContext).texts
 export const useLanguage = (): Language => useContext(TextsContext).language

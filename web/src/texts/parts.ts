@@ -1,0 +1,47 @@
+import { forms } from './forms.ts'
+import type { texts as first } from './generated/en/first-texts.ts'
+import type { texts as settings } from './generated/en/settings-texts.ts'
+
+export const languages = { en: 'English', de: 'Deutsch' } as const
+export type Language = keyof typeof languages
+
+type First = typeof first
+type Settings = typeof settings
+/** Every text of the app, and the arguments of each message. Another language without one of them is a type error. */
+export type AllTexts = First & Settings
+/** The texts of each room. Those of the settings are there as soon as with-settings.ts is loaded. */
+export type Texts = First & Partial<Settings>
+
+type Load<Part> = () => Promise<{ texts: Part }>
+const parts: Record<Language, { first: Load<First>; settings: Load<Settings> }> = {
+  en: {
+    first: () => import('./generated/en/first-texts.ts'),
+    settings: () => import('./generated/en/settings-texts.ts'),
+  },
+  de: {
+    first: () => import('./generated/de/first-texts.ts'),
+    settings: () => import('./generated/de/settings-texts.ts'),
+  },
+}
+
+let current: Language | undefined
+const asked = new Set<keyof (typeof parts)[Language]>(['first'])
+const known: { [language in Language]?: Texts } = {}
+
+/** Adds the parts that were asked for to the texts of a language, which becomes the current one. */
+export async function loadParts(language: Language): Promise<Texts> {
+  current = language
+  // Part of the first load, so that the texts need no other file.
+  forms(language)
+  const found = await Promise.all([...asked].map((part) => parts[language][part]()))
+  const texts = (known[language] ?? {}) as Texts
+  known[language] = texts
+  for (const part of found) Object.assign(texts, part.texts)
+  return texts
+}
+
+/** Asks for the texts of the settings: they are there when the chunk that needs them is. */
+export const askForSettings = (): unknown => asked.add('settings')
+
+/** Resolves when the texts are there that a chunk has asked for. */
+export const partsLoaded = async (): Promise<unknown> => current && loadParts(current)
