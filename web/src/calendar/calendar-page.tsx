@@ -142,6 +142,7 @@ export function CalendarPage() {
           show={shown}
           day={day}
           days={days}
+          awaited={!data && !error}
           appointments={data?.appointments ?? []}
           editable={may}
           onDay={(day) => change({ show: 'day', date: inAddress(day) })}

@@ -7,8 +7,14 @@ import type { Days } from './ranges.ts'
 
 const parts = latePart(() => import('./calendar-grid.tsx'))
 
+type Props = Omit<GridProps, 'onSettled'> & {
+  days: Days
+  /** Whether the appointments are not known yet. */
+  awaited: boolean
+}
+
 /** The calendar: its appointments at once, and what moves them as soon as the program for it is loaded. */
-export function CalendarView({ days, ...given }: Omit<GridProps, 'onSettled'> & { days: Days }) {
+export function CalendarView({ days, awaited, ...given }: Props) {
   const idle = useIdle()
   const found = parts.usePart(idle || parts.now() !== undefined, () => {})
   const [settled, setSettled] = useState(false)
@@ -27,7 +33,12 @@ export function CalendarView({ days, ...given }: Omit<GridProps, 'onSettled'> & 
   }, [settled])
   const { show, appointments, onOpen } = given
   return (
-    <div className="calendar-grid" ref={place} data-ready={settled || undefined}>
+    <div
+      className="calendar-grid"
+      ref={place}
+      data-ready={settled || undefined}
+      aria-busy={awaited || undefined}
+    >
       {!settled && <FirstGrid {...{ show, days, appointments, onOpen }} />}
       {found && <found.CalendarGrid {...given} onSettled={onSettled} />}
     </div>
