@@ -18,6 +18,7 @@ import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
+import { readListAhead, readRecordAhead } from './read-ahead.ts'
 import { hadSession, sessionQuery } from './session.ts'
 
 type Opening = {
@@ -147,6 +148,7 @@ const page_routes = Object.entries(pages).map(([path, component]) =>
 
 /** A list that is opened without a query opens with its default view. */
 async function openDefault({ context, location, search, cause }: Opening): Promise<void> {
+  if (cause === 'enter') readRecordAhead(context.client, location.pathname)
   const list = listed.find((one) => kinds[one].path === location.pathname)
   const is_plain = Object.keys(search).every((name) => name === 'create')
   // On the page itself, an address without a query shows all records: the person has removed the filters.
@@ -154,6 +156,7 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   // The page shows why the views cannot be read.
   const address = await defaultAddress(context.client, list).catch(() => null)
   if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
+  readListAhead(context.client, list)
 }
 
 // Paths are plain strings, not types: links use them as in the address.

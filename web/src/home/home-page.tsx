@@ -22,16 +22,15 @@ export function HomePage() {
   const outcomes = useOutcomes()
   const empty = contacts === 0 && deals === 0
   const begins = contacts === 0 || deals === 0
-  // The layout depends on whether there are records. Wait, so that nothing is shown and removed again.
-  if (beginnings.awaited)
-    return (
-      <Page title={t.app.home}>
-        <div className="home" aria-busy />
-      </Page>
-    )
   return (
     <Page title={t.app.home}>
-      <div className="home" data-empty={empty || undefined}>
+      {/* The layout depends on whether there are records. Until then, the cards read their data unseen. */}
+      <div
+        className="home"
+        data-empty={empty || undefined}
+        data-awaited={beginnings.awaited || undefined}
+        aria-busy={beginnings.awaited}
+      >
         {begins && <FirstSteps {...beginnings} />}
         {may('activities:read') && <Tasks />}
         {may('appointments:read') && <NextAppointments />}

@@ -3,7 +3,7 @@ import type { FilterField } from '../ui/filter-value.ts'
 import type { ListView } from '../ui/list-view.ts'
 
 /** Rows per page of a list. */
-const page_size = 50
+export const page_size = 50
 
 /**
  * The filters of a view for the API. Days of times begin and end in the person's time zone. Names of custom fields

@@ -1,4 +1,11 @@
-import { hashKey, keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import {
+  hashKey,
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryKey,
+  useInfiniteQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 type Answer<Row> = { data: Row[]; meta: object }
@@ -18,16 +25,19 @@ export const growing = (first: number, nth: number): number => Math.min(100, fir
  * read after it.
  */
 export function usePages<Row>({ queryKey, read, keeps = false }: Options<Row>) {
-  const query = useInfiniteQuery({
+  const client = useQueryClient()
+  const options = infiniteQueryOptions({
     queryKey,
     queryFn: ({ pageParam: { cursor, nth }, signal }) => read(cursor, nth, signal),
     initialPageParam: { cursor: '', nth: 0 },
-    getNextPageParam({ meta }, { length: nth }) {
+    getNextPageParam({ meta }: Answer<Row>, { length: nth }): { cursor: string; nth: number } | null {
       const { next_cursor: cursor } = meta as { next_cursor?: string | null }
       return cursor ? { cursor, nth } : null
     },
-    placeholderData: keeps ? keepPreviousData : undefined,
   })
+  // The read begins before the page is drawn, as that of a list (list-page.tsx).
+  if (!client.getQueryState(queryKey)) client.prefetchInfiniteQuery(options)
+  const query = useInfiniteQuery({ ...options, placeholderData: keeps ? keepPreviousData : undefined })
   const { data, hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
   const key = hashKey(queryKey)
   const [wanted, setWanted] = useState({ key, pages: 0 })

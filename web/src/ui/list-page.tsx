@@ -1,4 +1,4 @@
-import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import type { Aborted } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -25,6 +25,9 @@ export function useListPage<Row extends Identified>(
   whole_list?: WholeList<Row>,
   groups: ShownGroups<Row> | null = null,
 ) {
+  const client = useQueryClient()
+  // The read begins before the page is drawn, which takes longer than the answer on a slow device.
+  if (groups === null && !client.getQueryState(query.queryKey)) client.prefetchQuery(query)
   const read = useQuery({ ...query, placeholderData: keepPreviousData, enabled: groups === null })
   const { data } = read
   const last_page = data?.meta.last_page ?? 1

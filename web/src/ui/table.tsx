@@ -120,8 +120,13 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   }
 
   const follow = useFollowing(open_id)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins at its top
-  useLayoutEffect(() => void scroll.current?.scrollTo(0, 0), [meta?.current_page])
+  const page = meta?.current_page
+  const last_page = useRef(page)
+  useLayoutEffect(() => {
+    // Another page begins at its top. The first one is there already, and to scroll it would lay it out at once.
+    if (last_page.current !== undefined && last_page.current !== page) scroll.current?.scrollTo(0, 0)
+    last_page.current = page
+  }, [page])
 
   function go(step: number) {
     const all = links()

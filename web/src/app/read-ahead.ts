@@ -1,0 +1,17 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { recordApi } from '../api/record-api.ts'
+import { all_kinds } from '../kinds.ts'
+import { page_size } from '../record/list-query.ts'
+
+/** Begins to read the record of a page, while its program is loaded and drawn. */
+export function readRecordAhead(client: QueryClient, pathname: string): void {
+  const [, path, id] = /^(\/[a-z-]+)\/(\d+)$/.exec(pathname) ?? []
+  const kind = all_kinds.find((one) => one.path === path)
+  if (kind) client.prefetchQuery(recordApi(kind.kind).query(Number(id)))
+}
+
+/** The same for the first page of a list without filters. Others have queries of their own. */
+export function readListAhead(client: QueryClient, list: string): void {
+  if (list === 'contacts') client.prefetchQuery(recordApi(list).listQuery({ page: 1, per_page: page_size }))
+  if (list === 'companies') client.prefetchQuery(recordApi(list).listQuery({ page: 1, per_page: page_size }))
+}
