@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { link_codes } from '../src/across/imports/errors.ts'
 import { conflict_reasons, field_codes, statuses } from '../src/errors.ts'
+import { row_problems } from '../src/files/rows.ts'
 import { Problem } from '../web/src/api/problem.ts'
 import { explain } from '../web/src/app/explain.ts'
+import { errorsIn, rowMessage } from '../web/src/imports/row-errors.ts'
 import { de, en } from './web-texts.ts'
 
 // The numbers and names of all reasons together.
@@ -32,6 +35,51 @@ test('each error of the API has a sentence in English and German', () => {
     assert.notEqual(german, unsaid, JSON.stringify(problem))
     assert.notEqual(german, english, JSON.stringify(problem))
   }
+})
+
+// What no row of an import does.
+const of_other_actions = new Set([
+  ...['merge_too_old', 'only_owner', 'too_many_changes', 'too_many_imports', 'too_many_keys'],
+  ...['too_many_pending', 'too_many_webhooks', 'too_many_workspaces'],
+])
+
+test('each error of an import has a sentence in English and German', () => {
+  const of_rows = ['not_found', 'conflict', 'validation_failed', 'erased', ...row_problems, ...link_codes]
+  const codes = [...field_codes, ...conflict_reasons, ...of_rows]
+  for (const code of codes.filter((one) => !of_other_actions.has(one))) {
+    const error = { field: 'email', code, message: unsaid }
+    const [english, german] = [rowMessage(error, en), rowMessage(error, de)]
+    assert.notEqual(english, unsaid, code)
+    assert.notEqual(german, unsaid, code)
+    assert.notEqual(german, english, code)
+  }
+})
+
+test('an error of an import has the numbers and the place of its message, and without a code the message itself', () => {
+  const file = [
+    'row,field,message,content,code',
+    '3,first_name,first_name must have at most 255 characters.,"Zoë,Day",too_long',
+    '9,owner_id,"contacts-0001.ndjson, line 12: No member.",{},no_such_member',
+    '11,,Something else.,x,',
+    '',
+  ].join('\r\n')
+  const rows = errorsIn(file)
+  assert.deepEqual(
+    rows.map((row) => rowMessage(row, de)),
+    [
+      'Höchstens 255 Zeichen.',
+      `contacts-0001.ndjson, Zeile 12: ${de.imports.row_problems.no_such_member}`,
+      'Something else.',
+    ],
+  )
+  assert.deepEqual(
+    rows.map(({ row, content }) => [row, content]),
+    [
+      ['3', 'Zoë,Day'],
+      ['9', '{}'],
+      ['11', 'x'],
+    ],
+  )
 })
 
 test('a sentence has the numbers and names of its error', () => {

@@ -7,8 +7,8 @@ import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Status } from '../settings/statuses.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { DataTable } from '../ui/table.tsx'
-import { parseCsv } from './csv.ts'
 import { errorsHref, hasEnded, type Import, importQuery, readErrors } from './imports.ts'
+import { errorsIn, rowMessage } from './row-errors.ts'
 import './imports.css'
 
 /** The status of an import as a label. */
@@ -122,11 +122,8 @@ function ImportErrors({ id, resource }: Pick<Import, 'id' | 'resource'>) {
   const labelOf = useLabels(resource)
   const { data, error, refetch } = useQuery({
     queryKey: ['imports', 'errors', id],
-    queryFn: async ({ signal }) => parseCsv(await readErrors(id, signal)).slice(1, shown_errors + 1),
+    queryFn: async ({ signal }) => errorsIn(await readErrors(id, signal)).slice(0, shown_errors),
   })
-  const rows = data?.map(([row = '', field = '', message = '', content = ''], index) => ({
-    ...{ id: index, row, field, message, content },
-  }))
   return (
     <section aria-label={t.imports.errors}>
       <div className="import-line">
@@ -145,7 +142,7 @@ function ImportErrors({ id, resource }: Pick<Import, 'id' | 'resource'>) {
       <div className="import-errors">
         <DataTable
           label={t.imports.errors}
-          rows={rows}
+          rows={data}
           nameOf={({ row }) => row}
           empty={null}
           columns={[
@@ -153,7 +150,7 @@ function ImportErrors({ id, resource }: Pick<Import, 'id' | 'resource'>) {
             { id: 'field', label: t.imports.field, phone: true, cell: ({ field }) => labelOf(field) },
             {
               ...{ id: 'message', label: t.imports.message, phone: true },
-              cell: ({ message }) => <span title={message}>{message}</span>,
+              cell: (error) => <span title={rowMessage(error, t)}>{rowMessage(error, t)}</span>,
             },
             {
               ...{ id: 'content', label: t.imports.content },
