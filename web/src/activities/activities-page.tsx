@@ -143,10 +143,14 @@ export function ActivitiesPage() {
               label: (
                 <span className="activity-show">
                   {t.activities.shows[value]}
-                  {value === 'overdue' && Boolean(overdue?.meta.total) && (
-                    <Badge size="xs" color="red" circle={(overdue?.meta.total ?? 0) < 10}>
-                      {formats.number(overdue?.meta.total ?? 0)}
-                    </Badge>
+                  {value === 'overdue' && (
+                    <span className="activity-overdue">
+                      {Boolean(overdue?.meta.total) && (
+                        <Badge size="xs" color="red" circle={(overdue?.meta.total ?? 0) < 10}>
+                          {formats.number(overdue?.meta.total ?? 0)}
+                        </Badge>
+                      )}
+                    </span>
                   )}
                 </span>
               ),

@@ -19,7 +19,8 @@ type Props = {
 }
 
 /** A page: one line with its title and actions, then its content. */
-export function Page({ title, count, middle, tabs, below, actions, children }: Props) {
+export function Page(props: Props) {
+  const { title, count, middle, tabs, below, actions, children } = props
   const formats = useFormats()
   useTitle(title)
   return (
@@ -30,10 +31,14 @@ export function Page({ title, count, middle, tabs, below, actions, children }: P
             <Title order={1} lineClamp={1}>
               {title}
             </Title>
-            {count !== undefined && (
-              <Text c="dimmed" className="numbers">
-                {formats.number(count)}
-              </Text>
+            {'count' in props && (
+              <div className="page-count">
+                {count !== undefined && (
+                  <Text c="dimmed" className="numbers">
+                    {formats.number(count)}
+                  </Text>
+                )}
+              </div>
             )}
           </Group>
           <div className="page-middle">{middle}</div>
