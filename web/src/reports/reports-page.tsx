@@ -1,16 +1,18 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
+import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
+import { useNames } from '../record/kinds.ts'
 import { useMembers, useOwnerName } from '../record/members.ts'
 import { owner_me } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Select } from '../ui/late-inputs.tsx'
-import { useAddress } from '../ui/list-view.ts'
+import { type Address, useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { forecastView } from './forecast.ts'
 import { funnelView, reasonsOf } from './funnel.ts'
@@ -38,6 +40,9 @@ export function ReportsPage() {
   const may = useMay()
   const { address, change } = useAddress()
   const ownerName = useOwnerName()
+  const deal = useNames('deals')
+  const navigate = useNavigate()
+  const createDeal = () => navigate({ to: '/deals', search: { create: '1' } satisfies Address })
   const kind = kinds.find((one) => one === address.report) ?? 'funnel'
   const by = address.by === 'owner' ? 'owner' : 'month'
   const as_table = address.as === 'table'
@@ -145,7 +150,11 @@ export function ReportsPage() {
           <>
             <Figures view={view} label={label} />
             {view.empty ? (
-              <Empty text={reports.empty[kind]} />
+              <Empty
+                text={reports.empty[kind]}
+                {...(kind !== 'people' &&
+                  may('deals:write') && { action: deal.create, onAction: createDeal })}
+              />
             ) : as_table ? (
               <ReportTable view={view} label={label} />
             ) : (

@@ -1,11 +1,14 @@
 import { Button, Group } from '@mantine/core'
 import { ArrowUpIcon } from '@primer/octicons-react'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Empty } from '../ui/empty.tsx'
+import type { Address } from '../ui/list-view.ts'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Countdown } from './countdown.tsx'
@@ -38,6 +41,10 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   useEffect(() => onTotal(total), [total, onTotal])
   const nameOf = useRowName()
   const columns = useColumns()
+  const may = useMay()('webhooks:write')
+  const navigate = useNavigate()
+  const createWebhook = () =>
+    navigate({ to: '/settings/webhooks', search: { create: '1' } satisfies Address })
   const not_live = log.error && <ProblemNote error={log.error} onRetry={log.retry} />
   if (!log.rows && not_live) return not_live
   function showFresh() {
@@ -66,7 +73,16 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
         hrefOf={({ id }) => `/settings/deliveries/${id}`}
         onOpen={({ id }) => onOpen(id)}
         open_id={open}
-        empty={<Empty text={filtered ? t.app.nothing_found : t.settings.no_deliveries} />}
+        empty={
+          filtered ? (
+            <Empty text={t.app.nothing_found} />
+          ) : (
+            <Empty
+              text={t.settings.no_deliveries}
+              {...(may && { action: t.app.create_webhook, onAction: createWebhook })}
+            />
+          )
+        }
         foot={
           log.more && (
             <Group px="md" py="sm">
