@@ -7,6 +7,7 @@ import { measureLatency } from './latency.ts'
 import { measureDirectus, measureWorker } from './peers.ts'
 import { measureRatios } from './ratios.ts'
 import { record, whole } from './record.ts'
+import { measureScreens } from './screens.ts'
 import { runs, stopServers } from './servers.ts'
 import { measureStart } from './start.ts'
 
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     rows: { type: 'string' },
     peers: { type: 'boolean', default: false },
     start: { type: 'boolean', default: false },
+    screens: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     contacts: { type: 'string' },
     only: { type: 'string', default: '' },
@@ -48,7 +50,10 @@ type Table = {
   extent: string
   measure(databases: Databases, engine: Engine): Promise<string[]>
 }
-const parts: Record<'requests' | 'deliveries' | 'start' | 'growth' | 'import' | 'peers', Table[]> = {
+const parts: Record<
+  'requests' | 'deliveries' | 'start' | 'screens' | 'growth' | 'import' | 'peers',
+  Table[]
+> = {
   requests: [
     {
       section: 'ratios',
@@ -87,6 +92,13 @@ const parts: Record<'requests' | 'deliveries' | 'start' | 'growth' | 'import' | 
       measure: (databases, engine) => measureStart(databases, engine, { rounds, requests }),
     },
   ],
+  screens: [
+    {
+      section: 'screens',
+      extent: `${whole(contacts)} contacts, ${rounds} rounds, Chromium`,
+      measure: (databases) => measureScreens(databases, { contacts, rounds }),
+    },
+  ],
   growth: [
     {
       section: 'growth',
@@ -118,7 +130,7 @@ const parts: Record<'requests' | 'deliveries' | 'start' | 'growth' | 'import' | 
 
 const names = Object.keys(parts) as (keyof typeof parts)[]
 const asked = names.filter((name) => values[name])
-const usual = names.filter((name) => name !== 'peers' && name !== 'import')
+const usual = names.filter((name) => !['peers', 'import', 'screens'].includes(name))
 if (runs === 'sources')
   console.log('dist/ is not up to date, so Rapport runs from its sources. To build it: npm run build')
 else console.log('Rapport runs from the bundle in dist/.')

@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** The program that runs as Rapport: the build if it is up to date, as with `npm start`, otherwise the sources. */
 export const runs = bundleState(root) === 'current' ? 'bundle' : 'sources'
 
+export const program = runs === 'bundle' ? 'dist/main.js' : 'src/main.ts'
+
 export type Server = { port: number; pid: number; stop(): Promise<void> }
 
 /** Runs a program until it prints its address. */
@@ -41,7 +43,7 @@ const pool_size = '10'
 
 /** Rapport as `npm start` runs it, without a rate limit. */
 export const startRapport = ({ env }: Filled): Promise<Server> =>
-  start([runs === 'bundle' ? 'dist/main.js' : 'src/main.ts', 'serve'], {
+  start([program, 'serve'], {
     ...env,
     PORT: '0',
     RATE_LIMIT_PER_SECOND: '0',

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Page } from 'playwright-core'
+import { findBrowser } from '../test/packages.ts'
+import type { Databases } from './databases.ts'
+import { head, line } from './record.ts'
+import { words } from './seed.ts'
+import { program, startRapport } from './servers.ts'
+
+// The web app in Chromium: how long a slow device on a slow line waits for the records of a page, and how long a fast one
+// waits for another page of a long list.
+
+const cpu_slowdown = 4
+// Lighthouse's fast 3G.
+const line_of_3g = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 }
+const no_limit = { downloadThroughput: -1, uploadThroughput: -1 }
+const pages: [name: string, path: string, most_ms: number][] = [
+  ['Home', '/', 2500],
+  ['contacts', '/contacts', 2500],
+  ['a contact', '/contacts/1', 4000],
+  ['companies', '/companies', 4000],
+  ['the board of deals', '/deals', 4000],
+  ['the table of deals', '/deals?view=table', 4000],
+  ['activities', '/activities', 4000],
+  ['the calendar', '/calendar', 4000],
+  ['reports', '/reports', 4000],
+  ['the delivery log', '/settings/deliveries', 4000],
+  ['members', '/settings/members', 4000],
+]
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking']
+const longest_ms = 20_000
+
+// Functions of the page. `until` resolves to the time at which a condition holds, before the next frame is painted.
+const functions = `
+  window.until = (holds, what) => new Promise((resolve, reject) => {
+    const look = () => {
+      if (holds()) resolve(performance.now())
+      else if (performance.now() > end) reject(new Error(\`\${what} did not come: \${location.pathname}\`))
+      else requestAnimationFrame(look)
+    }
+    const end = performance.now() + ${longest_ms}
+    look()
+  })
+  window.isDrawn = () => document.querySelector('#content :is(h1, h2)') &&
+    !document.querySelector('#content :is([aria-busy=true], .mantine-Skeleton-root, [data-waiting])')
+  window.drawn = until(isDrawn, 'The page')
+  window.firstRow = () => document.querySelector('#content tr[data-row-id]')?.dataset.rowId
+`
+
+/** Resolves to the milliseconds from a click on the button of the pager until other rows are drawn. */
+const pageTurned = `(async () => {
+  const before = firstRow()
+  const start = performance.now()
+  document.querySelector('.pager button:last-of-type').click()
+  return await until(() => firstRow() !== before && isDrawn(), 'The next page') - start
+})()`
+
+/** Resolves to the milliseconds from the request of a search until its rows are drawn. */
+const searched = (text: string) => `(async () => {
+  const asked = () => performance.getEntriesByType('resource').findLast(({ name }) =>
+    name.includes('/api/v1/contacts?') && new URL(name).searchParams.get('search') === ${JSON.stringify(text)})
+  const end = await until(() => asked() && isDrawn(), 'The answer of a search')
+  return end - asked().startTime
+})()`
+
+/** Returns the table of first screens and of a long list. */
+export async function measureScreens(
+  databases: Databases,
+  { contacts, rounds }: { contacts: number; rounds: number },
+): Promise<string[]> {
+  const filled = await databases.fill('screens', contacts)
+  const server = await startRapport(filled)
+  const origin = `http://127.0.0.1:${server.port}`
+  const run = (...command: string[]) =>
+    execFileSync(process.execPath, [program, ...command], {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      env: { PATH: process.env.PATH, ...filled.env },
+      encoding: 'utf8',
+    })
+  const cookie = await signUp(origin, run('setup-link'))
+  run('seed', '--add')
+  const browser = await chromium.launch({ executablePath: findBrowser(), args: flags })
+  try {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' })
+    const [name = '', value = ''] = cookie.split('=')
+    await context.addCookies([{ name, value, url: origin }])
+    const page = await context.newPage()
+    await page.addInitScript(functions)
+    return [
+      ...head('page', 'first screen or answer (median)'),
+      ...(await firstScreens(page, origin, rounds)),
+      ...(await longList(page, origin, rounds * 2)),
+    ]
+  } finally {
+    await browser.close()
+    await server.stop()
+  }
+}
+
+/** Makes the first account; resolves to its cookie. */
+async function signUp(origin: string, link: string): Promise<string> {
+  const token = /#(\S+)/.exec(link)?.[1]
+  const person = { name: 'Olivia Owner', email: 'olivia@example.test', password: 'correct horse battery' }
+  const answer = await fetch(`${origin}/api/v1/setup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...person, token, workspace_name: 'Bench', time_zone: 'Europe/Berlin' }),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+const ms = (n: number) => `${Math.round(n)} ms`
+
+/** Loads pages without a cache, on a slow device and a slow line. */
+async function firstScreens(page: Page, origin: string, rounds: number): Promise<string[]> {
+  // The browser remembers that somebody is signed in.
+  await page.goto(origin)
+  await page.evaluate('drawn')
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  await session.send('Network.emulateNetworkConditions', line_of_3g)
+  await session.send('Emulation.setCPUThrottlingRate', { rate: cpu_slowdown })
+  const lines: string[] = []
+  for (const [name, path, most] of pages) {
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      await page.goto('about:blank')
+      await page.goto(origin + path, { waitUntil: 'commit' })
+      times.push(await page.evaluate<number>('drawn'))
+    }
+    lines.push(line([name], times, { most }, ms))
+  }
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 1 })
+  await session.send('Network.emulateNetworkConditions', { ...line_of_3g, latency: 0, ...no_limit })
+  await session.detach()
+  return lines
+}
+
+/** Turns pages of a long list, and searches in it, on a fast device and line. */
+async function longList(page: Page, origin: string, rounds: number): Promise<string[]> {
+  await page.goto('about:blank')
+  await page.goto(`${origin}/contacts`)
+  await page.evaluate('drawn')
+  const turned: number[] = []
+  for (let round = 0; round < rounds; round++) turned.push(await page.evaluate<number>(pageTurned))
+  const found: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const word = words[round % words.length] as string
+    await page.getByRole('searchbox').fill(word)
+    found.push(await page.evaluate<number>(searched(word)))
+  }
+  return [
+    line(['next page of contacts'], turned, { most: 200 }, ms),
+    line(['search of contacts, from the request'], found, { most: 150 }, ms),
+  ]
+}
