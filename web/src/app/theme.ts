@@ -28,13 +28,27 @@ const red: MantineColorsTuple = [
   '#741d16',
 ]
 
+// The greys of inputs, buttons and lines in the dark: of the hue of the surfaces in frame.css.
+const dark: MantineColorsTuple = [
+  '#c9ccd3',
+  '#b6bac4',
+  '#8b909c',
+  '#6c717d',
+  '#434854',
+  '#373b46',
+  '#262a33',
+  '#1d2027',
+  '#15171c',
+  '#101216',
+]
+
 const fonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
 
 export const theme = createTheme({
   primaryColor: 'accent',
   respectReducedMotion: true,
   primaryShade: { light: 6, dark: 5 },
-  colors: { accent, red },
+  colors: { accent, red, dark },
   fontFamily: fonts,
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   // In rem: they grow with the text size that a person has chosen.
