@@ -8,6 +8,7 @@ import { type ProcessRole, startServer } from '../src/server.ts'
 import { folderFiles } from '../src/web/files.ts'
 import { removeScratch, settingsOf, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
+import { sendRequest } from './http-request.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
@@ -36,27 +37,22 @@ export function client(url: string, key: string | null) {
     method: string,
     path: string,
     body?: unknown,
-    headers: Record<string, string> = {},
+    more: Record<string, string> = {},
   ): Promise<Reply> {
-    const response = await fetch(url + path, {
+    const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+    const { status, headers, text } = await sendRequest(
+      url + path,
       method,
-      redirect: 'manual',
-      headers: {
+      {
         ...(key && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
+        ...more,
       },
-      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
-    })
-    countAnswer(response.status, response.headers)
-    const text = await response.text()
-    const json = response.headers.get('content-type')?.includes('/json')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: json && text ? JSON.parse(text) : text,
-    }
+      sent,
+    )
+    countAnswer(status, headers)
+    const json = headers.get('content-type')?.includes('/json')
+    return { status, headers, text, body: json && text ? JSON.parse(text) : text }
   }
 }
 
