@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cost } from '../src/access/people/passwords.ts'
 import { readConfig } from '../src/config.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
 import type { Timing } from '../src/jobs/run.ts'
@@ -12,6 +13,17 @@ import { sendRequest } from './http-request.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
+
+/** The cost of a hash that protects nobody. passwords.test.ts, in a process of its own, tests the real one. */
+const cheap = { memory: 8, passes: 1 }
+const real = { ...cost }
+Object.assign(cost, cheap)
+
+/** Hashes passwords in this process as the service does elsewhere, until the work has ended. */
+export async function withRealHashes(work: () => Promise<void>): Promise<void> {
+  Object.assign(cost, real)
+  await work().finally(() => Object.assign(cost, cheap))
+}
 
 /** A clock that stands still until time passes, or until somebody sets it. */
 export function turnableClock(start = Date.parse('2026-11-21T08:30:00.000Z')) {
