@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { scopes } from '../src/app.ts'
@@ -12,11 +13,14 @@ import { until } from './webhooks.ts'
 
 let rapport: Rapport
 let requests: Requests
-let guarded: Operation[]
+/** The operations with a scope or a session. A refused request changes nothing, so all tests send the same ones. */
+let guarded: { operation: Operation; request: ValidRequest }[]
 before(async () => {
   rapport = await startRapport()
   requests = await startRequests(rapport)
-  guarded = requests.operations.filter(({ caller }) => caller !== 'anyone')
+  guarded = []
+  for (const operation of requests.operations)
+    if (operation.caller !== 'anyone') guarded.push({ operation, request: await requests.request(operation) })
 })
 after(() => rapport.close())
 
@@ -52,9 +56,9 @@ test('every operation with a scope or a session answers 401 without a key, and w
     'another scheme': { authorization: `Basic ${requests.key}` },
   }
   assert.ok(guarded.length > 90)
-  for (const operation of guarded) {
-    const request = await requests.request(operation)
-    const before = await trace()
+  await requests.atRest()
+  const before = await trace()
+  for (const { operation, request } of guarded) {
     const texts = new Set<string>()
     for (const [what, headers] of Object.entries(wrong)) {
       const reply = await as(request, headers)
@@ -62,35 +66,38 @@ test('every operation with a scope or a session answers 401 without a key, and w
       texts.add(reply.text.replace(refused(reply, 401, 'unauthorized').request_id, ''))
     }
     assert.equal(texts.size, 1, `${operation.name} tells one reason from another`)
-    assert.deepEqual(await trace(), before, operation.name)
   }
+  assert.deepEqual(await trace(), before)
 })
 
 test('every operation answers 403 to a key with all scopes but those of which it needs one, and changes nothing', async () => {
-  const keys = new Map<string, Promise<string>>()
+  const keys = new Map<string, string>()
+  const neededBy = ({ scope, or_scopes }: Operation) => [scope, ...or_scopes]
   const keyWithout = (needed: readonly unknown[]) => {
     const made = makeKey(rapport, { scopes: scopes.filter((one) => !needed.includes(one)) })
     return made.then(({ token }) => token)
   }
-  for (const operation of guarded) {
-    const { scope, or_scopes, name, caller } = operation
-    const needed = [scope, ...or_scopes]
-    if (!keys.has(String(needed))) keys.set(String(needed), keyWithout(needed))
-    const lacking = (await keys.get(String(needed))) ?? ''
-    const request = await requests.request(operation)
-    const before = await trace()
+  for (const { operation } of guarded) {
+    const needed = neededBy(operation)
+    if (!keys.has(String(needed))) keys.set(String(needed), await keyWithout(needed))
+  }
+  await requests.atRest()
+  const before = await trace()
+  for (const { operation, request } of guarded) {
+    const { name, caller } = operation
+    const needed = neededBy(operation)
+    const lacking = keys.get(String(needed)) ?? ''
     const reply = await requests.send(withKey(request, lacking))
     const { message } = refused(reply, 403, 'forbidden')
     if (caller === 'key')
       for (const one of needed) assert.ok(message.includes(String(one)), `${name}: ${message}`)
-    assert.deepEqual(await trace(), before, name)
   }
+  assert.deepEqual(await trace(), before)
 })
 
 test('every operation with a scope is open to a key that has it with what it acts on, and closed without any', async () => {
   const none = await makeKey(rapport, { scopes: [] })
-  for (const operation of guarded.filter(({ caller }) => caller === 'key')) {
-    const request = await requests.request(operation)
+  for (const { operation, request } of guarded.filter(({ operation: { caller } }) => caller === 'key')) {
     refused(await requests.send(withKey(request, none.token)), 403, 'forbidden')
     const reply: Reply = await requests.send(request)
     assert.ok([200, 201, 202].includes(reply.status), `${operation.name}: ${reply.text}`)
@@ -98,10 +105,8 @@ test('every operation with a scope is open to a key that has it with what it act
 })
 
 test('every operation for people alone is closed to keys, also to those with every scope', async () => {
-  const people = guarded.filter(({ caller }) => caller === 'person')
+  const people = guarded.filter(({ operation: { caller } }) => caller === 'person')
   assert.ok(people.length >= 10)
-  for (const operation of people) {
-    const request = await requests.request(operation)
+  for (const { request } of people)
     refused(await requests.send(withKey(request, requests.key)), 403, 'forbidden')
-  }
 })

@@ -10,6 +10,7 @@ import { ended } from './imports.ts'
 import { beside } from './keys.ts'
 import { bodyFor, isReference, type Operation, readOperations, valueFor } from './operations.ts'
 import { type Browser, browser, invite, join, password, setupToken } from './people.ts'
+import { until } from './webhooks.ts'
 
 /** A request that the service must answer with success, once. */
 export type ValidRequest = {
@@ -172,6 +173,8 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
 
     secret: () => 'a secret of a webhook',
     url: () => 'http://127.0.0.1:9/hook',
+    // No attempt comes while a test compares what is shown.
+    retry_delays: () => [3600],
     role: () => 'member',
     start_at: () => new Date(Date.parse('2030-01-08T12:00:00Z') + ++made * 3_600_000).toISOString(),
     end_at: () => new Date(Date.parse('2030-01-08T12:30:00Z') + made * 3_600_000).toISOString(),
@@ -255,6 +258,19 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       return { method: operation.method, path: path + query, headers, ...body }
     },
     fillPath,
+
+    /** Resolves when nothing that was begun here goes on: each delivery was attempted, each import has ended. */
+    async atRest(): Promise<void> {
+      const left = async () => {
+        const deliveries = answered(await call('GET', `${base}/deliveries?status=pending&per_page=100`))
+        const imports = answered(await call('GET', `${base}/imports?per_page=100`))
+        return [
+          ...deliveries.filter((one: any) => !one.attempt_count),
+          ...imports.filter((one: any) => !one.finished_at),
+        ]
+      }
+      await until(left, ({ length }) => length === 0)
+    },
 
     /** Sends a request; of a stream only the head is read. */
     async send({ method, path, body, headers }: ValidRequest): Promise<Reply> {
