@@ -1,4 +1,4 @@
-// runs: alone, source
+// runs: source
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
