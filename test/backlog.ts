@@ -1,8 +1,13 @@
 import { sql } from 'kysely'
-import type { Database } from '../src/db/db.ts'
+import { type Database, transaction } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { openBulk } from '../src/db/statements/bulk.ts'
 import { engineOf } from '../src/db/statements/prepare.ts'
+import { contextOf } from '../src/events/context.ts'
+import type { EventDefinition } from '../src/events/define.ts'
+import { emit, readSubscribers } from '../src/events/emit.ts'
 import { openScratch } from './engine.ts'
+import { beside } from './keys.ts'
 
 type Status = 'pending' | 'failed' | 'succeeded' | 'cancelled'
 
@@ -60,4 +65,30 @@ export async function seedDeliveries({ db }: Pick<Database, 'db'>, backlog: Back
   })
   // As autovacuum does within a minute of such an insert.
   if (engineOf(db) === 'postgres') await sql`VACUUM ANALYZE webhook_queue`.execute(db)
+}
+
+const batch = 500
+
+/** Emits an event for each record at once, with its deliveries, as batches do, beside a running service. */
+export async function emitMany(
+  data_dir: string,
+  definition: EventDefinition,
+  records: object[],
+  workspace_id = 1,
+): Promise<void> {
+  const now_ms = Date.now()
+  const clock = { now: () => now_ms, elapsed: () => now_ms }
+  const actor = { kind: 'service', id: null } as const
+  const context = contextOf(clock, { workspace_id, actor, request_id: null })
+  await beside(data_dir, (db) =>
+    transaction(db, async (tx) => {
+      readSubscribers(tx, workspace_id, [definition.name])
+      for (let at = 0; at < records.length; at += batch) {
+        const bulk = openBulk(tx)
+        const some = records.slice(at, at + batch)
+        await Promise.all(some.map((one, index) => emit(bulk.member(index), context, definition, one)))
+        await bulk.flush()
+      }
+    }),
+  )
 }

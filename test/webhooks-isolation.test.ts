@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { transaction } from '../src/db/db.ts'
-import { contextOf } from '../src/events/context.ts'
-import { emit } from '../src/events/emit.ts'
 import { companyCreated } from '../src/resources/companies/resource.ts'
+import { emitMany } from './backlog.ts'
 import { type Rapport, startRapport } from './harness.ts'
-import { beside } from './keys.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { company, log, register, total, until } from './webhooks.ts'
 
@@ -67,18 +64,9 @@ async function delaysNone(count: number) {
   assert.ok(Math.max(...beside) < 1000 + 10 * Math.max(...alone), figures({ beside, alone }))
 }
 
-/** Writes many events of companies at once, with their deliveries, as requests would. */
-async function backlog(count: number) {
-  const now_ms = Date.now()
-  const context = contextOf(
-    { now: () => now_ms, elapsed: () => now_ms },
-    { workspace_id: 1, actor: { kind: 'service', id: null }, request_id: null },
-  )
-  await beside(rapport.data_dir, (db) =>
-    transaction(db, async (tx) => {
-      for (let id = 1; id <= count; id++) await emit(tx, context, companyCreated, { id: 1_000_000 + id })
-    }),
-  )
+const backlog = (count: number) => {
+  const records = Array.from({ length: count }, (_, n) => ({ id: 1_000_001 + n }))
+  return emitMany(rapport.data_dir, companyCreated, records)
 }
 
 const forget = async (ids: string[]) => {
