@@ -49,6 +49,7 @@ async function withPostgres<T>(work: (env: Env) => Promise<T>, settings: Record<
       TEST_ENGINE: 'postgres',
       TEST_POSTGRES_URL: url,
       TEST_POSTGRES_TEMPLATE: template,
+      ...(server && { TEST_POSTGRES_FOLDER: server.folder }),
     })
   } finally {
     if (server) await server.stop()
