@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { engine } from './engine.ts'
 import { refused } from './envelope.ts'
 import { type Rapport, type Reply, startRapport } from './harness.ts'
 import { type Case, documents, invalid, left_open, numbers, texts } from './json-cases.ts'
@@ -11,6 +12,8 @@ before(async () => {
 after(() => rapport.close())
 
 const path = '/api/v1/companies'
+// What the parser refuses is the same on both engines; what it takes is stored.
+const of_parser = { skip: engine === 'postgres' && 'the parser is tested on SQLite' }
 
 async function send(method: string, at: string, body: Case['body']): Promise<Reply> {
   const response = await fetch(rapport.url + at, {
@@ -34,7 +37,7 @@ test('the cases are as many as those of the public suite', () => {
   assert.ok(left_open.length >= 35, `${left_open.length} left open`)
 })
 
-test('each invalid JSON document is 400, on POST and on PUT, and changes nothing', async (t) => {
+test('each invalid JSON document is 400, on POST and on PUT, and changes nothing', of_parser, async (t) => {
   const { id } = await made('{"name":"A"}')
   const before = (await rapport.call('GET', path)).text
   for (const { what, body } of invalid)

@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Rapport, startRapport } from './harness.ts'

@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { problems, refused } from './envelope.ts'

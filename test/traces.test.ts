@@ -1,3 +1,4 @@
+// runs: once
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// runs: long
+// runs: once, long
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
