@@ -87,7 +87,8 @@ test('the client of the feed misses no event in a restart, and repeats at most t
     })
     t.after(() => child.kill('SIGKILL'))
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const [, name] = /^ {4}name: '([^']+)'/.exec(line) ?? []
+      // Not the name of who made it.
+      const [, name] = /^ {4}name: '(Company \d+|While it was stopped)'/.exec(line) ?? []
       if (name) seen.push(name)
     })
     return child
@@ -109,22 +110,28 @@ test('the client of the feed misses no event in a restart, and repeats at most t
       return ''
     }
   }
+  const made: string[] = []
+  const make = async (name: string) => {
+    await company(name)
+    made.push(name)
+  }
   // Without a place, the stream begins at the present end.
   const first = follow()
   for (let number = 1; !seen.length; number++) {
-    await company(`Company ${number}`)
+    await make(`Company ${number}`)
     await pause(50)
   }
   await placed()
   first.kill('SIGKILL')
-  await once(first, 'exit')
-  const [last = ''] = seen.slice(-1)
-  await company('While it was stopped')
+  await once(first, 'close')
+  const before = [...seen]
+  await make('While it was stopped')
   follow()
   await wait('While it was stopped')
-  const [, ...after_restart] = seen.slice(seen.indexOf(last)).filter((name) => name !== last)
-  assert.deepEqual(after_restart, [])
-  assert.ok(seen.filter((name) => name === last).length <= 2)
+  const after = seen.slice(before.length)
+  // Without the one under way, if it came again: its place may not have been written.
+  if (after[0] === before.at(-1)) after.shift()
+  assert.deepEqual([...before, ...after], made.slice(made.indexOf(String(before[0]))))
 })
 
 test('the check of a signature accepts a delivery, and refuses a changed body and a missing header', async () => {

@@ -109,9 +109,13 @@ test('a delivery that fails holds back its record, until it has failed for good,
   const call = await newWorkspace(rapport)
   let bad = 0
   const { answering, seen, problems } = watching((_, request) => eventOf(request).sequence === bad)
+  // The retry is held, so that no slow machine gets beyond it.
+  const released = Promise.withResolvers<void>()
   receiver.answering = (request, number) => {
     bad ||= eventOf(request).sequence
-    return answering(request, number)
+    const is_retry = seen.some(({ sequence }) => sequence === eventOf(request).sequence)
+    const answer = answering(request, number) as Exclude<Answer, string>
+    return is_retry ? { ...answer, after: released.promise } : answer
   }
   const { id } = await register(call, {
     url: receiver.url,
@@ -133,7 +137,8 @@ test('a delivery that fails holds back its record, until it has failed for good,
     async () => of(other.id).length,
     (count) => count === 2,
   )
-  assert.equal(of(first.id).length, 1)
+  assert.ok(of(first.id).every(({ sequence }) => sequence === bad))
+  released.resolve()
   await until(
     () => total(call, `webhook_id=${id}&status=succeeded`),
     (count) => count === 4,

@@ -107,10 +107,12 @@ describe('pause and resume', () => {
 
   test('a success that was in flight when a failed webhook was paused leaves it paused', async () => {
     const hook = await failedWebhook()
-    receiver.answering = () => ({ delay_ms: 120 })
+    const paused = Promise.withResolvers<void>()
+    receiver.answering = () => ({ after: paused.promise })
     await company(call)
     await receiver.waitFor(1)
     await act(call, hook.id, 'pause')
+    paused.resolve()
     const [last] = await log(call)
     assert.equal((await attempted(call, String(last?.id))).status, 'succeeded')
     assert.equal((await webhook(call, hook.id)).status, 'paused')
@@ -140,12 +142,14 @@ describe('pause and resume', () => {
 
   test('the last failure of an attempt that was in flight leaves a paused webhook paused', async () => {
     const hook = await register(call, { url: receiver.url })
+    const paused = Promise.withResolvers<void>()
     receiver.answering = (_request, number) =>
-      number === 1 ? { status: 500 } : { status: 500, delay_ms: 120 }
+      number === 1 ? { status: 500 } : { status: 500, after: paused.promise }
     await company(call)
     const { id } = await onlyDelivery(call, hook.id)
     await receiver.waitFor(2)
     await act(call, hook.id, 'pause')
+    paused.resolve()
     assert.equal((await attempted(call, id, 2)).status, 'failed')
     const { status, status_reason } = await webhook(call, hook.id)
     assert.deepEqual([status, status_reason], ['paused', null])
@@ -166,12 +170,15 @@ describe('pause and resume', () => {
 
 describe('deleting', () => {
   test('cancels pending deliveries: the log keeps them as cancelled and finished, without a next attempt', async () => {
-    receiver.answering = () => ({ status: 500 })
+    const paused = Promise.withResolvers<void>()
+    receiver.answering = () => ({ status: 500, after: paused.promise })
     const hook = await register(call, { url: receiver.url })
     await company(call)
     const { id: tried } = await onlyDelivery(call, hook.id)
-    await attempted(call, tried)
+    await receiver.waitFor(1)
     await act(call, hook.id, 'pause')
+    paused.resolve()
+    await attempted(call, tried)
     await company(call)
     assert.equal((await call('DELETE', `/api/v1/webhooks/${hook.id}`)).status, 200)
     const cancelled = await log(call, `webhook_id=${hook.id}`)
@@ -234,13 +241,15 @@ describe('deleting', () => {
   })
 
   test('an attempt in flight is finished and told in the log of the cancelled delivery', async () => {
-    receiver.answering = () => ({ delay_ms: 120 })
+    const deleted = Promise.withResolvers<void>()
+    receiver.answering = () => ({ after: deleted.promise })
     const hook = await register(call, { url: receiver.url })
     await company(call)
     const { id } = await onlyDelivery(call, hook.id)
     await receiver.waitFor(1)
     await call('DELETE', `/api/v1/webhooks/${hook.id}`)
     assert.equal((await delivery(call, id)).status, 'cancelled')
+    deleted.resolve()
     const { status, attempts } = await attempted(call, id)
     assert.deepEqual([status, attempts[0]?.response?.status], ['cancelled', 200])
   })
