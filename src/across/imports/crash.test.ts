@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { engine } from '../../../test/engine.ts'
 import { client } from '../../../test/harness.ts'
 import { ended, upload } from '../../../test/imports.ts'
-import { runRapport, scratchFolder, serveProcess } from '../../../test/process.ts'
+import { firstKey, scratchFolder, serveProcess } from '../../../test/process.ts'
 import { until } from '../../../test/webhooks.ts'
 import { tar_end, tarFile } from '../../files/tar.ts'
 
@@ -15,9 +15,9 @@ const kills = 3
 
 test('an undo whose process is killed is completed by the job, and puts back every record once', async (t) => {
   const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
-  const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)
   const file = `name\n${Array.from({ length: 2000 }, (_, n) => `Row ${n}`).join('\n')}\n`
   const server = await serveProcess(t, env)
+  const key = firstKey(env.DATA_DIR)
   const { body } = await upload({ url: server.url, key }, '?resource=companies', file)
   const { id } = body.data
   await ended({ call: client(server.url, key) }, id)
@@ -48,9 +48,9 @@ test('an undo whose process is killed is completed by the job, and puts back eve
 
 test('an import whose process is killed goes on behind its last commit, and every row comes once', async (t) => {
   const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
-  const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)
   const file = `name,address\n${Array.from({ length: rows }, (_, n) => `Row ${n},${n}`).join('\n')}\n`
   let server = await serveProcess(t, env)
+  const key = firstKey(env.DATA_DIR)
   const { body } = await upload({ url: server.url, key }, '?resource=companies', file)
   const { id } = body.data
   for (let kill = 1; kill <= kills; kill++) {
@@ -85,7 +85,6 @@ test('an import whose process is killed goes on behind its last commit, and ever
 
 test('an import of an archive whose process is killed makes every record and its link once', async (t) => {
   const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
-  const { last: key } = await runRapport(['keys', 'create', '--name', 'Import'], env)
   const count = rows / 15
   const lines = (row: (n: number) => object) =>
     Array.from({ length: count }, (_, n) => `${JSON.stringify(row(n))}\n`).join('')
@@ -108,6 +107,7 @@ test('an import of an archive whose process is killed makes every record and its
     ]),
   )
   let server = await serveProcess(t, env)
+  const key = firstKey(env.DATA_DIR)
   const gzip = { 'content-type': 'application/gzip' }
   const { body } = await upload({ url: server.url, key }, '?resource=workspace', file, gzip)
   const { id } = body.data
