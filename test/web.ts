@@ -236,7 +236,10 @@ export async function fits(page: Page): Promise<void> {
 const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 /** What axe finds against these rules, with the places. */
-const violations = (page: Page, runOnly: { type: 'tag' | 'rule'; values: string[] }): Promise<string[]> =>
+export const violations = (
+  page: Page,
+  runOnly: { type: 'tag' | 'rule'; values: string[] },
+): Promise<string[]> =>
   page.evaluate(async (runOnly) => {
     const { axe } = globalThis as any
     const found = await axe.run({ runOnly, resultTypes: ['violations'] })

@@ -5,7 +5,18 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, fits, phone, settled, startWeb, visit, type Web } from '../web.ts'
+import {
+  checkScreen,
+  colour,
+  desk,
+  fits,
+  phone,
+  settled,
+  startWeb,
+  violations,
+  visit,
+  type Web,
+} from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
@@ -28,6 +39,20 @@ before(async () => {
 })
 after(() => web?.close())
 
+/** Checks what may differ in forced colours, and at twice the text size. */
+async function checkAids(page: Page) {
+  const found = (...values: string[]) => violations(page, { type: 'rule', values })
+  await page.emulateMedia({ forcedColors: 'active' })
+  await colour(page, 'light')
+  assert.deepEqual(await found('color-contrast'), [], `${page.url()} in forced colours`)
+  await page.emulateMedia({ forcedColors: null, colorScheme: null })
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
+  const large = await found('target-size', 'scrollable-region-focusable')
+  assert.deepEqual(large, [], `${page.url()} at twice the text size`)
+  await fits(page)
+  await page.evaluate("document.documentElement.style.fontSize = ''")
+}
+
 for (const [form, view] of Object.entries({ desk, phone }))
   test(`every screen can be used by everybody, on a ${form}`, async (t) => {
     // An answer of 404 is what one of them shows.
@@ -37,6 +62,7 @@ for (const [form, view] of Object.entries({ desk, phone }))
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await settled(page)
       await checkScreen(page, (scheme) => picture(page, name, `${view.viewport.width}-${scheme}`))
+      if (view === desk) await checkAids(page)
     }
   })
 
