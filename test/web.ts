@@ -173,7 +173,8 @@ function watch(page: Page, url: string, allow: RegExp): string[] {
   page.on('pageerror', (error) => complain(String(error)))
   page.on('console', (message) => {
     // A session that is not there is how the app learns that somebody has to sign in.
-    const expected = /status of 401/.test(message.text()) && /\/session$/.test(message.location().url)
+    const expected =
+      /status of 401/.test(message.text()) && /\/(session|stream\?changes=true)$/.test(message.location().url)
     if (message.type() === 'error' && !expected) complain(message.text())
   })
   page.on('request', (request) => {

@@ -4,7 +4,7 @@ import { note_kinds } from '../api/note-kinds.ts'
 import { isAhead, readAfterChange, readAgain } from '../api/read-again.ts'
 import { all_kinds } from '../kinds.ts'
 import { staleAfter } from '../record/kinds.ts'
-import { openStream, type StreamMessage } from './event-stream.ts'
+import { closeEarlyStream, keepEarlyStream, openStream, type StreamMessage } from './event-stream.ts'
 import { leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 // The first parts of the queries' keys that a change makes stale, by what changed.
@@ -41,7 +41,9 @@ export async function keepUpToDate(client: QueryClient, { workspace, scopes }: S
   if (kept) return
   kept = true
   watchFocusAndClock(client)
-  if (!scopes.includes('events:read')) return
+  const follows = scopes.includes('events:read')
+  keepEarlyStream(follows)
+  if (!follows) return closeEarlyStream()
   const late = new Promise<void>((resolve) => setTimeout(resolve, opening_ms))
   await Promise.race([follow(client, `rapport-changes-${workspace.id}`), late])
 }
@@ -80,7 +82,11 @@ function follow(client: QueryClient, name: string): Promise<void> {
       channel.postMessage(message)
     })
   if (navigator.locks) {
-    navigator.locks.query().then(({ held }) => held?.some((lock) => lock.name === name) && open())
+    navigator.locks.query().then(({ held }) => {
+      if (!held?.some((lock) => lock.name === name)) return
+      closeEarlyStream()
+      open()
+    })
     navigator.locks.request(name, lead).catch(() => {})
   } else whileSeen(onMessage)
   return opened

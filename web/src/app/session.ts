@@ -1,6 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { answerOf, api, dataOf, Problem } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
+import { keepEarlyStream } from './event-stream.ts'
 import { showProblem } from './problems.tsx'
 import { forgetRecords } from './recent.ts'
 
@@ -56,7 +57,10 @@ const signed_in = 'rapport-signed-in'
 export function keepSignedIn(now: boolean): void {
   try {
     if (now) localStorage.setItem(signed_in, '1')
-    else localStorage.removeItem(signed_in)
+    else {
+      localStorage.removeItem(signed_in)
+      keepEarlyStream(false)
+    }
   } catch {
     // Storage may be disabled. Then a reload after the end of a session gives no reason.
   }
