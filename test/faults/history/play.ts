@@ -16,7 +16,7 @@ export type Play = {
   kills: number
   /** The most requests: to find a shorter history with the same fault. */
   operations?: number
-  /** After the last kill, the clients continue to this number of requests. */
+  /** After the last kill, the clients continue to this number of requests, and until a delivery succeeded at its second try. */
   least?: number
   data_dir: string
   /** The roles of each process; SQLite has one. */
@@ -64,9 +64,10 @@ export async function play(wishes: Play): Promise<History> {
     // Report failures after the faults.
     working.catch(() => {})
     await disturb({ ...wishes, env, others }, { services, chance, deeds, kills, isFull: recorder.isFull })
+    const since_ms = now_ms()
     await until(
       async () => recorder.operations.length,
-      (length) => length >= least || recorder.isFull(),
+      (length) => recorder.isFull() || !least || (length >= least && receivers.hasRetried(since_ms)),
     )
     over = true
     await working

@@ -45,6 +45,17 @@ export async function startReceivers(seed: number) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     receipts,
+    /** Whether a delivery was answered with an error since then, and with success at its next attempt. */
+    hasRetried(since_ms: number): boolean {
+      const refused = new Set<string>()
+      for (const { at_ms, status, headers } of receipts) {
+        const id = headers['x-service-delivery'] ?? ''
+        if (at_ms < since_ms || status === null) continue
+        if (status === 200 && refused.has(id)) return true
+        if (status !== 200) refused.add(id)
+      }
+      return false
+    },
     /** From now on every request is answered well. */
     heal() {
       healthy = true
