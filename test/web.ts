@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Rapport, startRapport } from './harness.ts'
-import { findBrowser } from './packages.ts'
+import { findPort, leaveBrowser, openBrowser, returnPage, takePage, visit } from './web-pages.ts'
+
+export { visit }
 
 export const desk = { viewport: { width: 1280, height: 800 } }
 export const phone = { viewport: { width: 390, height: 844 } }
@@ -18,10 +20,6 @@ export const owner = {
   workspace_name: 'Acme Sales',
 }
 
-const flags = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-]
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The address of a cookie header's session, as a browser keeps it. */
@@ -31,63 +29,9 @@ function cookieOf(header: string, url: string) {
   return { name, value, url, httpOnly: true, sameSite: 'Strict' as const }
 }
 
-let shared: Promise<Browser> | undefined
-let users = 0
-
-/** The browser of this process, which its files share: each page has a profile of its own. */
-function openBrowser(): Promise<Browser> {
-  users++
-  if (shared) return shared
-  shared = chromium.launch({ executablePath: findBrowser(), args: flags })
-  process.once('disconnect', async () => (await shared)?.close())
-  return shared
-}
-
-async function leaveBrowser(): Promise<void> {
-  // A worker of the suite keeps it for the next file.
-  if (--users || process.connected) return
-  const closing = shared
-  shared = undefined
-  idle.clear()
-  await (await closing)?.close()
-}
-
 const place = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
-// A new page starts three processes, each of which compiles the app: that takes longer than most tests. By their options.
-const idle = new Map<string, Page[]>()
 
-const takePage = (options: BrowserContextOptions) => idle.get(JSON.stringify(options))?.pop()
-
-/** Puts a page aside for the next test with these options, as if it were new. */
-async function returnPage(page: Page, origin: string, options: BrowserContextOptions) {
-  const context = page.context()
-  const others = context.pages().filter((other) => other !== page)
-  await Promise.all(others.map((other) => other.close()))
-  if (page.isClosed()) return context.close()
-  page.removeAllListeners()
-  await page.unrouteAll({ behavior: 'ignoreErrors' })
-  await forget(page, origin)
-  const key = JSON.stringify(options)
-  idle.set(key, [...(idle.get(key) ?? []), page])
-}
-
-/** Leaves the page for an empty one of the same origin and policy, so in the same process, and removes what it stored. */
-async function forget(page: Page, origin: string) {
-  const empty = `${origin}/empty`
-  await page.route(empty, (route) =>
-    route.fulfill({ contentType: 'text/html', headers: { 'cross-origin-opener-policy': 'same-origin' } }),
-  )
-  await page.goto(empty)
-  await page.unrouteAll()
-  await page.mouse.move(0, 0)
-  await page.emulateMedia({ colorScheme: null })
-  await page.evaluate('sessionStorage.clear()')
-  const session = await page.context().newCDPSession(page)
-  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
-  await session.detach()
-  await page.context().clearCookies()
-}
-
+type Opening = { session?: string | null; allow?: RegExp; reusable?: boolean; load?: boolean }
 type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
   /** Whether to create the owner. Without it, there is no account. */
   set_up?: boolean
@@ -97,10 +41,11 @@ type Options = NonNullable<Parameters<typeof startRapport>[0]> & {
  * A service with the web app, its owner made unless `set_up` is false, and a browser. Pages that are opened here fail the
  * test by any complaint.
  */
-export async function startWeb({ set_up = true, ...options }: Options = {}) {
+export async function startWeb({ set_up = true, env, ...options }: Options = {}) {
   const web_folder = await buildWebApp(console.error)
   assert.ok(web_folder)
-  const rapport: Rapport = await startRapport({ ...options, web_folder })
+  const PORT = String(await findPort())
+  const rapport: Rapport = await startRapport({ ...options, env: { PORT, ...env }, web_folder })
   const browser = await openBrowser()
   const cookie = set_up ? await makeOwner(rapport) : ''
   const opened: (() => Promise<void>)[] = []
@@ -112,27 +57,32 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
     cookie: cookie.split(';')[0] as string,
     /**
      * A page of its own browser profile, signed in unless `session` says otherwise. Later tests use it again unless
-     * `reusable` is false: what runs in every document of a page cannot be taken out of it.
+     * `reusable` is false: what runs in every document of a page cannot be taken out of it. It may show the path
+     * without a page load, unless `load` is true. Without a path it is empty.
      */
     async open(
       t: { after(work: () => Promise<void>): void },
-      path = '/',
+      path: string | null = '/',
       {
         session = cookie || null,
-        allow = /^$/,
+        allow,
         reusable = true,
+        load = path === null,
         ...given
-      }: BrowserContextOptions & { session?: string | null; allow?: RegExp; reusable?: boolean } = {},
+      }: BrowserContextOptions & Opening = {},
     ): Promise<Page> {
+      const origin = rapport.url
       const options = { ...desk, ...place, ...given }
-      const page = takePage(options) ?? (await (await browser.newContext(options)).newPage())
-      if (session) await page.context().addCookies([cookieOf(session, rapport.url)])
+      const signed_in = session ? (session.split(';')[0] as string) : ''
+      const { page, runs } = await takePage(browser, { options, origin, cookie: signed_in, load })
+      if (session && !runs) await page.context().addCookies([cookieOf(session, origin)])
       // A busy machine may take long; what never comes is found all the same.
       page.setDefaultTimeout(30_000)
-      const complaints = watch(page, rapport.url, allow)
+      const complaints = watch(page, origin, allow ?? /^$/)
       let left: Promise<void> | undefined
       const leave = () => {
-        left ??= reusable ? returnPage(page, rapport.url, options) : page.context().close()
+        // An app that could not reach the service may wait for it.
+        left ??= reusable ? returnPage(page, origin, options, !allow) : page.context().close()
         return left
       }
       opened.push(leave)
@@ -140,15 +90,16 @@ export async function startWeb({ set_up = true, ...options }: Options = {}) {
         await leave()
         assert.deepEqual(complaints, [])
       })
-      await page.goto(rapport.url + path)
+      if (path !== null && runs) await visit(page, path)
+      else if (path !== null) await page.goto(origin + path)
       return page
     },
     /** Instead of close(), where a test has closed the service. */
-    leaveBrowser,
+    leaveBrowser: () => leaveBrowser(rapport.url),
     async close() {
       // A page that outlives its service complains that the service is gone.
       await Promise.all(opened.map((leave) => leave()))
-      await leaveBrowser()
+      await leaveBrowser(rapport.url)
       await rapport.close()
     },
   }
@@ -252,16 +203,6 @@ export const violations = (
           .join(' | ')}`,
     )
   }, runOnly)
-
-/** Shows another screen in an open page, as a link does, and resolves when it is rendered: a page load takes longer. */
-export async function visit(page: Page, path: string): Promise<void> {
-  await page.evaluate(async (path) => {
-    const { __TSR_ROUTER__: router, requestAnimationFrame } = globalThis as any
-    router.history.push(path)
-    const shown = () => router.state.status === 'idle' && router.state.resolvedLocation?.href === path
-    while (!shown()) await new Promise((drawn) => requestAnimationFrame(drawn))
-  }, path)
-}
 
 /** Resolves when a page has its heading and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
