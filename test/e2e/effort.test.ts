@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { settled, startWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
@@ -216,21 +216,29 @@ const tasks: Task[] = [
 const words = readFileSync(new URL('../../docs/web-app.md', import.meta.url), 'utf8')
 const [, table = ''] = /\n\| Task \| Mouse \| Keyboard \|\n\|---\|---\|---\|\n((?:\|.*\n)+)/.exec(words) ?? []
 
+/** Does a task in one way, and returns what it took. */
+async function effortOf(t: TestContext, task: Task, way: 'mouse' | 'keys', name: string): Promise<string> {
+  const page = await web.open(t, await task.given(name))
+  await settled(page)
+  const hand = handOf(page)
+  await task[way](page, hand, name)
+  await until(
+    () => task.done(name),
+    (done) => done,
+  )
+  return hand.effort()
+}
+
 test('the tasks of a day take the clicks and keys that the table of the web app states', async (t) => {
   const measured: string[] = []
   for (const [at, task] of tasks.entries()) {
     const efforts: string[] = []
     for (const way of ['mouse', 'keys'] as const) {
       const name = `${way === 'mouse' ? 'Belovsky' : 'Marchetti'}${String.fromCharCode(97 + at)}`
-      const page = await web.open(t, await task.given(name))
-      await settled(page)
-      const hand = handOf(page)
-      await task[way](page, hand, name)
-      await until(
-        () => task.done(name),
-        (done) => done,
-      )
-      efforts.push(hand.effort())
+      // A page of its own: what happens on one is read by all that are open.
+      await t.test(`${task.name}, by ${way}`, async (t) => {
+        efforts.push(await effortOf(t, task, way, name))
+      })
     }
     measured.push(`| ${task.name} | ${efforts.join(' | ')} |`)
   }

@@ -87,13 +87,10 @@ const opened: [name: string, screen: string, more: string, open: (page: Page) =>
   ],
 ]
 for (const [form, view] of Object.entries({ desk, phone }))
-  test(`what opens beside and over the screens can be used by everybody, on a ${form}`, async (t) => {
-    const page = await web.open(t, '/', view)
-    for (const [name, screen, more, open] of opened)
-      await t.test(name, async () => {
-        await page.goto(web.rapport.url + screens[screen] + more)
-        await settled(page)
-        await open(page)
-        await checkScreen(page)
-      })
-  })
+  for (const [name, screen, more, open] of opened)
+    test(`what opens beside and over the screens can be used by everybody, on a ${form}: ${name}`, async (t) => {
+      const page = await web.open(t, screens[screen] + more, view)
+      await settled(page)
+      await open(page)
+      await checkScreen(page)
+    })
