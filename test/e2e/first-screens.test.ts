@@ -94,15 +94,19 @@ test('before any script has come, the page shows the frame of the app, as it is 
       await rail.waitFor()
       const box = await rail.boundingBox()
       const colour = await colourOf(rail)
-      await page.route(/\.(js|css)$/, () => {})
+      const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+      await page.route(/\.(js|css)$/, async (route) => {
+        await come
+        await route.continue()
+      })
       await page.reload({ waitUntil: 'commit' })
       const shell = page.locator('.shell-rail')
       await shell.waitFor()
       assert.deepEqual(await shell.boundingBox(), box)
       assert.equal(await colourOf(shell), colour)
-      await page.unrouteAll()
-      await page.reload()
+      letCome()
       await shell.waitFor({ state: 'hidden' })
+      await page.unrouteAll()
     }
   }
 })

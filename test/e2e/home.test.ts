@@ -190,8 +190,7 @@ test('an empty workspace is told its first steps, each with the way to it', asyn
 })
 
 test('the first screen needs at most 200 KB of JavaScript, of files that come compressed and never change', async (t) => {
-  const page = await web.open(t, '/sign-in', { session: null, reusable: false })
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  const page = await web.open(t, null, { session: null, reusable: false })
   // What an idle page loads is not part of its first screen.
   await page.addInitScript('window.requestIdleCallback = () => 0')
   await page.context().addCookies([sessionCookie(web)])

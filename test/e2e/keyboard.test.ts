@@ -25,7 +25,7 @@ async function holdBack(page: Page, name: RegExp): Promise<() => void> {
 
 /** A page that loads nothing ahead, and shows the contacts. */
 async function openContacts(t: Parameters<Web['open']>[0]): Promise<Page> {
-  const page = await web.open(t, '/settings', { reusable: false })
+  const page = await web.open(t, null, { reusable: false })
   await page.addInitScript('window.requestIdleCallback = () => 0')
   await page.goto(`${web.rapport.url}/contacts`)
   await page.getByRole('button', { name: 'Create contact' }).first().waitFor()

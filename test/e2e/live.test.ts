@@ -45,8 +45,7 @@ const plan = async (subject: string) =>
 const ready = (page: Page) => page.getByRole('region', { name: 'Overdue and today' }).waitFor()
 /** A page, when its stream is open. */
 async function openPage(t: Parameters<Web['open']>[0], path: string) {
-  const page = await web.open(t, '/settings', { allow: dropped })
-  await page.goto('about:blank')
+  const page = await web.open(t, null, { allow: dropped })
   const opened = page.waitForResponse((response) => isStream(response.request()))
   await page.goto(web.rapport.url + path)
   await opened
@@ -79,8 +78,7 @@ test('the stream does not wait for the page, and what is read when it is open is
 
 /** What a page that opens asks the service twice. */
 async function askedTwice(t: Parameters<Web['open']>[0], path: string): Promise<string[]> {
-  const page = await web.open(t, '/settings', { allow: dropped })
-  await page.goto('about:blank')
+  const page = await web.open(t, null, { allow: dropped })
   const asked: string[] = []
   page.on('request', (request) => {
     const { pathname, search } = new URL(request.url())
@@ -241,7 +239,7 @@ test('without a stream, what is old is read again when the window is taken up', 
     await call('DELETE', `/contacts/${id}/notes/${note.id}`)
   }
   await remove('Deleted before')
-  const page = await web.open(t, '/settings', { allow: dropped })
+  const page = await web.open(t, null, { allow: dropped })
   await page.route('**/events/stream*', (route) => route.abort())
   await page.goto(`${web.rapport.url}/trash`)
   await page.getByRole('button', { name: 'Restore Deleted before' }).waitFor()
