@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, phone, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -138,7 +138,7 @@ test('the list names what activities are about without asking for each', async (
   const page = await web.open(t)
   const asked: string[] = []
   page.on('request', (request) => void asked.push(new URL(request.url()).pathname))
-  await page.goto(`${web.rapport.url}/activities?show=overdue`)
+  await visit(page, '/activities?show=overdue')
   await row(page, 'About both').getByRole('link', { name: 'Named Once' }).waitFor()
   await row(page, 'About both').getByRole('link', { name: 'Named Works' }).waitFor()
   assert.deepEqual(

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { written } from '../../web/src/ui/written.ts'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, phone, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -101,7 +101,7 @@ test('appointments are shown before the program that moves them, open then, and 
   const id = await appointment('Early bird', '2031-06-04T08:00:00Z', '2031-06-04T09:30:00Z')
   await appointment('Beside it', '2031-06-04T08:30:00Z', '2031-06-04T09:00:00Z')
   await appointment('Overnight', '2031-06-03T20:00:00Z', '2031-06-04T04:00:00Z')
-  const page = await web.open(t, '/settings', { reusable: false })
+  const page = await web.open(t, null, { reusable: false })
   const { promise, resolve } = Promise.withResolvers<void>()
   await page.route(/\/calendar-grid-.*\.js$/, async (route) => {
     await promise
@@ -281,7 +281,7 @@ test('times are on the clock of the person, in the calendar, its page and its di
   await page.getByText('Times in America/New_York').waitFor()
   // A week begins on Sunday there.
   await page.waitForFunction(`document.querySelector('[data-date]').dataset.date === '2031-03-16'`)
-  await page.goto(`${web.rapport.url}/calendar/${id}`)
+  await visit(page, `/calendar/${id}`)
   await page.getByRole('button', { name: 'Start: Edit' }).click()
   const start = page.getByLabel('Start', { exact: true })
   assert.match(await start.inputValue(), /^03\/19\/2031 9:00\sAM$/)
@@ -309,7 +309,7 @@ test('cancelling asks first and strikes the appointment through; deleting can be
   await until(status, (stored) => stored === undefined)
   await page.getByRole('button', { name: 'Undo' }).click()
   await until(status, (stored) => stored === 'cancelled')
-  await page.goto(`${web.rapport.url}/calendar?show=month&date=2031-09-03`)
+  await visit(page, '/calendar?show=month&date=2031-09-03')
   await entry(page, 'Lunch').waitFor()
   const line = await entry(page, 'Lunch').evaluate(
     (one) => one.ownerDocument.defaultView?.getComputedStyle(one).textDecorationLine,
@@ -326,7 +326,7 @@ test('a request is found from the home page, and accepted or declined at its rec
   assert.equal(await entry(page, 'Product demo').count(), 2)
   await checkScreen(page)
 
-  await page.goto(`${web.rapport.url}/calendar/${first}`)
+  await visit(page, `/calendar/${first}`)
   await page.getByText('Requested', { exact: true }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Cancel appointment' }).count(), 0)
   await checkScreen(page)
@@ -334,7 +334,7 @@ test('a request is found from the home page, and accepted or declined at its rec
   await page.getByText('Scheduled', { exact: true }).waitFor()
   assert.equal((await read(`/appointments/${first}`)).status, 'scheduled')
 
-  await page.goto(`${web.rapport.url}/calendar/${second}`)
+  await visit(page, `/calendar/${second}`)
   await page.getByRole('button', { name: 'Decline request' }).click()
   const dialog = page.getByRole('dialog', { name: 'Decline Product demo?' })
   await dialog.getByLabel('Reason').fill('On holiday')
@@ -342,7 +342,7 @@ test('a request is found from the home page, and accepted or declined at its rec
   await page.getByText('Declined', { exact: true }).waitFor()
   const { status, cancel_reason } = await read(`/appointments/${second}`)
   assert.deepEqual([status, cancel_reason], ['declined', 'On holiday'])
-  await page.goto(web.rapport.url)
+  await visit(page, '/')
   await page.getByRole('heading', { level: 2, name: /appointments/i }).waitFor()
   assert.equal(await page.getByRole('link', { name: /to answer/ }).count(), 0)
 })
@@ -386,12 +386,12 @@ test('who may only read can change nothing, and everybody can use every view', a
   ] as const) {
     const page = await web.open(t, '/', { session, ...size })
     for (const show of shows) {
-      await page.goto(`${web.rapport.url}/calendar?show=${show}&date=2031-09-10`)
+      await visit(page, `/calendar?show=${show}&date=2031-09-10`)
       await entry(page, 'Look only').waitFor()
       assert.equal(await page.getByRole('button', { name: /Create/ }).count(), 0)
       await checkScreen(page)
     }
-    await page.goto(`${web.rapport.url}/booking-pages/${booking}`)
+    await visit(page, `/booking-pages/${booking}`)
     await page.getByRole('heading', { name: 'Next free times' }).waitFor()
     assert.ok(await page.getByLabel('Title').isDisabled())
     assert.equal(await page.getByRole('button', { name: /Save|Delete/ }).count(), 0)
@@ -401,7 +401,7 @@ test('who may only read can change nothing, and everybody can use every view', a
 
 test('no page jumps while it loads: its layout shifts add up to less than 0.05', async (t) => {
   const contact = await create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz' })
-  const page = await web.open(t, '/settings', { viewport: { width: 1440, height: 900 } })
+  const page = await web.open(t, null, { viewport: { width: 1440, height: 900 }, reusable: false })
   await page.addInitScript(`
     shifted = 0
     new PerformanceObserver((list) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -246,7 +246,7 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   // The button has gone with its toast: the focus is in the page.
   await until(() => page.locator('#content').evaluate((one) => one === one.ownerDocument.activeElement), true)
 
-  await page.goto(`${web.rapport.url}/contacts?search=bulkson`)
+  await visit(page, '/contacts?search=bulkson')
   await until(() => rows(page, 'Contacts').count(), 3)
   await page.keyboard.press('j')
   await page.keyboard.press('x')
@@ -467,10 +467,10 @@ test('text of records is only text, and a website that is a program is no link',
   const page = await web.open(t, `/contacts/${id}`)
   await page.getByRole('list', { name: 'Timeline' }).getByText(evil).first().waitFor()
   assert.equal(await page.locator('img').count(), 0)
-  await page.goto(`${web.rapport.url}/companies/${company_id}`)
+  await visit(page, `/companies/${company_id}`)
   await heading(page, evil)
   assert.equal(await page.locator('a[href^="javascript"]').count(), 0)
-  await page.goto(`${web.rapport.url}/companies`)
+  await visit(page, '/companies')
   await page.getByRole('link', { name: evil }).waitFor()
   assert.equal(await page.locator('a[href^="javascript"]').count(), 0)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, visit, type Web } from '../web.ts'
 import { company, onlyDelivery, register } from '../webhooks.ts'
 
 let web: Web
@@ -77,19 +77,19 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await page.getByRole('button', { name: /Attempt 3/ }).waitFor()
   await page.locator('.page-line').getByText('Failed').waitFor()
   await checkScreen(page)
-  await page.goto(`${retried.rapport.url}/settings/deliveries`)
+  await visit(page, '/settings/deliveries')
   await page
     .getByRole('link', { name: /^company\.created, Warehouse, Failed · 500, \d\d:\d\d:\d\d$/ })
     .waitFor()
-  await page.goto(`${retried.rapport.url}/settings/webhooks`)
+  await visit(page, '/settings/webhooks')
   await page.getByRole('row', { name: /Warehouse Failing HTTP 500 after 3 attempts\. Look at it/ }).waitFor()
-  await page.goto(`${retried.rapport.url}/settings/webhooks/${webhook_id}`)
+  await visit(page, `/settings/webhooks/${webhook_id}`)
   await page.getByText('Deliveries fail').waitFor()
   await page.getByText('HTTP 500 after 3 attempts.').waitFor()
   await checkScreen(page)
 
   receiver.answering = () => ({ headers: asJson, body: '{"ok":true}' })
-  await page.goto(`${retried.rapport.url}/settings/deliveries/${id}`)
+  await visit(page, `/settings/deliveries/${id}`)
   await page.getByRole('button', { name: 'Resend' }).click()
   await page.locator('.page-line').getByText('Succeeded').waitFor()
   await page.getByRole('button', { name: /Attempt 4/ }).waitFor()

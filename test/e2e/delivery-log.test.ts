@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { addFilter, checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, phone, startWeb, visit, type Web } from '../web.ts'
 import { company, register } from '../webhooks.ts'
 
 let web: Web
@@ -106,7 +106,7 @@ test('filters of the log stand in the address and hold for what comes later', as
   await page.getByRole('row', { name: /contact\.created/ }).waitFor()
   assert.equal(await page.getByRole('row', { name: /company\.created/ }).count(), 0)
   await checkScreen(page)
-  await page.goto(`${web.rapport.url}/settings/deliveries?webhook_id=${id}&from=2099-01-01T00:00`)
+  await visit(page, `/settings/deliveries?webhook_id=${id}&from=2099-01-01T00:00`)
   await page.getByText('Nothing matches these filters.').waitFor()
 })
 
@@ -163,7 +163,7 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.waitForURL(/\/settings\/webhooks$/)
   assert.equal((await web.rapport.call('GET', `/api/v1/webhooks/${made.id}`)).status, 404)
   // Its deliveries stay in the log, and the filter by it still says what it is.
-  await page.goto(`${web.rapport.url}/settings/deliveries?webhook_id=${made.id}`)
+  await visit(page, `/settings/deliveries?webhook_id=${made.id}`)
   const deleted = `…${made.id.slice(-4)} (deleted)`
   await page.getByRole('cell', { name: deleted }).first().waitFor()
   await page.getByRole('main').getByText(deleted).first().waitFor()

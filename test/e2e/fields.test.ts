@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -107,7 +107,7 @@ test('Enter in an unchanged number, date or time field closes it for good, and s
   const value = await leaves('Value')
   assert.match(await value.innerText(), /€753,505\.24$/)
   await leaves('Close date')
-  await page.goto(`${web.rapport.url}/activities/${activity}`)
+  await visit(page, `/activities/${activity}`)
   await leaves('Due')
   assert.deepEqual(sent, [])
 })
@@ -156,7 +156,7 @@ test('the contact of a deal is called and written to by one click, or one of the
   assert.equal(await hrefOf(header.getByRole('link', { name: 'Call Ana Oyelaran' })), 'tel:+34610550142')
   const written = header.getByRole('link', { name: 'Write an e-mail to Ana Oyelaran' })
   assert.equal(await hrefOf(written), 'mailto:ana@harbour.example')
-  await page.goto(`${web.rapport.url}/deals/${without}`)
+  await visit(page, `/deals/${without}`)
   assert.equal(await hrefOf(header.getByRole('link', { name: 'Call Ana Oyelaran' })), 'tel:+34910550140')
   await header.getByRole('button', { name: 'Write an e-mail to a contact of the company' }).click()
   const choice = page.getByRole('menuitem', { name: 'Write an e-mail to Tomás Ferreira' })
@@ -333,7 +333,7 @@ test('an e-mail of another contact is named with a link, and a name with an over
   await dialog.getByRole('button', { name: 'Create contact' }).click()
   await dialog.waitFor({ state: 'detached' })
   const [adam] = await stored('contacts?search=Adam Moor')
-  await page.goto(`${web.rapport.url}/contacts/${adam.id}`)
+  await visit(page, `/contacts/${adam.id}`)
   const warning = page.getByText('Another contact has this e-mail:')
   await warning.waitFor()
   await page.getByRole('button', { name: /^E-mail/ }).click()

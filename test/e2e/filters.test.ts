@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, checkScreen, fits, phone, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, fits, phone, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -53,7 +53,7 @@ test('a filter takes several values, "not" and none, and an empty list offers to
   await names(page, ['Ana Lead', 'Ana None', 'Ana Won'])
   assert.deepEqual(parameters(page), { search: 'ana' })
 
-  await page.goto(`${web.rapport.url}/contacts?custom_fields%5Btier%5D=gold&stage=won`)
+  await visit(page, '/contacts?custom_fields%5Btier%5D=gold&stage=won')
   await page.getByText('No contacts match. Remove').waitFor()
   await checkScreen(page)
   await page.locator('.no-matches').getByRole('button', { name: 'Stage is won' }).click()
@@ -195,7 +195,7 @@ test('defined fields are filters by their type, and columns that sort', async (t
   await chip(page, 'Plan is team, large').waitFor()
   assert.equal(parameters(page)['custom_fields[plan]'], 'team\\, large')
   await page.getByRole('button', { name: 'Clear filters' }).click()
-  await page.goto(`${web.rapport.url}/companies?search=f`)
+  await visit(page, '/companies?search=f')
 
   const renewal = await addFilter(page, 'Renewal')
   await renewal.getByRole('combobox', { name: 'Renewal: condition' }).selectOption('before')
@@ -247,7 +247,7 @@ test('the board, the activities and the calendar say which filter hides everythi
   await page.locator('.board').waitFor()
 
   await made('activities', { type: 'call', subject: 'Ring', due_at: '2027-06-01T10:00:00Z' })
-  await page.goto(`${web.rapport.url}/activities?show=all&type=meeting`)
+  await visit(page, '/activities?show=all&type=meeting')
   await page.getByText('No activities match. Remove').waitFor()
   await page.locator('.no-matches').getByRole('button', { name: 'Type is Meeting' }).click()
   await names(page, ['Ring'])
@@ -259,7 +259,7 @@ test('the board, the activities and the calendar say which filter hides everythi
   await page.locator('.no-matches').getByRole('button', { name: 'Due before 1 Jun 2027' }).click()
   await names(page, ['Ring'])
 
-  await page.goto(`${web.rapport.url}/calendar?status=declined`)
+  await visit(page, '/calendar?status=declined')
   await page.getByText('No appointments match. Remove').waitFor()
   await checkScreen(page)
   await page.locator('.no-matches').getByRole('button', { name: 'Status is Declined' }).click()
@@ -284,7 +284,7 @@ test('activities and the calendar have saved views, and a block of the calendar 
     ['/calendar', 'status=scheduled&show=day'],
     ['/activities', 'type=call&show=all'],
   ] as const) {
-    await page.goto(`${web.rapport.url}${path}?${address}`)
+    await visit(page, `${path}?${address}`)
     await page.getByRole('button', { name: 'Save as new view' }).click()
     await page.getByRole('textbox', { name: 'Name of the view' }).fill('Mine to see')
     await page.keyboard.press('Enter')
@@ -340,7 +340,7 @@ test('a value of a filter is read in words, as in a date field: 24 Dec 2027, mor
   await days.getByRole('textbox').fill('someday')
   await page.keyboard.press('Enter')
   await days.getByText('You can also write 24 Dec, tomorrow').waitFor()
-  await page.goto(`${web.rapport.url}/deals?view=table`)
+  await visit(page, '/deals?view=table')
   const amounts = await addFilter(page, 'Value')
   await amounts.getByRole('combobox', { name: 'Value: condition' }).selectOption('is')
   await amounts.getByRole('textbox').fill('12k')

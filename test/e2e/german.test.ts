@@ -111,7 +111,7 @@ async function translated(t: TestContext, places: string[], session = german) {
   for (const place of places) {
     const texts: string[][] = []
     for (const page of [english, deutsch]) {
-      await page.goto(web.rapport.url + place)
+      await visit(page, place)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await settled(page)
       texts.push(await said(page))

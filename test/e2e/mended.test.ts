@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, join } from '../people.ts'
-import { startWeb, type Web } from '../web.ts'
+import { startWeb, visit, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
@@ -110,10 +110,10 @@ test('a note that is not saved is still there after another tab, another page an
   await note.waitFor({ state: 'detached' })
   await page.getByRole('tab', { name: 'Notes' }).click()
   assert.equal(await note.inputValue(), 'Half a thought')
-  await page.goto(`${web.rapport.url}/contacts/${two}?tab=notes`)
+  await visit(page, `/contacts/${two}?tab=notes`)
   await note.waitFor()
   assert.equal(await note.inputValue(), '')
-  await page.goto(`${web.rapport.url}/contacts/${one}?tab=notes`)
+  await visit(page, `/contacts/${one}?tab=notes`)
   await note.waitFor()
   assert.equal(await note.inputValue(), 'Half a thought')
   await page.getByRole('button', { name: 'Save note' }).click()
@@ -229,14 +229,14 @@ test('a click beside a dialog closes none in which something is written', async 
 })
 
 test('what is to be copied is copied over plain http too; where nothing may copy, it is said and selected', async (t) => {
-  const page = await web.open(t, '/booking-pages', { permissions: ['clipboard-read'], reusable: false })
+  const page = await web.open(t, null, { permissions: ['clipboard-read'], reusable: false })
   const address = `${web.rapport.url}/book/demo`
   await page.addInitScript(() => {
     Object.defineProperty(Object.getPrototypeOf((globalThis as any).navigator), 'clipboard', {
       value: undefined,
     })
   })
-  await page.reload()
+  await page.goto(`${web.rapport.url}/booking-pages`)
   await page.getByRole('button', { name: 'Copy address' }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   await page.goto(`${web.rapport.url}/contacts`)
@@ -328,7 +328,7 @@ test('Escape gives the focus back: from the panel to its row, from the dialog to
   await page.keyboard.press('Escape')
   await waitForFocus(page, `A ${await row.getAttribute('data-row-id')}`)
 
-  await page.goto(`${web.rapport.url}/booking-pages`)
+  await visit(page, '/booking-pages')
   const button = page.getByRole('button', { name: 'Create booking page' })
   await button.click()
   await page.getByRole('dialog').getByRole('textbox').first().fill('Demo')
@@ -392,11 +392,11 @@ test('a long name ends in an ellipsis in lists and takes two lines on its page; 
     title: one.title,
   }))
   assert.deepEqual(cell, { cut: true, overflow: 'ellipsis', title: name })
-  await page.goto(`${web.rapport.url}/companies/${company}`)
+  await visit(page, `/companies/${company}`)
   const title = page.getByRole('heading', { level: 1, name })
   assert.equal(await title.getAttribute('title'), name)
   assert.ok(((await title.boundingBox())?.height ?? 99) < 60)
-  await page.goto(web.rapport.url)
+  await visit(page, '/')
   const told = page.locator('.home-row-text').filter({ hasText: 'Wolfeschlegel' }).first()
   await told.waitFor()
   assert.ok((await told.getAttribute('title'))?.includes(name))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { choicesOf, idsIn, unitedTags } from '../../web/src/merges/choices.ts'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, visit, type Web } from '../web.ts'
 
 let web: Web
 before(async () => {
@@ -108,13 +108,13 @@ test('a record is merged with another one by keyboard alone; the old address lea
   await page.waitForURL(`**/contacts/${first}`)
   assert.equal((await read(`/contacts/${first}`)).title, 'CTO')
 
-  await page.goto(`${web.rapport.url}/contacts/${second}?tab=notes`)
+  await visit(page, `/contacts/${second}?tab=notes`)
   await page.waitForURL(`**/contacts/${first}`)
   await page.getByText('This contact was merged. Here is the one that stayed.').waitFor()
-  await page.goto(`${web.rapport.url}/contacts?open=${second}`)
+  await visit(page, `/contacts?open=${second}`)
   await page.getByRole('complementary').getByRole('heading', { name: 'Anita Silva' }).waitFor()
 
-  await page.goto(`${web.rapport.url}/contacts/${first}`)
+  await visit(page, `/contacts/${first}`)
   const merges = page.getByRole('region', { name: 'Merged' })
   await merges.getByText(/^1 contact merged into this one/).waitFor()
   await checkScreen(page)
@@ -137,11 +137,11 @@ test('selected companies are merged, and a gone one is left out', async (t) => {
   await bar.getByRole('link', { name: 'Merge' }).click()
   await page.getByText('Nothing belongs to the others, so nothing moves.').waitFor()
   const [, first] = /companies\/(\d+)\/merge/.exec(page.url()) ?? []
-  await page.goto(`${web.rapport.url}/companies/${first}/merge?with=999999`)
+  await visit(page, `/companies/${first}/merge?with=999999`)
   await page.getByText('To merge, choose two records that still exist.').waitFor()
   await page.getByRole('button', { name: 'Back to the companies' }).click()
   await heading(page, 'Companies')
-  await page.goto(`${web.rapport.url}/companies/duplicates`)
+  await visit(page, '/companies/duplicates')
   await page.getByText('No companies look alike.').waitFor()
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, phone, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 let web: Web
@@ -67,11 +67,11 @@ test('an unsaved note belongs to its record alone, although a company, a deal an
     while (ids[kind] < highest && ids[kind] < ids.companies)
       ids[kind] =
         kind === 'deals' ? await deal() : await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
-    await page.goto(`${web.rapport.url}/${kind}/${ids[kind]}?tab=notes`)
+    await visit(page, `/${kind}/${ids[kind]}?tab=notes`)
     await editor(page).waitFor()
     assert.equal(await editor(page).inputValue(), '')
   }
-  await page.goto(`${web.rapport.url}/companies/${ids.companies}?tab=notes`)
+  await visit(page, `/companies/${ids.companies}?tab=notes`)
   await editor(page).waitFor()
   assert.equal(await editor(page).inputValue(), 'Half a thought')
 })
@@ -149,11 +149,11 @@ test('a deleted note of a company is found in the trash, leads to its company, a
   assert.equal(await link.getAttribute('href'), `/companies/${id}`)
   await row.getByRole('button', { name: 'Restore' }).click()
   await row.waitFor({ state: 'detached' })
-  await page.goto(`${web.rapport.url}/audit-log?kind=company_notes&record_id=${note_id}`)
+  await visit(page, `/audit-log?kind=company_notes&record_id=${note_id}`)
   const restored = page.getByRole('listitem').filter({ hasText: 'restored' })
   const noted = restored.getByRole('link', { name: `note on a company ${note_id}` })
   assert.equal(await noted.getAttribute('href'), `/companies/${id}?tab=notes`)
-  await page.goto(`${web.rapport.url}/companies/${id}?tab=notes`)
+  await visit(page, `/companies/${id}?tab=notes`)
   await notesOf(page).getByText('Orders go through Ms. Ruiz').waitFor()
 })
 
@@ -257,7 +257,7 @@ test('the notes on a deal speak German', async (t) => {
   await texts.getByRole('button', { name: 'Schließen' }).click()
   await texts.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Notiz löschen' }).click()
-  await page.goto(`${web.rapport.url}/trash?kind=deal_notes`)
+  await visit(page, '/trash?kind=deal_notes')
   await page
     .getByRole('row', { name: /Entscheidet im Mai/ })
     .getByText('Notiz zu einem Deal')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, checkScreen, owner, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, owner, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 let web: Web
@@ -182,7 +182,7 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
 
   await create('/deals', { name: 'Mine alone', owner_id: olivia })
   await create('/deals', { name: 'Of Bob', owner_id: bob })
-  await page.goto(`${web.rapport.url}/deals?view=table`)
+  await visit(page, '/deals?view=table')
   await page.getByRole('link', { name: 'Mine', exact: true }).click()
   const mine = (await read(`/deals?owner_id=${olivia}`)).length
   assert.ok(mine < (await read('/deals')).length)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, visit, type Web } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
@@ -50,7 +50,7 @@ test('a contact is found and opened by the keyboard alone, and is offered again 
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/contacts\/\d+$/)
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await page.goto(`${web.rapport.url}/`)
+  await visit(page, '/')
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
   await openPalette(page)
   await page

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, invite, join, password, setupToken } from '../people.ts'
-import { checkScreen, owner, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, owner, phone, startWeb, visit, type Web } from '../web.ts'
 
 let web: Web
 before(async () => {
@@ -120,19 +120,19 @@ test('an invitation makes a member, who may not do what the role does not allow,
   await page.getByRole('button', { name: 'Accept the invitation' }).click()
   await page.getByRole('button', { name: 'Profile: Rita Reader' }).waitFor()
 
-  await page.goto(`${web.rapport.url}/settings`)
+  await visit(page, '/settings')
   await page.getByRole('link', { name: /^Members/ }).waitFor()
   for (const name of [/^API keys/, /^Webhooks/, /^Delivery log/, /^Audit log/])
     assert.equal(await page.getByRole('main').getByRole('link', { name }).count(), 0)
-  await page.goto(`${web.rapport.url}/settings/members`)
+  await visit(page, '/settings/members')
   await page.getByRole('cell', { name: 'Rita Reader' }).waitFor()
   assert.equal(await page.getByRole('button', { name: /Invite|Remove|Leave/ }).count(), 0)
   assert.equal(await page.getByRole('combobox').count(), 0)
-  await page.goto(`${web.rapport.url}/settings/workspace`)
+  await visit(page, '/settings/workspace')
   assert.ok(await page.getByLabel('Name of the workspace').isDisabled())
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
 
-  await page.goto(`${web.rapport.url}/contacts`)
+  await visit(page, '/contacts')
   await heading(page, 'Contacts')
   assert.equal(
     await page

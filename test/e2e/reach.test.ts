@@ -80,7 +80,7 @@ test('the dialog of a contact creates its company, and a mistyped one is not cre
   assert.equal(contact.company.name, 'Acme')
 
   // On its page, too, by the mouse.
-  await page.goto(`${web.rapport.url}/contacts/${contact.id}`)
+  await visit(page, `/contacts/${contact.id}`)
   const phone = page.getByRole('link', { name: 'Call +49 30 5550100' })
   assert.equal(await phone.getAttribute('href'), 'tel:+49305550100')
   const email = page.getByRole('link', { name: 'Write an e-mail to wile@example.test' })
@@ -110,7 +110,7 @@ test('the header of a record starts a note, a deal and an appointment for it', a
   await page.getByRole('listitem').filter({ hasText: 'Prefers mornings' }).waitFor()
 
   // An appointment is with the contact of the deal.
-  await page.goto(`${web.rapport.url}/deals/${deal.id}`)
+  await visit(page, `/deals/${deal.id}`)
   await page.getByRole('button', { name: 'Add appointment for Pilot' }).click()
   await dialog.getByRole('textbox', { name: 'Title' }).fill('Kick-off')
   await page.keyboard.press('Enter')

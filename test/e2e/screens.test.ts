@@ -71,7 +71,7 @@ test('German has room on every screen of a phone', async (t) => {
     ...{ ...phone, session: german, locale: 'de-DE', allow: /status of 404/ },
   })
   for (const [name, path] of Object.entries(screens)) {
-    await page.goto(web.rapport.url + path)
+    await visit(page, path)
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await settled(page)
     await picture(page, name, `${phone.viewport.width}-de`)

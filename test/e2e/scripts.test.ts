@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startWeb, type Web } from '../web.ts'
+import { startWeb, visit, type Web } from '../web.ts'
 
 let web: Web
 before(async () => {
@@ -87,7 +87,7 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
   ]
   let shown = 0
   for (const path of screens) {
-    await page.goto(url + path)
+    await visit(page, path)
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await page.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
     assert.equal(await page.evaluate('window.attacked'), undefined, path)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
-import { addFilter, checkScreen, startWeb, type Web } from '../web.ts'
+import { addFilter, checkScreen, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -151,7 +151,7 @@ test('the audit log is filtered by chips, and older changes come when they are a
   await rows.nth(5).waitFor({ state: 'detached' })
   assert.equal(await rows.count(), 5)
   for (const text of await rows.allInnerTexts()) assert.match(text, /created company/)
-  await page.goto(`${web.rapport.url}/audit-log?to=2020-01-01`)
+  await visit(page, '/audit-log?to=2020-01-01')
   await page.getByText('No changes match these filters.').waitFor()
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, phone, startWeb, visit, type Web } from '../web.ts'
 import { company, register, until } from '../webhooks.ts'
 
 let web: Web
@@ -38,7 +38,7 @@ test('an event says for each webhook why it was sent or not', async (t) => {
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'hidden' })
 
-  await page.goto(`${web.rapport.url}/`)
+  await visit(page, '/')
   await page.getByRole('button', { name: 'Explain deal.created' }).click()
   await dialog.getByText('Was not subscribed to deal.created.').waitFor()
 })
