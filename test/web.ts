@@ -205,6 +205,10 @@ export const violations = (
     )
   }, runOnly)
 
+/** Presses the keys of a sequence, such as `g d`. The app waits 1 s for the next key, and a busy machine may take longer between two. */
+export const pressTogether = (page: Page, ...keys: string[]) =>
+  Promise.all(keys.map((key) => page.keyboard.press(key)))
+
 /** Resolves when a page has its heading and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor()

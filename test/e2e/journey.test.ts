@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { owner, startWeb, type Web } from '../web.ts'
+import { owner, pressTogether, startWeb, type Web } from '../web.ts'
 
 let web: Web
 let receiver: Receiver
@@ -68,8 +68,7 @@ test('from the link of the terminal to a won deal at a receiver, a note, the tra
   await page.getByRole('button', { name: `Workspace: ${workspace_name}` }).waitFor()
 
   // A contact.
-  await page.keyboard.press('g')
-  await page.keyboard.press('c')
+  await pressTogether(page, 'g', 'c')
   await heading(page, 'Contacts')
   await page.keyboard.press('c')
   await fill(page, { 'First name': 'Ada', 'Last name': 'Lovelace', 'E-mail': 'ada@example.test' })
@@ -78,8 +77,7 @@ test('from the link of the terminal to a won deal at a receiver, a note, the tra
   await page.getByText('Ada Lovelace').first().waitFor()
 
   // A deal, won.
-  await page.keyboard.press('g')
-  await page.keyboard.press('d')
+  await pressTogether(page, 'g', 'd')
   await heading(page, 'Deals')
   await page.keyboard.press('c')
   await fill(page, { Name: 'First order', Value: '1200.5' })
@@ -118,8 +116,7 @@ test('from the link of the terminal to a won deal at a receiver, a note, the tra
   await page.getByRole('option', { name: 'Delete contact' }).waitFor()
   await page.keyboard.press('Enter')
   await arrives('contact.deleted')
-  await page.keyboard.press('g')
-  await page.keyboard.press('t')
+  await pressTogether(page, 'g', 't')
   await heading(page, 'Trash')
   await tabTo(page, 'button', /Restore/)
   await page.keyboard.press('Enter')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, phone, pressTogether, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -57,8 +57,7 @@ test('the list tells by day what happened, links to the record, and keeps what w
   const { id, session, cookie } = await newMember()
   const page = await web.open(t, '/', { session })
   await bell(page, 0).waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('n')
+  await pressTogether(page, 'g', 'n')
   await page.getByText('Nothing new.').waitFor()
   await checkScreen(page)
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { daysOf, ownDays } from '../../web/src/reports/periods.ts'
 import { csvOf } from '../../web/src/reports/view.ts'
-import { checkScreen, desk, phone, settled, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, desk, phone, pressTogether, settled, startWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
@@ -230,8 +230,7 @@ test('hover and focus show the values of a row, Enter opens its records, and a c
 test('the address holds the report, its period, its owner and its form, and Back returns to the one before', async (t) => {
   const page = await web.open(t, '/')
   await page.locator('.home-number').first().waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('r')
+  await pressTogether(page, 'g', 'r')
   await page.waitForURL(/\/reports$/)
   await page.getByText('Activity by person', { exact: true }).click()
   await page.waitForURL(/report=people/)
