@@ -7,7 +7,7 @@ import { transaction } from '../src/db/db.ts'
 import { command_line } from '../src/events/context.ts'
 import { readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { type Rapport, startRapport, turnableClock, withRealHashes } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
 import { runRapport } from './run-rapport.ts'
@@ -170,26 +170,27 @@ describe('a person deletes the own account', () => {
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409])
   })
 
-  test('a refused deletion forgets nothing: the session ends while the password is checked', async () => {
-    const { call, other, address, email } = await known()
-    const { session_id } = (await call('GET', '/session')).body.data
-    // Own passwords are checked one after the other: these take their time before it.
-    const before = Array.from({ length: 4 }, (_, n) => remove(other, `guess ${n}`))
-    const removing = remove(call)
-    await beside(rapport.data_dir, async (db) => {
-      const tries = db
-        .selectFrom('sign_in_failures')
-        .select('name')
-        .where('name', '=', `own session ${session_id}`)
-      while (!(await tries.executeTakeFirst())) await new Promise(setImmediate)
-      await transaction(db, (tx) => tx.deleteFrom('sessions').where('id', '=', session_id).execute())
-    })
-    refused(await removing, 401, 'unauthorized')
-    await Promise.all(before)
-    const left = await told()
-    assert.ok(left.includes(`"address\\":\\"${address}`), 'the address of the sign-in')
-    assert.equal((await signIn(rapport.url, email)).reply.status, 200)
-  })
+  test('a refused deletion forgets nothing: the session ends while the password is checked', () =>
+    withRealHashes(async () => {
+      const { call, other, address, email } = await known()
+      const { session_id } = (await call('GET', '/session')).body.data
+      // Own passwords are checked one after the other: these take their time before it.
+      const before = Array.from({ length: 4 }, (_, n) => remove(other, `guess ${n}`))
+      const removing = remove(call)
+      await beside(rapport.data_dir, async (db) => {
+        const tries = db
+          .selectFrom('sign_in_failures')
+          .select('name')
+          .where('name', '=', `own session ${session_id}`)
+        while (!(await tries.executeTakeFirst())) await new Promise(setImmediate)
+        await transaction(db, (tx) => tx.deleteFrom('sessions').where('id', '=', session_id).execute())
+      })
+      refused(await removing, 401, 'unauthorized')
+      await Promise.all(before)
+      const left = await told()
+      assert.ok(left.includes(`"address\\":\\"${address}`), 'the address of the sign-in')
+      assert.equal((await signIn(rapport.url, email)).reply.status, 200)
+    }))
 
   test('what a crash leaves names nobody but in the log, and cleaning finishes it', async () => {
     const { call, mark, id, email } = await known()
