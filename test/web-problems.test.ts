@@ -37,10 +37,16 @@ test('each error of the API has a sentence in English and German', () => {
   }
 })
 
-// What no row of an import does.
+// An import never answers a row with these codes.
 const of_other_actions = new Set([
-  ...['merge_too_old', 'only_owner', 'too_many_changes', 'too_many_imports', 'too_many_keys'],
-  ...['too_many_pending', 'too_many_webhooks', 'too_many_workspaces'],
+  'merge_too_old',
+  'only_owner',
+  'too_many_changes',
+  'too_many_imports',
+  'too_many_keys',
+  'too_many_pending',
+  'too_many_webhooks',
+  'too_many_workspaces',
 ])
 
 test('each error of an import has a sentence in English and German', () => {

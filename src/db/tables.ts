@@ -284,7 +284,7 @@ export interface Tables extends EventTables {
     content: string
     field: string
     message: string
-    /** What is wrong, for programs (docs/import.md). Empty for imports of earlier versions. */
+    /** The code of the error (docs/import.md). Empty for imports of earlier versions. */
     code: string
   }
   /** Records that an import made (`before` is null) or changed: a JSON body that puts the earlier values back. */

@@ -209,11 +209,9 @@ function replace(
     const old = data[field]
     if (old === undefined) continue
     data[field] = ids.get(old) ?? null
-    if (lack && old !== null && data[field] === null)
-      notes.push({
-        ...{ row, field, code: lack.code },
-        message: `${lack.message} The row is imported without ${field}.`,
-      })
+    if (!lack || old === null || data[field] !== null) continue
+    const message = `${lack.message} The row is imported without ${field}.`
+    notes.push({ row, field, code: lack.code, message })
   }
 }
 

@@ -9,14 +9,14 @@ import type { ImportRow } from './store.ts'
 /** The codes of rows that are imported without a link. */
 export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member'] as const
 
-/** What is wrong, for programs: as in the answer to a single request, or only in an import. */
+/** The code of an import error: a code of a single request, or one that only an import has (docs/import.md). */
 export type ImportErrorCode =
   | FieldProblem['code']
   | ConflictReason
   | RowProblem['code']
   | (typeof link_codes)[number]
 
-/** What is wrong with a row. `field` is empty if the error is about the whole row. */
+/** An error of a row. `field` is empty if the error is about the whole row. */
 export type Problem = { field: string; code: ImportErrorCode; message: string }
 /** Rows with errors. They are counted in full, and the first of them are kept. */
 export type RowError = Problem & { row: FileRow }

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** What is wrong with a row of an import, for programs. Errors of earlier imports have none. */
+/** Adds the code of an import error. Errors of earlier imports have an empty code. */
 export const importErrorCodes: Migration = {
   name: '0037_import_error_codes',
   kind: 'expand',

@@ -17,8 +17,12 @@ export function errorsIn(csv: string): RowError[] {
   return rows.map((cells, id) => {
     const cellOf = (name: string) => cells[header.indexOf(name)] ?? ''
     return {
-      ...{ id, row: cellOf('row'), field: cellOf('field'), code: cellOf('code') },
-      ...{ message: cellOf('message'), content: cellOf('content') },
+      id,
+      row: cellOf('row'),
+      field: cellOf('field'),
+      code: cellOf('code'),
+      message: cellOf('message'),
+      content: cellOf('content'),
     }
   })
 }
