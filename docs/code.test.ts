@@ -48,8 +48,13 @@ function write(name: string, code: string): string {
   const file = join(installed.folder, name)
   writeFileSync(file, code)
   const options = {
-    ...{ target: 'esnext', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
-    ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+    target: 'esnext',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
   }
   const config = join(installed.folder, 'tsconfig.json')
   writeFileSync(config, JSON.stringify({ compilerOptions: options, files: [name] }))

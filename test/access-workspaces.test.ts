@@ -47,8 +47,12 @@ test("another workspace's ids answer exactly like ids that never were, on every 
   const unknown = { number: '999999', text: 'wh_0' }
   const paths: [path: string, methods: string[], id: string | number][] = []
   const records = {
-    ...{ companies: company, contacts: contact, deals: deal, activities: activity },
-    ...{ appointments: appointment, 'booking-pages': page },
+    companies: company,
+    contacts: contact,
+    deals: deal,
+    activities: activity,
+    appointments: appointment,
+    'booking-pages': page,
   }
   for (const [name, { id }] of Object.entries(records))
     paths.push([`${name}/ID`, ['GET', 'PUT', 'PATCH', 'DELETE'], id], [`${name}/ID/restore`, ['POST'], id])
@@ -110,7 +114,8 @@ test("another workspace's ids answer exactly like ids that never were, on every 
 
 const bodies: Record<string, object> = {
   'deals/ID/change-stage': { stage: 'demo' },
-  ...{ 'contacts/ID/notes': { body: 'Mine' }, 'companies/ID/notes': { body: 'Mine' } },
+  'contacts/ID/notes': { body: 'Mine' },
+  'companies/ID/notes': { body: 'Mine' },
   'deals/ID/notes': { body: 'Mine' },
 }
 

@@ -224,7 +224,9 @@ test("with a script the times are in the visitor's own zone, also while one zone
   const open_at = [{ from: '14:00', to: '15:00' }]
   const dates = ['2027-03-12', '2027-03-15', '2027-03-29']
   await makePage(rapport, {
-    ...{ slug: 'zones', availability: {}, horizon_days: 200 },
+    slug: 'zones',
+    availability: {},
+    horizon_days: 200,
     date_overrides: Object.fromEntries(dates.map((date) => [date, open_at])),
   })
   const page = await open(t, { timezoneId: 'America/New_York', locale: 'en-US' })

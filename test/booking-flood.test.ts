@@ -23,8 +23,11 @@ let slugs = 0
 const defaults = { open_bookings_per_email: 3, bookings_per_address_per_day: 10, bookings_per_hour: 30 }
 const page = (fields: object = {}): Promise<Made> =>
   makePage(rapport, {
-    ...{ slug: `flood-${++slugs}`, minimum_notice_minutes: 0, duration_minutes: 15 },
-    ...{ ...defaults, ...fields },
+    slug: `flood-${++slugs}`,
+    minimum_notice_minutes: 0,
+    duration_minutes: 15,
+    ...defaults,
+    ...fields,
   })
 
 let people = 0
@@ -149,7 +152,9 @@ test('an address is kept as a keyed hash, for a day and no longer', async (t) =>
 
 test('the limits are fields of the page, with their bounds and defaults', async () => {
   const reply = await rapport.call('POST', '/api/v1/booking-pages', {
-    ...{ slug: 'limits-as-fields', title: 'Demo', time_zone: 'UTC' },
+    slug: 'limits-as-fields',
+    title: 'Demo',
+    time_zone: 'UTC',
   })
   const { id, open_bookings_per_email, bookings_per_address_per_day, bookings_per_hour, approval } =
     reply.body.data
@@ -173,8 +178,10 @@ test('the limits are fields of the page, with their bounds and defaults', async 
     approval: 'yes',
   }
   assert.deepEqual(problems(await rapport.call('PUT', path, none)), {
-    ...{ open_bookings_per_email: 'out_of_range', bookings_per_address_per_day: 'out_of_range' },
-    ...{ bookings_per_hour: 'invalid_type', approval: 'invalid_type' },
+    open_bookings_per_email: 'out_of_range',
+    bookings_per_address_per_day: 'out_of_range',
+    bookings_per_hour: 'invalid_type',
+    approval: 'invalid_type',
   })
   const defaults_again = Object.fromEntries(Object.keys(changed).map((name) => [name, null]))
   const last = (await rapport.call('PUT', path, defaults_again)).body.data

@@ -63,7 +63,9 @@ test('the zone that is asked for is the zone of every time, on the day that it i
 test('an hour that comes twice is told apart by its offset, and each of its times is booked as itself', async () => {
   const open = [{ from: '01:00', to: '04:00' }]
   const { get, post, path, page } = await openPage({
-    ...{ time_zone: 'America/New_York', availability: {}, horizon_days: 730 },
+    time_zone: 'America/New_York',
+    availability: {},
+    horizon_days: 730,
     date_overrides: { '2027-11-07': open },
   })
   const day = await get(`${path}?day=2027-11-07`)
@@ -87,7 +89,10 @@ test('a booking makes the contact and the appointment, in one change, by a visit
   await register(rapport.call, { url: receiver.url, events })
   const form = await get(`${path}?slot=${monday}`)
   const booked = await post(path, {
-    ...{ ...ana, email: 'Event@acme.example', slot: fieldOf(form.text, 'slot'), zone: 'Asia/Tokyo' },
+    ...ana,
+    email: 'Event@acme.example',
+    slot: fieldOf(form.text, 'slot'),
+    zone: 'Asia/Tokyo',
     token: fieldOf(form.text, 'token'),
   })
   assert.equal(booked.status, 303)
@@ -97,15 +102,16 @@ test('a booking makes the contact and the appointment, in one change, by a visit
   const { id, contact_id, created_at, updated_at, ...rest } = appointment
   const visitor = { kind: 'visitor', id: null, name: null }
   assert.deepEqual(rest, {
-    ...{ title: 'Intro call', type: 'booking', start_at: monday, end_at: '2026-11-23T08:30:00.000Z' },
-    ...{
-      booking_page_id: page.id,
-      location: null,
-      notes: ana.message,
-      status: 'scheduled',
-      cancel_reason: null,
-      ...unset,
-    },
+    title: 'Intro call',
+    type: 'booking',
+    start_at: monday,
+    end_at: '2026-11-23T08:30:00.000Z',
+    booking_page_id: page.id,
+    location: null,
+    notes: ana.message,
+    status: 'scheduled',
+    cancel_reason: null,
+    ...unset,
     created_by: visitor,
     updated_by: visitor,
   })
@@ -114,7 +120,9 @@ test('a booking makes the contact and the appointment, in one change, by a visit
   assert.deepEqual(
     { first_name, last_name, email, phone, source, stage },
     {
-      ...{ first_name: 'Ana', last_name: 'Ruiz', email: 'Event@acme.example' },
+      first_name: 'Ana',
+      last_name: 'Ruiz',
+      email: 'Event@acme.example',
       phone: ana.phone,
       source: 'booking',
       stage: null,
@@ -125,8 +133,13 @@ test('a booking makes the contact and the appointment, in one change, by a visit
   assert.deepEqual(bodies.map(({ event }) => event).sort(), events.toSorted())
   const told = bodies.find(({ event }) => event === 'appointment.created').data
   assert.deepEqual(told, {
-    ...{ id, title: 'Intro call', type: 'booking', start_at: monday, end_at: rest.end_at },
-    ...{ contact_id, booking_page_id: page.id },
+    id,
+    title: 'Intro call',
+    type: 'booking',
+    start_at: monday,
+    end_at: rest.end_at,
+    contact_id,
+    booking_page_id: page.id,
   })
   for (const [kind, record_id] of [
     ['contacts', contact_id],
@@ -400,7 +413,8 @@ test('a page without free times says so; a month without leads to the next one t
   const never = await openPage({ availability: {} })
   assert.match((await never.get(never.path)).text, /No time is free at the moment/)
   const later = await openPage({
-    ...{ availability: {}, horizon_days: 100 },
+    availability: {},
+    horizon_days: 100,
     date_overrides: {
       '2026-12-31': [{ from: '10:00', to: '11:00' }],
       '2027-02-20': [{ from: '10:00', to: '10:30' }],

@@ -74,7 +74,9 @@ test("every time that is offered is reached by the page's own links, in any zone
 
 test('a time that the clock shows twice tells its offset, also where the other one is not in the list', async () => {
   const { path, get, post } = await openPage({
-    ...{ time_zone: 'America/New_York', horizon_days: 730, availability: {} },
+    time_zone: 'America/New_York',
+    horizon_days: 730,
+    availability: {},
     date_overrides: { '2027-11-07': span('00:00-04:00') },
   })
   const slot = '2027-11-07T05:30:00.000Z'
@@ -117,7 +119,10 @@ test('dates and times are American where the browser prefers it, and else have 2
 
 test('with ten thousand appointments ahead a page looks no further for free times, says so, and leads on', async (t) => {
   const { page, path, get, post } = await openPage({
-    ...{ time_zone: 'UTC', duration_minutes: 5, horizon_days: 730, minimum_notice_minutes: 0 },
+    time_zone: 'UTC',
+    duration_minutes: 5,
+    horizon_days: 730,
+    minimum_notice_minutes: 0,
     availability: everyDay(whole_day),
   })
   const database = await openScratch(rapport.data_dir)
@@ -128,11 +133,21 @@ test('with ten thousand appointments ahead a page looks no further for free time
   const count = 40_000
   for (let i = 0; i < count; i += 1000) {
     const rows = Array.from({ length: 1000 }, (_, j) => ({
-      ...{ workspace_id: 1, title: 'x', type: null, contact_id: null, booking_page_id: page.id },
-      ...{ start_at: new Date(start + (i + j) * five).toISOString(), location: null, notes: null },
-      ...{ tags: '[]', custom_fields: '{}' },
+      workspace_id: 1,
+      title: 'x',
+      type: null,
+      contact_id: null,
+      booking_page_id: page.id,
+      start_at: new Date(start + (i + j) * five).toISOString(),
+      location: null,
+      notes: null,
+      tags: '[]',
+      custom_fields: '{}',
       end_at: new Date(start + (i + j + 1) * five).toISOString(),
-      ...{ status: 'scheduled' as const, link_hash: null, created_at: now, updated_at: now },
+      status: 'scheduled' as const,
+      link_hash: null,
+      created_at: now,
+      updated_at: now,
     }))
     await transaction(database.db, (tx) => tx.insertInto('appointments').values(rows).execute())
   }

@@ -150,7 +150,8 @@ test('an order or a range of an undefined field, of another type, and a malforme
   })
   assert.deepEqual(await problem('custom_fields[region]_to=x'), { 'custom_fields[region]_to': 'not_defined' })
   assert.deepEqual(await problem('custom_fields[seats]_from=many&custom_fields[renewal]_to=2026-02-30'), {
-    ...{ 'custom_fields[seats]_from': 'invalid_type', 'custom_fields[renewal]_to': 'invalid_format' },
+    'custom_fields[seats]_from': 'invalid_type',
+    'custom_fields[renewal]_to': 'invalid_format',
   })
   const { next_cursor } = (await ok(call, 'GET', '/companies?sort=custom_fields.seats&per_page=2&cursor='))
     .meta

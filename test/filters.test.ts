@@ -79,12 +79,14 @@ async function fill() {
   const contacts: Item[] = []
   for (let n = 0; n < 40; n++) {
     const body = {
-      ...{ first_name: 'Ana', last_name: `Ruiz ${n}`, stage: text(n), source: text(n + 1) },
-      ...{
-        email: n % 3 ? `Ana${n % 7}@ACME.example` : null,
-        phone: of(['030/1234567', '030 1234567', '12'], n),
-      },
-      ...{ company_id: of(ids(companies), n), owner_id: owners[n % 3] },
+      first_name: 'Ana',
+      last_name: `Ruiz ${n}`,
+      stage: text(n),
+      source: text(n + 1),
+      email: n % 3 ? `Ana${n % 7}@ACME.example` : null,
+      phone: of(['030/1234567', '030 1234567', '12'], n),
+      company_id: of(ids(companies), n),
+      owner_id: owners[n % 3],
       tags: texts.filter((_, at) => (at + n) % 5 === 0),
       custom_fields: n % 2 ? { region: text(n) ?? 'x', seats: n % 5 } : {},
     }
@@ -95,10 +97,17 @@ async function fill() {
   for (let n = 0; n < 40; n++) {
     const stage = stages[n % 4]
     const body = {
-      ...{ name: `Deal ${n}`, value: of([0, 0.0001, 12_500.5, 753_505.2402], n), stage },
-      ...{ probability: of([0, 55, 100], n), contact_id: of(ids(contacts), n), owner_id: owners[n % 3] },
-      ...{ company_id: of(ids(companies), n + 1), expected_close_date: n % 4 ? day((n % 28) + 1) : null },
-      ...{ priority: text(n), source: text(n + 2), tags: [texts[n % 9]] },
+      name: `Deal ${n}`,
+      value: of([0, 0.0001, 12_500.5, 753_505.2402], n),
+      stage,
+      probability: of([0, 55, 100], n),
+      contact_id: of(ids(contacts), n),
+      owner_id: owners[n % 3],
+      company_id: of(ids(companies), n + 1),
+      expected_close_date: n % 4 ? day((n % 28) + 1) : null,
+      priority: text(n),
+      source: text(n + 2),
+      tags: [texts[n % 9]],
     }
     const deal = await make('deals', body)
     if (n % 9 === 4)
@@ -107,14 +116,23 @@ async function fill() {
   }
   for (let n = 0; n < 40; n++) {
     await make('activities', {
-      ...{ subject: `Call ${n}`, type: ['call', 'task', 'meeting'][n % 3], owner_id: owners[n % 3] },
-      ...{ due_at: n % 4 ? time((n % 28) + 1) : null, completed_at: n % 3 ? null : time((n % 20) + 1) },
-      ...{ contact_id: of(ids(contacts), n), deal_id: of(ids(deals), n), tags: [texts[n % 9]] },
+      subject: `Call ${n}`,
+      type: ['call', 'task', 'meeting'][n % 3],
+      owner_id: owners[n % 3],
+      due_at: n % 4 ? time((n % 28) + 1) : null,
+      completed_at: n % 3 ? null : time((n % 20) + 1),
+      contact_id: of(ids(contacts), n),
+      deal_id: of(ids(deals), n),
+      tags: [texts[n % 9]],
     })
     const start = (n % 27) + 1
     await make('appointments', {
-      ...{ title: `Demo ${n}`, type: text(n), start_at: time(start), end_at: time(start + 1) },
-      ...{ contact_id: of(ids(contacts), n), owner_id: owners[n % 3] },
+      title: `Demo ${n}`,
+      type: text(n),
+      start_at: time(start),
+      end_at: time(start + 1),
+      contact_id: of(ids(contacts), n),
+      owner_id: owners[n % 3],
     })
   }
   // References into the trash read null.
@@ -136,34 +154,48 @@ async function allOf(kind: string): Promise<Item[]> {
 type Form = 'value' | 'text' | 'number' | 'day' | 'time' | 'email' | 'phone' | 'tag' | 'custom'
 const fields: Record<string, Record<string, Form>> = {
   contacts: {
-    ...{
-      stage: 'text',
-      source: 'text',
-      company_id: 'value',
-      owner_id: 'value',
-      email: 'email',
-      phone: 'phone',
-    },
-    ...{
-      created_at: 'time',
-      tag: 'tag',
-      'custom_fields[region]': 'custom',
-      'custom_fields[seats]': 'custom',
-    },
+    stage: 'text',
+    source: 'text',
+    company_id: 'value',
+    owner_id: 'value',
+    email: 'email',
+    phone: 'phone',
+    created_at: 'time',
+    tag: 'tag',
+    'custom_fields[region]': 'custom',
+    'custom_fields[seats]': 'custom',
   },
   companies: { industry: 'text', owner_id: 'value', phone: 'phone', updated_at: 'time', tag: 'tag' },
   deals: {
-    ...{ stage: 'value', status: 'value', contact_id: 'value', company_id: 'value', owner_id: 'value' },
-    ...{ value: 'number', probability: 'number', expected_close_date: 'day', closed_at: 'time', tag: 'tag' },
-    ...{ priority: 'text', source: 'text' },
+    stage: 'value',
+    status: 'value',
+    contact_id: 'value',
+    company_id: 'value',
+    owner_id: 'value',
+    value: 'number',
+    probability: 'number',
+    expected_close_date: 'day',
+    closed_at: 'time',
+    tag: 'tag',
+    priority: 'text',
+    source: 'text',
   },
   activities: {
-    ...{ type: 'value', contact_id: 'value', deal_id: 'value', owner_id: 'value', tag: 'tag' },
-    ...{ due_at: 'time', completed_at: 'time' },
+    type: 'value',
+    contact_id: 'value',
+    deal_id: 'value',
+    owner_id: 'value',
+    tag: 'tag',
+    due_at: 'time',
+    completed_at: 'time',
   },
   appointments: {
-    ...{ status: 'value', type: 'text', contact_id: 'value', owner_id: 'value' },
-    ...{ start_at: 'time', end_at: 'time' },
+    status: 'value',
+    type: 'text',
+    contact_id: 'value',
+    owner_id: 'value',
+    start_at: 'time',
+    end_at: 'time',
   },
 }
 
@@ -295,13 +327,12 @@ test('a malformed value is 422 by its parameter and says what works; an unknown 
     'stage=won,sold&company_id=3,x&value=1e9&value_from=many&expected_close_date_to=2026-02-30&owner_id=!'
   const reply = await ada('GET', `/deals?${wrong}`)
   assert.deepEqual(problems(reply), {
-    ...{
-      stage: 'unknown_value',
-      company_id: 'invalid_type',
-      value: 'invalid_type',
-      value_from: 'invalid_type',
-    },
-    ...{ expected_close_date_to: 'invalid_format', owner_id: 'required' },
+    stage: 'unknown_value',
+    company_id: 'invalid_type',
+    value: 'invalid_type',
+    value_from: 'invalid_type',
+    expected_close_date_to: 'invalid_format',
+    owner_id: 'required',
   })
   assert.match(reply.text, /stage must be one of new_lead, qualification/)
   const many = Array.from({ length: 101 }, (_, n) => n + 1).join()

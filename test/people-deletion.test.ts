@@ -195,8 +195,11 @@ describe('a person deletes the own account', () => {
   test('what a crash leaves names nobody but in the log, and cleaning finishes it', async () => {
     const { call, mark, id, email } = await known()
     const context = {
-      ...{ actor: command_line, request_id: null, now: isoTime(clock.now()) },
-      ...{ now_ms: clock.now(), elapsed: clock.elapsed },
+      actor: command_line,
+      request_id: null,
+      now: isoTime(clock.now()),
+      now_ms: clock.now(),
+      elapsed: clock.elapsed,
     }
     await beside(rapport.data_dir, (db) =>
       transaction(db, async (tx) => {

@@ -38,10 +38,14 @@ describe('invitations', () => {
     const token = url_path.split('#')[1]
     const seen = await browser(rapport.url)('POST', '/invitations/look-up', { token })
     assert.deepEqual(seen.body.data, {
-      ...{ workspace_name: 'Acme', email: 'grace@example.com', role: 'member', has_account: false },
+      workspace_name: 'Acme',
+      email: 'grace@example.com',
+      role: 'member',
+      has_account: false,
     })
     assert.deepEqual(problems(await accept(token, { name: undefined, password: 'short' })), {
-      ...{ name: 'required', password: 'too_short' },
+      name: 'required',
+      password: 'too_short',
     })
     const accepted = await accept(token)
     assert.equal(accepted.status, 200)
@@ -99,7 +103,8 @@ describe('invitations', () => {
     const body = { email: email.toUpperCase(), role: 'admin' }
     assert.deepEqual(problems(await ada('POST', '/invitations', body)), { email: 'taken' })
     assert.deepEqual(problems(await ada('POST', '/invitations', { email: 'no', role: 'king' })), {
-      ...{ email: 'invalid_format', role: 'unknown_value' },
+      email: 'invalid_format',
+      role: 'unknown_value',
     })
   })
 
@@ -310,8 +315,11 @@ describe('the own account', () => {
     })
     const wrong = { name: ' ', time_zone: 'Mars/Base', language: 'fr', email: 'x' }
     assert.deepEqual(problems(await call('PUT', '/profile', wrong)), {
-      ...{ name: 'required', time_zone: 'unknown_value', language: 'unknown_value' },
-      ...{ email: 'invalid_format', current_password: 'required' },
+      name: 'required',
+      time_zone: 'unknown_value',
+      language: 'unknown_value',
+      email: 'invalid_format',
+      current_password: 'required',
     })
     const moved = { email: `new-${email}` }
     assert.deepEqual(problems(await call('PUT', '/profile', moved)), { current_password: 'required' })
@@ -380,7 +388,8 @@ describe('workspaces', () => {
     for (const currency of ['XQQ', 'usd', 'Euro'])
       assert.ok(problems(await ada('PUT', '/workspace', { currency })).currency, currency)
     assert.deepEqual(problems(await ada('PUT', '/workspace', { currency: null, name: '' })), {
-      ...{ currency: 'required', name: 'required' },
+      currency: 'required',
+      name: 'required',
     })
   })
 

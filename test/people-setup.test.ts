@@ -31,8 +31,12 @@ test('the link makes the owner of the workspace that the start has made, once, a
     currency: 'XQQ',
   }
   assert.deepEqual(problems(await call('POST', '/setup', wrong)), {
-    ...{ name: 'required', email: 'invalid_format', password: 'too_short' },
-    ...{ workspace_name: 'invalid_type', time_zone: 'unknown_value', currency: 'unknown_value' },
+    name: 'required',
+    email: 'invalid_format',
+    password: 'too_short',
+    workspace_name: 'invalid_type',
+    time_zone: 'unknown_value',
+    currency: 'unknown_value',
   })
   const easy = { ...first, token, email: 'Ada@Example.com', password: 'ada@example.COM' }
   assert.deepEqual(problems(await call('POST', '/setup', easy)), { password: 'too_easy' })

@@ -28,7 +28,9 @@ export async function seedHistory({ db }: Pick<Database, 'db'>, person: Person):
   const filler = 'Ada Lovelace wrote this. '.repeat(bytes / 25)
   const told = JSON.stringify({ first_name: 'Ada', last_name: 'Lovelace', title: filler })
   const payload = JSON.stringify({
-    ...{ id: 'e', event: 'contact.updated', timestamp: now },
+    id: 'e',
+    event: 'contact.updated',
+    timestamp: now,
     data: { id: contact_id, ...JSON.parse(told) },
   })
   await db.transaction().execute(async (tx) => {

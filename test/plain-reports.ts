@@ -62,7 +62,8 @@ const sumsOf = (deals: PlainDeal[]) => ({
 
 export const plainPipeline = (deals: PlainDeal[]) => ({
   stages: stages.map((stage) => ({
-    ...{ stage, status: statusOf(stage) },
+    stage,
+    status: statusOf(stage),
     ...sumsOf(deals.filter((deal) => deal.stage === stage)),
   })),
   total_open: sumsOf(deals.filter(isOpen)),
@@ -77,8 +78,10 @@ export function plainOutcomes(deals: PlainDeal[], zone: string, now: string, cou
     const [won, lost] = [closed('won', month), closed('lost', month)]
     return {
       month,
-      ...{ won_count: won.length, won_value: valueIn(won) },
-      ...{ lost_count: lost.length, lost_value: valueIn(lost) },
+      won_count: won.length,
+      won_value: valueIn(won),
+      lost_count: lost.length,
+      lost_value: valueIn(lost),
     }
   })
   const [won_count, lost_count] = [
@@ -137,7 +140,10 @@ export function plainFunnel(deals: PlainDeal[]) {
   ]
   const reached = (place: number) => deals.filter((deal) => placeOf(deal) >= place).length
   return {
-    ...{ count: deals.length, open_count: open.length, won_count: won.length, lost_count: lost.length },
+    count: deals.length,
+    open_count: open.length,
+    won_count: won.length,
+    lost_count: lost.length,
     win_rate: rate(won.length, won.length + lost.length),
     stages: open_stages.map((stage, place) => {
       const further = place === 5 ? won.length : reached(place + 1)

@@ -54,13 +54,20 @@ const units = fc.oneof(
 const owner = fc.nat(3)
 const fate = fc.constantFrom('stays', 'stays', 'stays', 'stays', 'trash', 'restored')
 const deal = fc.record({
-  ...{ owner, fate, units, company: fc.nat(2), probability: fc.option(fc.integer({ min: 0, max: 100 })) },
+  owner,
+  fate,
+  units,
+  company: fc.nat(2),
+  probability: fc.option(fc.integer({ min: 0, max: 100 })),
   // Days from the first one.
   close: fc.option(fc.integer({ min: 300, max: 800 })),
   first: fc.record({ at: moment, stage: fc.constantFrom(...stages) }),
   moves: fc.array(
     fc.record({
-      ...{ at: moment, owner, units, by: fc.constantFrom('put', 'verb', 'verb') },
+      at: moment,
+      owner,
+      units,
+      by: fc.constantFrom('put', 'verb', 'verb'),
       // Minutes after the one before it, in place of its time.
       soon: fc.option(fc.nat(600)),
       stage: fc.constantFrom<Stage[]>(...stages, 'lost', 'lost'),
@@ -70,14 +77,19 @@ const deal = fc.record({
   ),
 })
 const activity = fc.record({
-  ...{ owner, fate, type: fc.constantFrom(...activity_types) },
-  ...{ due: fc.option(moment), done: fc.option(moment, { freq: 1 }) },
+  owner,
+  fate,
+  type: fc.constantFrom(...activity_types),
+  due: fc.option(moment),
+  done: fc.option(moment, { freq: 1 }),
 })
 const question = fc.record({
   zone: fc.constantFrom(...zones),
   owners: fc.constantFrom<number[][]>([], [], [0], [1], [3], [0, 2], [1, 2, 3]),
   company: fc.nat(2),
-  ...{ before: fc.nat(14), after: fc.nat(8), months: fc.integer({ min: 1, max: 36 }) },
+  before: fc.nat(14),
+  after: fc.nat(8),
+  months: fc.integer({ min: 1, max: 36 }),
   ends: fc.tuple(moment, moment).map((ends) => ends.sort((a, b) => a - b)),
 })
 type Made<A> = A extends fc.Arbitrary<infer One> ? One : never
@@ -103,8 +115,12 @@ async function live(call: Rapport['call'], clock: Clock, deals: Deal[], people: 
   const ids = new Map<Deal, number>()
   const create = async (one: Deal) => {
     const { data } = await ok(call, 'POST', '/deals', {
-      ...{ name: 'Relaunch', owner_id: people[one.owner], value: amountOf(one.units) },
-      ...{ stage: one.first.stage, probability: one.probability, company_id: companies[one.company] },
+      name: 'Relaunch',
+      owner_id: people[one.owner],
+      value: amountOf(one.units),
+      stage: one.first.stage,
+      probability: one.probability,
+      company_id: companies[one.company],
       expected_close_date: one.close === null ? null : iso(start + one.close * day).slice(0, 10),
     })
     ids.set(one, data.id)
@@ -147,8 +163,11 @@ async function plan(call: Rapport['call'], now_ms: number, activities: Activity[
     const items = some.map(({ owner, type, due, done }) => ({
       op: 'create',
       data: {
-        ...{ subject: 'Call back', type, owner_id: people[owner] },
-        ...{ due_at: due === null ? null : iso(due), completed_at: done === null ? null : iso(done) },
+        subject: 'Call back',
+        type,
+        owner_id: people[owner],
+        due_at: due === null ? null : iso(due),
+        completed_at: done === null ? null : iso(done),
       },
     }))
     const { data } = await ok(call, 'POST', '/activities/batch', { items })
@@ -325,7 +344,9 @@ test('for records of any shape, every report says what a plain computation from 
         const { call: owner } = await signIn(service.url, 'ada@example.com')
         assert.equal((await owner('DELETE', `/members/${left.id}`)).status, 200)
         const found = {
-          ...{ deals: await listedDeals(call), activities: await listed(call, '/activities'), people },
+          deals: await listedDeals(call),
+          activities: await listed(call, '/activities'),
+          people,
         }
         // The records are of all kinds, or nothing was tested.
         assert.ok(found.deals.length > count / 2)

@@ -59,8 +59,13 @@ describe('registration', () => {
       status_reason: null,
       rotation_ends_at: null,
       created_at,
-      ...{ retry_delays: null, timeout_ms: null, max_per_second: null },
-      ...{ headers: {}, conditions: [], format: 'envelope', ordered: false },
+      retry_delays: null,
+      timeout_ms: null,
+      max_per_second: null,
+      headers: {},
+      conditions: [],
+      format: 'envelope',
+      ordered: false,
     })
   })
 

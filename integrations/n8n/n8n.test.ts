@@ -229,9 +229,14 @@ test('records are created, read, changed, upserted, listed and deleted, each out
   const company = await one({ resource: 'companies', operation: 'create', name: 'Søren & Söhne' })
   const created = await execute(
     (item) => ({
-      ...{ resource: 'contacts', operation: 'create', first_name: `Zoë ${item}`, last_name: "O'Neill" },
+      resource: 'contacts',
+      operation: 'create',
+      first_name: `Zoë ${item}`,
+      last_name: "O'Neill",
       fields: {
-        ...{ email: `zoe${item}@example.test`, company_id: company.id, tags: ['partner'] },
+        email: `zoe${item}@example.test`,
+        company_id: company.id,
+        tags: ['partner'],
         custom_fields: '{"region": "EMEA"}',
       },
     }),
@@ -290,7 +295,8 @@ test('records are created, read, changed, upserted, listed and deleted, each out
 
 test('a list reads as many pages as its limit needs, with the filters of the API', async () => {
   const items = Array.from({ length: 230 }, (_, at) => ({
-    ...{ op: 'create', data: { name: `Firm ${at}`, industry: at % 2 ? 'Optics' : 'Ships, boats' } },
+    op: 'create',
+    data: { name: `Firm ${at}`, industry: at % 2 ? 'Optics' : 'Ships, boats' },
   }))
   assert.equal((await service.call('POST', '/api/v1/companies/batch', { items })).status, 200)
   const list = { resource: 'companies', operation: 'list' }

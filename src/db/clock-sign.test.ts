@@ -6,8 +6,12 @@ import { type ClockReading, day_ms, firstSign, judge, type Known, type Sign } fr
 const hour_ms = 3600 * 1000
 const wall_ms = Date.parse('2026-11-21T08:30:00.000Z')
 const start: Sign = {
-  ...{ wall_ms, offset_ms: 0, boot: 'a', steady_ms: 5000 },
-  ...{ held_until_ms: 0, reason: null },
+  wall_ms,
+  offset_ms: 0,
+  boot: 'a',
+  steady_ms: 5000,
+  held_until_ms: 0,
+  reason: null,
 }
 const known: Known = { elapsed_ms: wall_ms, steady_ms: 5000, offset_ms: 0 }
 
@@ -48,7 +52,9 @@ describe('service time', () => {
       first.sign,
       { ...known, steady_ms: 777 },
       {
-        ...{ wall_ms: wall_ms + 12_000 + hour_ms, steady_ms: 12_777, boot: 'b' },
+        wall_ms: wall_ms + 12_000 + hour_ms,
+        steady_ms: 12_777,
+        boot: 'b',
       },
     )
     assert.equal(second.elapsed_ms - wall_ms, 12_000)

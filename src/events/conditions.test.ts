@@ -10,8 +10,14 @@ const payload = {
   changed_fields: ['value', 'email'],
   previous: { stage: 'demo', custom_fields: { 'a.b': 'x' } },
   data: {
-    ...{ value: 12_500.5, name: 'Señalética 💡', stage: 'won', company_id: null, probability: 0 },
-    ...{ expected_close_date: '2026-12-24', closed_at: '2026-11-21T08:30:00.000Z', tags: ['vip', '10'] },
+    value: 12_500.5,
+    name: 'Señalética 💡',
+    stage: 'won',
+    company_id: null,
+    probability: 0,
+    expected_close_date: '2026-12-24',
+    closed_at: '2026-11-21T08:30:00.000Z',
+    tags: ['vip', '10'],
     custom_fields: { limit: '100.50', 'my.key': 7, vip: true, phone: '0049', big: '12345678901234567890.1' },
   },
 }

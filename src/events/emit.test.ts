@@ -26,17 +26,20 @@ test('an event makes one delivery for each webhook that asked for it, queued and
   const queue = await outbox.queue()
   assert.deepEqual(
     queue.map(({ delivery_id, webhook_id, kind, tries, claim_id, run_at_ms }) => ({
-      ...{ delivery_id, webhook_id, kind, tries, claim_id, run_at_ms },
+      delivery_id,
+      webhook_id,
+      kind,
+      tries,
+      claim_id,
+      run_at_ms,
     })),
     deliveries.map(({ id, webhook_id }) => ({
-      ...{
-        delivery_id: id,
-        webhook_id,
-        kind: 'event',
-        tries: 0,
-        claim_id: null,
-        run_at_ms: outbox.clock.now(),
-      },
+      delivery_id: id,
+      webhook_id,
+      kind: 'event',
+      tries: 0,
+      claim_id: null,
+      run_at_ms: outbox.clock.now(),
     })),
   )
   assert.deepEqual(deliveries.map(({ webhook_id }) => webhook_id).sort(), [...ids, ...ids].sort())

@@ -123,7 +123,9 @@ const payloadFrom = (
 ) => {
   const is_ping = definition.name === 'ping'
   return {
-    ...{ id: newId('evt'), event: definition.name, timestamp: context.now },
+    id: newId('evt'),
+    event: definition.name,
+    timestamp: context.now,
     ...(!is_ping && unnumbered),
     data: project(definition, record),
     ...changes,

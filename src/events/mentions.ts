@@ -92,7 +92,10 @@ export async function notifyMentioned(
   for (const user_id of find(text))
     if (!known.has(user_id))
       notify(tx, context, {
-        ...{ kind: 'mentioned', user_id, record_kind: kind, record_id: id },
+        kind: 'mentioned',
+        user_id,
+        record_kind: kind,
+        record_id: id,
         ...(note_id !== undefined && { note_id }),
       })
 }

@@ -27,12 +27,19 @@ export function notify(tx: Db, context: Context, notice: Notice): void {
   announce(tx, 'changes')
   const one = kind === 'assigned' ? (request_id ?? now) : `${record_id}:${note_id ?? ''}`
   const row: NewNotification = {
-    ...{ workspace_id, user_id, kind, record_kind, record_id: String(record_id), note_id, outcome },
+    workspace_id,
+    user_id,
+    kind,
+    record_kind,
+    record_id: String(record_id),
+    note_id,
+    outcome,
     records: 1,
     actor: storedActor(actor),
     source: `${kind}:${record_kind}:${one}`,
     held_by: context.source === 'import' && kind === 'assigned' ? request_id : null,
-    ...{ occurred_at: now, changed_at: now },
+    occurred_at: now,
+    changed_at: now,
   }
   deferRows(tx, writeNotifications, [row])
 }

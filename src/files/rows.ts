@@ -150,7 +150,9 @@ async function* readLines(
 
 function lineOf(number: number, line: string, max_characters: number): FileRow {
   const unread = (code: RowProblem['code'], message: string) => ({
-    ...{ number, names: ['line'], values: [line] },
+    number,
+    names: ['line'],
+    values: [line],
     problem: { code, message },
   })
   if (line.length > max_characters)

@@ -39,7 +39,10 @@ async function keyWith(scopes: string[]): Promise<string> {
 describe('an assistant', () => {
   test('finds tools with names and descriptions, their effects, and the custom fields of the workspace', async () => {
     await call('POST', '/api/v1/custom-fields', {
-      ...{ resource: 'contacts', key: 'region', label: 'Region', type: 'select' },
+      resource: 'contacts',
+      key: 'region',
+      label: 'Region',
+      type: 'select',
       options: ['EMEA', 'APAC'],
     })
     const { tools, close } = await assistant()

@@ -32,16 +32,14 @@ export function mcpRoutes(
   // Any key and any person may connect. Each tool needs the scope of its operation.
   const [scope = '', ...or_scopes] = scopes
   const operation: Operation = {
-    ...{
-      method: 'POST',
-      path,
-      scope,
-      or_scopes,
-      summary: 'MCP',
-      answers: {},
-      extension: true,
-      repeatable: false,
-    },
+    method: 'POST',
+    path,
+    scope,
+    or_scopes,
+    summary: 'MCP',
+    answers: {},
+    extension: true,
+    repeatable: false,
   }
   const requests = new WeakMap<Request, FastifyRequest>()
   let handler: Promise<McpHttpHandler> | undefined
@@ -76,7 +74,9 @@ export function mcpRoutes(
     return tools
       .filter((tool) => mayCall(request, tool))
       .map((tool) => ({
-        ...{ name: tool.name, title: tool.title, description: tool.description },
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
         inputSchema: argumentsOf(tool, defined.get(kindOf(tool)) ?? null),
         annotations: {
           title: tool.title,

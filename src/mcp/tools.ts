@@ -157,7 +157,9 @@ function fieldsOf({ operation }: Tool): { part: Part; name: string; schema: obje
     return Object.entries(properties)
       .filter(([, { readOnly }]) => !readOnly)
       .map(([name, schema]) => ({
-        ...{ part, name, schema },
+        part,
+        name,
+        schema,
         required: required.includes(name) || part === 'params',
       }))
   })

@@ -78,7 +78,7 @@ export type Task = {
 export const recordOf = ({ match, key }: Upsert) => `${match.field}=${key}`
 
 const data: Schema = { type: 'object' }
-const id: Schema & object = { type: 'integer', ...{ minimum: 1, maximum: Number.MAX_SAFE_INTEGER } }
+const id = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as Schema
 const op: Schema = { type: 'string' }
 const if_match: Schema = { type: ['string', 'null'] }
 const formOf = (properties: Record<string, Schema>, required: string[]): Schema => ({

@@ -88,8 +88,8 @@ function bodyOf({ create, update, match }: Writes): TSchema {
 const checkForm = bodyValidator({
   type: 'object',
   properties: {
-    atomic: { type: 'boolean', ...{ default: true } },
-    items: { type: 'array', ...{ minItems: 1, maxItems: max_items } },
+    atomic: { type: 'boolean', default: true },
+    items: { type: 'array', minItems: 1, maxItems: max_items },
   },
   required: ['items'],
   additionalProperties: false,

@@ -60,11 +60,18 @@ async function fill() {
       ...shared,
     })
     await ok('POST', '/deals', {
-      ...{ name, value: worth, stage: stages[n % 5], expected_close_date: days[n % 5], ...shared },
-      ...{ priority: n % 3 ? 'high' : null },
+      name,
+      value: worth,
+      stage: stages[n % 5],
+      expected_close_date: days[n % 5],
+      ...shared,
+      priority: n % 3 ? 'high' : null,
     })
     await ok('POST', '/activities', {
-      ...{ subject: name, type: ['call', 'task'][n % 2], due_at: times[n % 9], ...shared },
+      subject: name,
+      type: ['call', 'task'][n % 2],
+      due_at: times[n % 9],
+      ...shared,
       completed_at: n % 7 ? null : '2026-11-02T08:00:00Z',
     })
   }

@@ -366,8 +366,12 @@ test('the address holds the whole view: search, filters, order, page and columns
   assert.deepEqual(
     { ...kept, columns: kept.columns?.includes('phone') },
     {
-      ...{ search: 'page', company_id: String(company_id), 'custom_fields[batch]': 'sixty' },
-      ...{ sort: 'last_name', page: '2', columns: false },
+      search: 'page',
+      company_id: String(company_id),
+      'custom_fields[batch]': 'sixty',
+      sort: 'last_name',
+      page: '2',
+      columns: false,
     },
   )
   await page.reload()

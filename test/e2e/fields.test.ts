@@ -130,8 +130,11 @@ test('the filter of a list takes the day that was typed', async (t) => {
 
 test('a contact is called and written to by one click from the record', async (t) => {
   const id = await made('contacts', {
-    ...{ first_name: 'Ana', last_name: 'Ruiz', email: 'ana.ruiz@acme.example' },
-    ...{ phone: '+34 910 55-01 (42)', mobile: 'ask the office' },
+    first_name: 'Ana',
+    last_name: 'Ruiz',
+    email: 'ana.ruiz@acme.example',
+    phone: '+34 910 55-01 (42)',
+    mobile: 'ask the office',
   })
   const page = await web.open(t, `/contacts/${id}`)
   const hrefOf = (name: string) => page.getByRole('link', { name }).first().getAttribute('href')
@@ -142,11 +145,18 @@ test('a contact is called and written to by one click from the record', async (t
 test('the contact of a deal is called and written to by one click, or one of the contacts of its company', async (t) => {
   const company_id = await made('companies', { name: 'Harbour Logistics AG' })
   const contact_id = await made('contacts', {
-    ...{ first_name: 'Ana', last_name: 'Oyelaran', email: 'ana@harbour.example', company_id },
-    ...{ phone: '+34 910 55 01 40', mobile: '+34 610 55-01 (42)' },
+    first_name: 'Ana',
+    last_name: 'Oyelaran',
+    email: 'ana@harbour.example',
+    company_id,
+    phone: '+34 910 55 01 40',
+    mobile: '+34 610 55-01 (42)',
   })
   await made('contacts', {
-    ...{ first_name: 'Tomás', last_name: 'Ferreira', email: 'tomas@harbour.example', company_id },
+    first_name: 'Tomás',
+    last_name: 'Ferreira',
+    email: 'tomas@harbour.example',
+    company_id,
   })
   const with_contact = await made('deals', { name: 'Crane 7', contact_id, company_id })
   const without = await made('deals', { name: 'Crane 8', company_id })
@@ -398,7 +408,9 @@ async function openWithout(page: Page, part: string, heading: string) {
 
 test('keys that come before the editor of a field replace its value, and Escape reverts', async (t) => {
   const id = await made('contacts', {
-    ...{ first_name: 'Donald', last_name: 'Knuth', custom_fields: { volumes: 4 } },
+    first_name: 'Donald',
+    last_name: 'Knuth',
+    custom_fields: { volumes: 4 },
   })
   const page = await web.open(t, `/contacts/${id}`)
   const come = await openWithout(page, 'field-editor', 'Donald Knuth')

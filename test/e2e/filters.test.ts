@@ -105,8 +105,13 @@ test('deals are filtered by stages, amounts, days, companies and owners in one s
   await chip(page, 'Owner is not Me').waitFor()
   await page.keyboard.press('Escape')
   assert.deepEqual(parameters(page), {
-    ...{ view: 'table', stage: 'new_lead,demo', value_from: '10000', value_to: '50000' },
-    ...{ expected_close_to: '2027-11-30', company_id: String(company_id), owner_id: '!me' },
+    view: 'table',
+    stage: 'new_lead,demo',
+    value_from: '10000',
+    value_to: '50000',
+    expected_close_to: '2027-11-30',
+    company_id: String(company_id),
+    owner_id: '!me',
   })
   await checkScreen(page, async (scheme) => {
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/deals-${scheme}.png` })

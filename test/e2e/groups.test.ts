@@ -10,7 +10,9 @@ let web: Web
 before(async () => {
   web = await startWeb()
   const data = Array.from({ length: 70 }, (_, n) => ({
-    ...{ name: `Deal ${n}`, value: 1000, stage: n < 3 ? 'demo' : n < 7 ? 'proposal' : 'won' },
+    name: `Deal ${n}`,
+    value: 1000,
+    stage: n < 3 ? 'demo' : n < 7 ? 'proposal' : 'won',
     ...(n % 2 && { expected_close_date: n < 5 ? '2026-11-30' : '2026-12-01' }),
   }))
   const items = data.map((data) => ({ op: 'create', data }))

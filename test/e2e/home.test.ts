@@ -147,7 +147,8 @@ test('what a person may not read offers no second try', async (t) => {
 
 test('an activity that is due is completed by one click, and comes back by Undo', async (t) => {
   const { body } = await web.rapport.call('POST', '/api/v1/activities', {
-    ...{ subject: 'Ring the bell', due_at: new Date(Date.now() - 3600_000).toISOString() },
+    subject: 'Ring the bell',
+    due_at: new Date(Date.now() - 3600_000).toISOString(),
   })
   const page = await web.open(t)
   const link = page.getByRole('link', { name: 'Ring the bell' }).first()
@@ -315,10 +316,15 @@ test('home is a plan: what is due with the people, deals without a next step and
   const company = await create('/companies', { name: 'Donaudampfschifffahrtsgesellschaft Wien GmbH' })
   const contact = await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz', company_id: company.id })
   const deal = await create('/deals', {
-    ...{ name: 'Replace the booking tool of all branches', value: 753_505.2402, company_id: company.id },
+    name: 'Replace the booking tool of all branches',
+    value: 753_505.2402,
+    company_id: company.id,
   })
   await create('/activities', {
-    ...{ subject: 'Ask Ana about the offer', type: 'call', contact_id: contact.id, company_id: company.id },
+    subject: 'Ask Ana about the offer',
+    type: 'call',
+    contact_id: contact.id,
+    company_id: company.id,
     due_at: new Date(Date.now() - 48 * 3600_000).toISOString(),
   })
   const page = await web.open(t)

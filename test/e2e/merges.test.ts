@@ -24,11 +24,20 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 async function makeTwins(last_name: string) {
   const email = `${last_name.toLowerCase()}@example.test`
   const first = await create('/contacts', {
-    ...{ first_name: 'Ana', last_name, email, phone: '+34 910 1', tags: ['fair'] },
+    first_name: 'Ana',
+    last_name,
+    email,
+    phone: '+34 910 1',
+    tags: ['fair'],
     custom_fields: { region: 'EMEA' },
   })
   const second = await create('/contacts', {
-    ...{ first_name: 'Anita', last_name, email, phone: '+34 910 2', title: 'CTO', tags: ['vip'] },
+    first_name: 'Anita',
+    last_name,
+    email,
+    phone: '+34 910 2',
+    title: 'CTO',
+    tags: ['vip'],
     custom_fields: { region: 'APAC' },
   })
   const deal = await create('/deals', { name: `${last_name} renewal`, contact_id: second })

@@ -237,7 +237,10 @@ test('it speaks German, also of a webhook that fails and of an import', async (t
   )
   assert.equal(imported.status, 202)
   await create('/webhooks', {
-    ...{ name: 'Abrechnung', url: 'http://127.0.0.1:9/hook', events: ['company.created'], retry_delays: [] },
+    name: 'Abrechnung',
+    url: 'http://127.0.0.1:9/hook',
+    events: ['company.created'],
+    retry_delays: [],
   })
   await create('/companies', { name: 'Acme' })
   await until(

@@ -59,8 +59,11 @@ async function fillReports({ rapport: { call } }: Web) {
     'negotiation',
   ].entries()) {
     const { id } = await sent('/deals', {
-      ...{ name: `Erneuerung ${index} der Rahmenverträge mit Größe & Söhne`, value: 753_505.2402 + index },
-      ...{ stage, owner_id: gerda, expected_close_date: [day(-20), day(3), null, day(400), day(40)][index] },
+      name: `Erneuerung ${index} der Rahmenverträge mit Größe & Söhne`,
+      value: 753_505.2402 + index,
+      stage,
+      owner_id: gerda,
+      expected_close_date: [day(-20), day(3), null, day(400), day(40)][index],
     })
     if (index === 1) await move(id, 'lost')
     if (index === 3) await move(id, 'demo')

@@ -68,7 +68,10 @@ for (const [form, view] of Object.entries({ desk, phone }))
 
 test('German has room on every screen of a phone', async (t) => {
   const page = await web.open(t, '/', {
-    ...{ ...phone, session: german, locale: 'de-DE', allow: /status of 404/ },
+    ...phone,
+    session: german,
+    locale: 'de-DE',
+    allow: /status of 404/,
   })
   for (const [name, path] of Object.entries(screens)) {
     await visit(page, path)

@@ -27,22 +27,33 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
   }
   const custom_fields = { [attacks[0] as string]: text, link }
   const company_id = await create('/companies', {
-    ...{ name: text, website: link, industry: text, phone: attacks[0], address: text, custom_fields },
+    name: text,
+    website: link,
+    industry: text,
+    phone: attacks[0],
+    address: text,
+    custom_fields,
   })
   const contact_id = await create('/contacts', {
-    ...{
-      first_name: text,
-      last_name: text,
-      phone: attacks[0],
-      mobile: attacks[0],
-      title: text,
-      source: text,
-    },
-    ...{ stage: attacks[0], tags: attacks, custom_fields, company_id },
+    first_name: text,
+    last_name: text,
+    phone: attacks[0],
+    mobile: attacks[0],
+    title: text,
+    source: text,
+    stage: attacks[0],
+    tags: attacks,
+    custom_fields,
+    company_id,
   })
   await create(`/contacts/${contact_id}/notes`, { body: attacks.join('\n') })
   const deal_id = await create('/deals', {
-    ...{ name: text, priority: attacks[0], source: text, contact_id, company_id, value: 1 },
+    name: text,
+    priority: attacks[0],
+    source: text,
+    contact_id,
+    company_id,
+    value: 1,
   })
   await call('POST', `/api/v1/deals/${deal_id}/change-stage`, { stage: 'lost', lost_reason: text })
   const due_at = new Date().toISOString()
@@ -51,10 +62,18 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
   const start_at = new Date(Date.now() + 3600_000).toISOString()
   const end_at = new Date(Date.now() + 7200_000).toISOString()
   const appointment_id = await create('/appointments', {
-    ...{ title: text, location: link, notes: text, start_at, end_at, contact_id },
+    title: text,
+    location: link,
+    notes: text,
+    start_at,
+    end_at,
+    contact_id,
   })
   const page_id = await create('/booking-pages', {
-    ...{ slug: 'attack', title: text, description: text, time_zone: 'Europe/Berlin' },
+    slug: 'attack',
+    title: text,
+    description: text,
+    time_zone: 'Europe/Berlin',
   })
   const events = ['contact.updated']
   const webhook = { name: text, url: 'http://127.0.0.1:9/<img/src=x/onerror=attacked=1>', events }
@@ -67,7 +86,9 @@ test('no text that anybody stores runs as a script, or becomes a link to one, on
   await call('PUT', '/api/v1/workspace', { name: text })
   const headers = { cookie: web.cookie, 'content-type': 'application/json' }
   const named = await fetch(`${url}/api/v1/profile`, {
-    ...{ method: 'PUT', headers, body: JSON.stringify({ name: text }) },
+    method: 'PUT',
+    headers,
+    body: JSON.stringify({ name: text }),
   })
   assert.equal(named.status, 200)
   const gone = await create('/contacts', { first_name: text, last_name: text })

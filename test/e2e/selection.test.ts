@@ -11,7 +11,8 @@ let web: Web
 before(async () => {
   web = await startWeb()
   const contacts = Array.from({ length: count }, (_, n) => ({
-    ...{ first_name: `Ana ${n}`, last_name: families[n % families.length] as string },
+    first_name: `Ana ${n}`,
+    last_name: families[n % families.length] as string,
   }))
   for (let from = 0; from < count; from += 1000) {
     const items = contacts.slice(from, from + 1000).map((data) => ({ op: 'create', data }))

@@ -87,8 +87,11 @@ test('the audit log tells who changed what, from what to what, and leads to the 
 
 test('an entry of the audit log leads to where its record is now', () => {
   const of = (record_id: string, action: string) => ({
-    ...{ kind: 'contacts', record_id, action },
-    ...{ before: null, after: null },
+    kind: 'contacts',
+    record_id,
+    action,
+    before: null,
+    after: null,
   })
   // The newest first.
   const entries = [
@@ -103,7 +106,11 @@ test('an entry of the audit log leads to where its record is now', () => {
 
 test('the audit log calls a contact by its name, never by its job title', () => {
   const of = (record_id: string, action: string, after: object | null) => ({
-    ...{ kind: 'contacts', record_id, action, before: null, after: after as Record<string, unknown> | null },
+    kind: 'contacts',
+    record_id,
+    action,
+    before: null,
+    after: after as Record<string, unknown> | null,
     actor: { id: null, name: null },
   })
   const entries = [

@@ -45,7 +45,10 @@ const many = <T>(make: (n: number) => T): T[] => Array.from({ length: 250 }, (_,
 test('a batch of 250 sends its statements once for all items', async () => {
   const company = await sent(companies, [{ op: 'create', data: { name: 'Acme' } }])
   const data = (n: number) => ({
-    ...{ first_name: 'Ana', last_name: `Ruiz${n}`, email: `ana${n}@acme.example`, tags: ['a', `${n}`] },
+    first_name: 'Ana',
+    last_name: `Ruiz${n}`,
+    email: `ana${n}@acme.example`,
+    tags: ['a', `${n}`],
     company_id: n % 2 ? company.ids[0] : null,
   })
   const created = await sent(

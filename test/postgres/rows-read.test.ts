@@ -99,7 +99,10 @@ test('an item of a batch reads as few rows of many as of few', async () => {
   const many: string[] = []
   const [contacts, companies] = [contactRoom, companyRoom].map(writesOf) as [Writes, Writes]
   const data = (n: number) => ({
-    ...{ first_name: 'Ana', last_name: `Ruiz${n}`, email: `ana${n}@acme.example`, tags: ['a', `${n}`] },
+    first_name: 'Ana',
+    last_name: `Ruiz${n}`,
+    email: `ana${n}@acme.example`,
+    tags: ['a', `${n}`],
     company_id: n + 1,
   })
   const some = <T>(from: number, to: number, make: (n: number) => T): T[] =>

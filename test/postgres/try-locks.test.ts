@@ -48,9 +48,20 @@ test('a process does not wait while another one cancels the deliveries of a stop
     await tx
       .insertInto('webhook_backfills')
       .values({
-        ...{ workspace_id, webhook_id: 'wh_1', status: 'cancelled', kinds: '[]', since: null, kind: null },
-        ...{ last_id: 0, up_to: 0, total: 3, sent: 3, actor: '{}', request_id: null },
-        ...{ started_at: now, finished_at: now },
+        workspace_id,
+        webhook_id: 'wh_1',
+        status: 'cancelled',
+        kinds: '[]',
+        since: null,
+        kind: null,
+        last_id: 0,
+        up_to: 0,
+        total: 3,
+        sent: 3,
+        actor: '{}',
+        request_id: null,
+        started_at: now,
+        finished_at: now,
       })
       .execute()
   })

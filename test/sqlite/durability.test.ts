@@ -37,14 +37,22 @@ const full = 2
 test('the connection that writes syncs every commit, keeps a write-ahead log, checks foreign keys, and leaves waiting for locks to the commit groups', async (t) => {
   const { db } = await opened(t)
   assert.deepEqual(await transaction(db, settings), {
-    ...{ synchronous: full, journal_mode: 'wal', foreign_keys: 1, busy_timeout: 0, query_only: 0 },
+    synchronous: full,
+    journal_mode: 'wal',
+    foreign_keys: 1,
+    busy_timeout: 0,
+    query_only: 0,
   })
 })
 
 test('the connection that reads waits for a lock, and cannot write', async (t) => {
   const { db } = await opened(t)
   assert.deepEqual(await settings(db), {
-    ...{ synchronous: full, journal_mode: 'wal', foreign_keys: 1, busy_timeout: 5000, query_only: 1 },
+    synchronous: full,
+    journal_mode: 'wal',
+    foreign_keys: 1,
+    busy_timeout: 5000,
+    query_only: 1,
   })
 })
 

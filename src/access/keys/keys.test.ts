@@ -37,7 +37,10 @@ test('a key is made with its scopes and its end, opens just these, and its text 
   const now = new Date(clock.now()).toISOString()
   assert.deepEqual(rest, {
     ...body,
-    ...{ name: 'Website', created_at: now, last_used_at: null, revoked_at: null },
+    name: 'Website',
+    created_at: now,
+    last_used_at: null,
+    revoked_at: null,
     made_by: { kind: 'key', id: first.id, name: 'First key' },
   })
   assert.equal(reply.headers.get('location'), `${path}/${id}`)

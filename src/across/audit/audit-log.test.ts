@@ -41,7 +41,10 @@ test('before and after are what GET showed', async () => {
   const call = await newWorkspace(rapport)
   const company = await done(call, 'POST', '/companies', { name: 'Acme' })
   const first = await done(call, 'POST', '/contacts', {
-    ...{ first_name: 'Ana', last_name: 'Ruiz', email: 'ana@example.com', company_id: company.id },
+    first_name: 'Ana',
+    last_name: 'Ruiz',
+    email: 'ana@example.com',
+    company_id: company.id,
     custom_fields: { region: 'EMEA' },
   })
   const to = `/contacts/${first.id}`
@@ -102,8 +105,11 @@ test('what is done with a webhook is told as GET shows it, and its secret stands
     [
       'deleted',
       {
-        ...{ name: 'Invoices', url: 'https://hooks.example/in', events: ['company.created'] },
-        ...{ status: 'active', rotation_ends_at: rotated.rotation_ends_at },
+        name: 'Invoices',
+        url: 'https://hooks.example/in',
+        events: ['company.created'],
+        status: 'active',
+        rotation_ends_at: rotated.rotation_ends_at,
       },
       null,
     ],

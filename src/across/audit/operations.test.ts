@@ -105,10 +105,17 @@ type Trial = {
 }
 
 const created = (path: string, body: () => object): Trial => ({
-  ...{ path: async () => path, body, status: 201, again: null, actions: ['created'] },
+  path: async () => path,
+  body,
+  status: 201,
+  again: null,
+  actions: ['created'],
 })
 const changed = (path: () => Promise<string>, change: object): Trial => ({
-  ...{ path, body: () => change, again: 200, actions: ['updated'] },
+  path,
+  body: () => change,
+  again: 200,
+  actions: ['updated'],
 })
 const removed = (path: () => Promise<string>): Trial => ({ path, again: 404, actions: ['deleted'] })
 const acted = (
@@ -117,7 +124,10 @@ const acted = (
   action: string,
   rest: Partial<Trial> = {},
 ): Trial => ({
-  ...{ path: async () => `${await path()}/${name}`, again: 200, actions: [action], ...rest },
+  path: async () => `${await path()}/${name}`,
+  again: 200,
+  actions: [action],
+  ...rest,
 })
 
 const trials: Record<string, Trial> = {}
@@ -192,7 +202,9 @@ Object.assign(trials, {
   ),
   'delete /trash/{kind}/{id}': {
     path: async () => `/trash${await gone(await record('companies'))}`,
-    ...{ in_vain: '/trash/companies/999999', again: 404, actions: ['erased'] },
+    in_vain: '/trash/companies/999999',
+    again: 404,
+    actions: ['erased'],
   },
   'post /keys': created('/keys', () => ({ name: 'Website form' })),
   'post /keys/{key_id}/revoke': acted(apiKey, 'revoke', 'revoked'),
@@ -210,7 +222,8 @@ Object.assign(trials, {
   [`delete ${webhook}`]: removed(hook),
   [`post ${webhook}/backfill`]: acted(paused, 'backfill', 'backfill_started', {
     body: () => ({ kinds: ['contacts'] }),
-    ...{ status: 202, again: 409 },
+    status: 202,
+    again: 409,
   }),
   [`delete ${webhook}/backfill`]: {
     path: async () => {
@@ -218,7 +231,8 @@ Object.assign(trials, {
       await call('POST', base + path, { kinds: ['contacts'] })
       return path
     },
-    ...{ again: 200, actions: ['backfill_stopped'] },
+    again: 200,
+    actions: ['backfill_stopped'],
   },
   [`post ${webhook}/pause`]: acted(hook, 'pause', 'paused'),
   [`post ${webhook}/resume`]: acted(paused, 'resume', 'resumed'),

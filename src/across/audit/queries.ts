@@ -76,7 +76,11 @@ export async function findEntry(
 function shownFacts(row: Row, actor: NamedActor) {
   const { id, occurred_at, action, kind, record_id, request_id, change_group } = row
   return {
-    ...{ id, occurred_at, actor, action, kind },
+    id,
+    occurred_at,
+    actor,
+    action,
+    kind,
     record_id: /^\d+$/.test(record_id) ? Number(record_id) : record_id,
     request_id,
     group_id: change_group,

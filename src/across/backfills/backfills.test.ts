@@ -106,7 +106,9 @@ describe('a backfill', () => {
     const [contact_id] = [...(await allOf('contacts')).keys()]
     receiver.answering = ({ body }) => ({ status: JSON.parse(body).source === 'backfill' ? 500 : 200 })
     const { id } = await register(call, {
-      ...{ url: receiver.url, ordered: true, retry_delays: [604_800] },
+      url: receiver.url,
+      ordered: true,
+      retry_delays: [604_800],
       events: ['contact.created', 'contact.updated'],
     })
     await begin(id, { kinds: ['contacts'] })

@@ -72,9 +72,19 @@ export async function insertBackfill(
   const { webhook_id, kinds, since } = asked
   const totals = await Promise.all(kinds.map((kind) => countOfKind(tx, workspace_id, kind, since)))
   const begun = {
-    ...{ workspace_id, webhook_id, since, status: 'running' as const },
-    ...{ kind: null, last_id: 0, up_to: 0, total: totals.reduce((sum, n) => sum + n, 0), sent: 0 },
-    ...{ actor: storedActor(actor), request_id, started_at: now, finished_at: null },
+    workspace_id,
+    webhook_id,
+    since,
+    status: 'running' as const,
+    kind: null,
+    last_id: 0,
+    up_to: 0,
+    total: totals.reduce((sum, n) => sum + n, 0),
+    sent: 0,
+    actor: storedActor(actor),
+    request_id,
+    started_at: now,
+    finished_at: null,
   }
   await tx
     .deleteFrom('webhook_backfills')

@@ -49,8 +49,14 @@ test('a definition has exactly its fields, is in the audit log, and is found whe
   assert.equal(reply.status, 201, reply.text)
   const { id, created_at, updated_at, ...rest } = reply.body.data
   assert.deepEqual(rest, {
-    ...{ resource: 'deals', key: 'seats', label: 'seats', type: 'number', options: [] },
-    ...{ required: false, unique: false, position: 0 },
+    resource: 'deals',
+    key: 'seats',
+    label: 'seats',
+    type: 'number',
+    options: [],
+    required: false,
+    unique: false,
+    position: 0,
   })
   assert.equal(created_at, updated_at)
   const at = `${path}/${id}`
@@ -90,8 +96,12 @@ test('what is wrong with a definition is told for every field', async () => {
     [
       { resource: 'notes', key: 'k'.repeat(65), type: 'money', label: ' ', position: -1, required: 'yes' },
       {
-        ...{ resource: 'unknown_value', key: 'too_long', type: 'unknown_value', label: 'required' },
-        ...{ position: 'out_of_range', required: 'invalid_type' },
+        resource: 'unknown_value',
+        key: 'too_long',
+        type: 'unknown_value',
+        label: 'required',
+        position: 'out_of_range',
+        required: 'invalid_type',
       },
     ],
     [{ resource: 'deals', key: 'a', type: 'select' }, { options: 'required' }],
@@ -131,7 +141,10 @@ test('what is wrong with a definition is told for every field', async () => {
   const { id } = await define(call, { key: 'fixed' })
   const change = { resource: 'deals', key: 'other', type: 'number', options: ['x'] }
   assert.deepEqual(problems(await call('PUT', `${path}/${id}`, change)), {
-    ...{ resource: 'not_changeable', key: 'not_changeable', type: 'not_changeable', options: 'not_allowed' },
+    resource: 'not_changeable',
+    key: 'not_changeable',
+    type: 'not_changeable',
+    options: 'not_allowed',
   })
 })
 
@@ -180,7 +193,9 @@ test('one 422 names the values of definitions beside all other problems', async 
   await define(call, { key: 'seats', type: 'number', required: true })
   const wrong = { first_name: 'Ana', email: 'ana@', company_id: 999_999, custom_fields: { seats: 'many' } }
   assert.deepEqual(problems(await call('POST', `${base}/contacts`, wrong)), {
-    ...{ last_name: 'required', email: 'invalid_format', company_id: 'not_found' },
+    last_name: 'required',
+    email: 'invalid_format',
+    company_id: 'not_found',
     'custom_fields.seats': 'invalid_type',
   })
   const nested = { ...ana, custom_fields: { seats: {} } }

@@ -27,11 +27,17 @@ function shown({ status: _, previous, ...row }: Stored): CustomField {
   const { id, kind, key, label, type, options, is_required, is_unique, position, created_at, updated_at } =
     current
   return {
-    ...{ id, resource: kind, key, label, type },
+    id,
+    resource: kind,
+    key,
+    label,
+    type,
     options: JSON.parse(options),
     required: is_required === 1,
     unique: is_unique === 1,
-    ...{ position, created_at, updated_at },
+    position,
+    created_at,
+    updated_at,
   }
 }
 

@@ -35,7 +35,10 @@ async function ok(call: Call, method: string, at: string, body?: unknown) {
 }
 const define = (call: Call, more: object = {}, query = '') =>
   ok(call, 'POST', `${base}/custom-fields${query}`, {
-    ...{ resource: 'contacts', key: 'number', type: 'text', unique: true },
+    resource: 'contacts',
+    key: 'number',
+    type: 'text',
+    unique: true,
     ...more,
   })
 const create = (call: Call, number: unknown) => call('POST', path, { ...ana, custom_fields: { number } })
@@ -70,7 +73,10 @@ test('concurrent creates while a unique field is being defined make no second re
     const call = await newWorkspace(rapport)
     const creates = Array.from({ length: 40 }, (_, n) => create(call, `C-${n % 20}`))
     const defined = call('POST', `${base}/custom-fields`, {
-      ...{ resource: 'contacts', key: 'number', type: 'text', unique: true },
+      resource: 'contacts',
+      key: 'number',
+      type: 'text',
+      unique: true,
     })
     const [definition, ...replies] = await Promise.all([defined, ...creates])
     const values = replies.flatMap(({ status, body }) =>
@@ -157,7 +163,8 @@ test('existing values that are not unique: refused with their number, or forced,
 test('a field becomes unique and ceases to be, also with many records', async () => {
   const call = await newWorkspace(rapport)
   const items = Array.from({ length: 1200 }, (_, n) => ({
-    ...{ op: 'create', data: { ...ana, custom_fields: { number: `N-${n}` } } },
+    op: 'create',
+    data: { ...ana, custom_fields: { number: `N-${n}` } },
   }))
   for (const some of [items.slice(0, 600), items.slice(600)])
     await ok(call, 'POST', `${path}/batch`, { items: some })
@@ -181,7 +188,9 @@ test('an upsert matches by a unique field, also 10 of one new value at the same 
   await define(call, { key: 'mail', type: 'email' })
   await define(call, { key: 'seats', type: 'number' })
   const upsert = (custom_fields: object, match = 'custom_fields.number') => ({
-    ...{ op: 'upsert', match, data: { ...ana, custom_fields } },
+    op: 'upsert',
+    match,
+    data: { ...ana, custom_fields },
   })
   const batch = (...items: object[]) => call('POST', `${path}/batch`, { items })
   const replies = await Promise.all(
@@ -221,7 +230,8 @@ test('two items of one batch cannot have one value, and a batch that is not atom
   const call = await newWorkspace(rapport)
   await define(call)
   const items = ['A', 'A', 'B'].map((number) => ({
-    ...{ op: 'create', data: { ...ana, custom_fields: { number } } },
+    op: 'create',
+    data: { ...ana, custom_fields: { number } },
   }))
   assert.deepEqual(codes(await call('POST', `${path}/batch`, { items })), {
     'items[1].data.custom_fields.number': 'taken',
@@ -233,7 +243,9 @@ test('two items of one batch cannot have one value, and a batch that is not atom
   )
   const [first, , third] = body.data as { id: number }[]
   const changes = [first, third].map((one) => ({
-    ...{ op: 'update', id: one?.id, data: { custom_fields: { number: 'C' } } },
+    op: 'update',
+    id: one?.id,
+    data: { custom_fields: { number: 'C' } },
   }))
   const changed = await call('POST', `${path}/batch`, { atomic: false, items: changes })
   assert.deepEqual(

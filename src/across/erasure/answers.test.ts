@@ -44,7 +44,9 @@ test('what receivers answer to an attempt that was on its way at an erasure is n
     answer = resolve
   })
   receiver.answering = ({ body }, number) => ({
-    ...{ status: 200, body, headers: { 'x-echo': encodeURI(body) } },
+    status: 200,
+    body,
+    headers: { 'x-echo': encodeURI(body) },
     ...(number <= 2 && { after }),
   })
   const kept = await register(call, { url: receiver.url, events: ['contact.created'] })

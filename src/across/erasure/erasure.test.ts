@@ -44,8 +44,11 @@ const auditOf = async (kind: string, id: number) =>
   (await ok('GET', `/audit-log?kind=${kind}&record_id=${id}`)) as Record<string, unknown>[]
 
 const person = {
-  ...{ first_name: 'Zébuline', last_name: 'Quørndale', email: 'zq.private@quux.example' },
-  ...{ phone: '+49 151 2347 9981', mobile: '0160 7788 1234' },
+  first_name: 'Zébuline',
+  last_name: 'Quørndale',
+  email: 'zq.private@quux.example',
+  phone: '+49 151 2347 9981',
+  mobile: '0160 7788 1234',
 }
 const former = { last_name: 'Maidenhart', phone: '+49 30 5550 7171' }
 // Nothing of it may be left: in any case, also without accents, as the search and the orders keep it.
@@ -84,7 +87,8 @@ async function makePerson() {
       ...person,
       ...former,
       company_id: company.id,
-      ...{ tags: ['xylotag'], stage: 'xylostage' },
+      tags: ['xylotag'],
+      stage: 'xylostage',
       custom_fields: { note: 'fieldsecret' },
     },
     named,
@@ -94,28 +98,38 @@ async function makePerson() {
   const gone = await ok('POST', `/contacts/${id}/notes`, { body: 'a private word, deleted' })
   await ok('DELETE', `/contacts/${id}/notes/${gone.id}`)
   const deal = await ok('POST', '/deals', {
-    ...{ name: '40 seats', value: 12500.5, source: 'A fair' },
-    ...{ contact_id: id, company_id: company.id },
+    name: '40 seats',
+    value: 12500.5,
+    source: 'A fair',
+    contact_id: id,
+    company_id: company.id,
   })
   await ok('POST', `/deals/${deal.id}/change-stage`, { stage: 'lost', lost_reason: 'Chose another' })
   const activity = await ok('POST', '/activities', {
-    ...{ type: 'call', subject: 'Call', body: 'About the offer' },
-    ...{ contact_id: id, company_id: company.id, deal_id: deal.id, due_at: times(10).start_at },
+    type: 'call',
+    subject: 'Call',
+    body: 'About the offer',
+    contact_id: id,
+    company_id: company.id,
+    deal_id: deal.id,
+    due_at: times(10).start_at,
   })
   await ok('POST', `/activities/${activity.id}/complete`, { outcome: 'Agrees' })
   const page = await ok('POST', '/booking-pages', { slug: 'demo', title: 'Demo', time_zone: 'UTC' })
   const meeting = await ok('POST', '/appointments', {
-    ...{
-      title: 'Demo',
-      location: 'Video',
-      notes: 'Ring before',
-      ...times(10),
-    },
-    ...{ contact_id: id, booking_page_id: page.id },
+    title: 'Demo',
+    location: 'Video',
+    notes: 'Ring before',
+    ...times(10),
+    contact_id: id,
+    booking_page_id: page.id,
   })
   await ok('POST', `/appointments/${meeting.id}/cancel`, { reason: 'Is ill' })
   const visit = await ok('POST', '/appointments', {
-    ...{ title: 'Demo', notes: 'a private word from the visitor', contact_id: id, ...times(12) },
+    title: 'Demo',
+    notes: 'a private word from the visitor',
+    contact_id: id,
+    ...times(12),
   })
   await beside(rapport.data_dir, (db) =>
     transaction(db, (tx) =>

@@ -22,12 +22,10 @@ const erase = async (id: number) => {
 
 test('an erasure empties failed rows of imports with an address that the contact has or had, and no others', async () => {
   const { id } = await ok('POST', '/contacts', {
-    ...{
-      first_name: 'Zoë',
-      last_name: 'Quørn',
-      email: 'Old.Quorn@Quux.example',
-      phone: '+49 (30) 555-71 71',
-    },
+    first_name: 'Zoë',
+    last_name: 'Quørn',
+    email: 'Old.Quorn@Quux.example',
+    phone: '+49 (30) 555-71 71',
     mobile: '12',
   })
   await ok('PUT', `/contacts/${id}`, { email: 'new.quorn@quux.example' })
@@ -63,7 +61,10 @@ test('an erasure empties failed rows of imports with an address that the contact
 
 test('an erasure removes what the undo of an import would put back', async () => {
   const { id } = await ok('POST', '/contacts', {
-    ...{ first_name: 'Ida', last_name: 'Private', email: 'ida@quux.example', title: 'Secret title' },
+    first_name: 'Ida',
+    last_name: 'Private',
+    email: 'ida@quux.example',
+    title: 'Secret title',
   })
   const options = { resource: 'contacts', on_match: 'update', match: 'email' }
   const done = await importFile(rapport, options, 'email,title\nida@quux.example,Other\n')

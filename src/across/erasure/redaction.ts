@@ -47,7 +47,10 @@ export function erasedPayload(payload: string, now: string): string {
   const nothing = Object.fromEntries(Object.keys(data).map((name) => [name, null]))
   const origin = { actor, source, api_version }
   return JSON.stringify({
-    ...{ id, event, timestamp, sequence },
+    id,
+    event,
+    timestamp,
+    sequence,
     data: { ...nothing, id: data.id },
     ...origin,
     erased_at,

@@ -64,7 +64,10 @@ export async function keepChanges(
     }
   }
   const all = [...new Set(changed.map(({ id }) => id as number))].map((record_id) => ({
-    ...{ workspace_id, import_id, kind, record_id },
+    workspace_id,
+    import_id,
+    kind,
+    record_id,
     ...(kept.get(record_id) as Kept),
     source_id: sources.get(record_id) ?? null,
   }))

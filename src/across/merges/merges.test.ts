@@ -63,7 +63,9 @@ describe('a merge', () => {
       custom_fields: { region: 'EMEA', size: 5 },
     })
     const second = await contact({
-      ...{ phone: '2', mobile: '22', tags: ['b', 'c'] },
+      phone: '2',
+      mobile: '22',
+      tags: ['b', 'c'],
       custom_fields: { size: 6, since: 2020, vip: true },
     })
     const third = await contact({ first_name: 'Anna', phone: '3', mobile: '33', email: 'anna@acme.example' })
@@ -74,7 +76,11 @@ describe('a merge', () => {
     assert.deepEqual(
       { id, first_name, phone, mobile, email, tags, custom_fields },
       {
-        ...{ id: survivor, first_name: 'Anna', phone: '3', mobile: '22', email: 'anna@acme.example' },
+        id: survivor,
+        first_name: 'Anna',
+        phone: '3',
+        mobile: '22',
+        email: 'anna@acme.example',
         tags: ['a', 'b', 'c'],
         custom_fields: { region: 'EMEA', size: 6, since: 2020, vip: true },
       },
@@ -209,7 +215,10 @@ describe('an undo', () => {
     const company = await ok('POST', '/companies', { name: 'Acme' })
     const survivor = await contact({ tags: ['b', 'a'], custom_fields: { size: 5 } })
     const other = await contact({
-      ...{ email: 'ana@acme.example', phone: '2', company_id: company.id, tags: ['c'] },
+      email: 'ana@acme.example',
+      phone: '2',
+      company_id: company.id,
+      tags: ['c'],
       custom_fields: { size: 6, vip: true },
     })
     const { id: note_id } = await ok('POST', `/contacts/${other}/notes`, { body: 'Met at the fair' })

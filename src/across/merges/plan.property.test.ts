@@ -18,9 +18,11 @@ const record = (id: number) =>
   fc.record(
     {
       id: fc.constant(id),
-      ...{ first_name: fc.constantFrom('Ana', 'Anna'), last_name: fc.constantFrom('Ruiz', 'Diaz') },
+      first_name: fc.constantFrom('Ana', 'Anna'),
+      last_name: fc.constantFrom('Ruiz', 'Diaz'),
       ...(Object.fromEntries(plain.map((name) => [name, text])) as Record<string, typeof text>),
-      ...{ custom_fields, tags },
+      custom_fields,
+      tags,
     },
     { noNullPrototype: true },
   ) as fc.Arbitrary<Fields>

@@ -75,7 +75,9 @@ describe('an assignment', () => {
     }
     const { data, meta } = await listed(grace.call)
     const shown = data.map(({ kind, record, records, actor }: Record<string, { kind: string }>) => ({
-      ...{ kind, record, records },
+      kind,
+      record,
+      records,
       actor: actor?.kind === 'key' ? 'key' : actor,
     }))
     assert.deepEqual(shown, expected)
@@ -343,7 +345,8 @@ describe('the list', () => {
     await assign(grace.id, 1)
     const [{ id }] = (await listed(grace.call)).data
     assert.deepEqual(await ok(linus.call, 'POST', '/notifications/read', { ids: [id] }), {
-      ...{ read: 0, unread: 0 },
+      read: 0,
+      unread: 0,
     })
     assert.equal((await ok(linus.call, 'POST', '/notifications/read', { all: true })).read, 0)
     assert.deepEqual((await listed(linus.call)).data, [])
@@ -424,15 +427,16 @@ describe('the list', () => {
           .insertInto('notifications')
           .values(
             Array.from({ length: count }, (_, n) => ({
-              ...{
-                workspace_id: 1,
-                user_id,
-                kind: 'assigned' as const,
-                record_kind: 'deals',
-                record_id: '1',
-              },
-              ...{ actor: 'service', source: `assigned:${days}:${n}`, occurred_at: ago(days) },
-              ...{ changed_at: ago(days), read_at: read_days === null ? null : ago(read_days) },
+              workspace_id: 1,
+              user_id,
+              kind: 'assigned' as const,
+              record_kind: 'deals',
+              record_id: '1',
+              actor: 'service',
+              source: `assigned:${days}:${n}`,
+              occurred_at: ago(days),
+              changed_at: ago(days),
+              read_at: read_days === null ? null : ago(read_days),
             })),
           )
           .execute(),

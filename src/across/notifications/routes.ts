@@ -50,7 +50,8 @@ export function notificationRoutes(app: App, { db, rights, resources, write }: S
       const limit = per_page + 1
       const found = await listNotifications(db, reader, {
         unread: wanted === undefined ? null : wanted === 'true',
-        ...{ after, limit },
+        after,
+        limit,
       })
       const rows = found.slice(0, per_page)
       const last = rows.at(-1)

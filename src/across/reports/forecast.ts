@@ -119,7 +119,11 @@ async function openLines(
     const probability = shownProbability({ ...state, closed_probability: null })
     return {
       ...nothing,
-      ...{ bucket, owner_id, count: n, value, weighted_hundredfold: value * BigInt(probability) },
+      bucket,
+      owner_id,
+      count: n,
+      value,
+      weighted_hundredfold: value * BigInt(probability),
     }
   })
 }
@@ -141,6 +145,9 @@ async function wonLines(
   const { rows } = await sql<WonRow>`${sql.join(ranges, sql` UNION ALL `)}`.execute(db)
   return rows.map(({ bucket, owner_id, n, parts, rest }) => ({
     ...nothing,
-    ...{ bucket, owner_id, won_count: n, won_value: unitsOf(parts, rest) },
+    bucket,
+    owner_id,
+    won_count: n,
+    won_value: unitsOf(parts, rest),
   }))
 }

@@ -35,8 +35,16 @@ test('a funnel without deals has zeros, and neither rates nor days', async () =>
   const data = await report(await newWorkspace(rapport), 'funnel')
   assert.deepEqual([data.count, data.win_rate, data.stages.length], [0, null, 6])
   assert.deepEqual(data.stages[0], {
-    ...{ stage: 'new_lead', reached_count: 0, conversion_to_next: null, conversion_to_won: null },
-    ...{ open_count: 0, lost_count: 0, left_count: 0, median_days: null, mean_days: null, lost_reasons: [] },
+    stage: 'new_lead',
+    reached_count: 0,
+    conversion_to_next: null,
+    conversion_to_won: null,
+    open_count: 0,
+    lost_count: 0,
+    left_count: 0,
+    median_days: null,
+    mean_days: null,
+    lost_reasons: [],
   })
   // The default is the last 90 days.
   assert.equal(Date.parse(data.to) - Date.parse(data.from), 89 * day)

@@ -99,11 +99,19 @@ test('for any history, the reports say what a plain recomputation says, and list
             const value = units === null ? null : money(units)
             const close = in_days?.slice(0, 10) ?? null
             const { data } = await ok(call, 'POST', '/deals', {
-              ...{ name: 'Relaunch', owner_id, stage, value, expected_close_date: close },
+              name: 'Relaunch',
+              owner_id,
+              stage,
+              value,
+              expected_close_date: close,
               ...(statusOf(stage) === 'open' && { probability }),
             })
             deals.push({
-              ...{ id: data.id, owner_id, created_at: data.created_at, lost_reason: null, close },
+              id: data.id,
+              owner_id,
+              created_at: data.created_at,
+              lost_reason: null,
+              close,
               stays: [{ stage, at: now }],
               units: units ?? 0,
               own_probability: statusOf(stage) === 'open' ? probability : null,

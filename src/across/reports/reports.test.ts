@@ -175,7 +175,9 @@ test('open activities are counted as overdue, due today and upcoming, by the day
   const counts = { overdue_count: 2, today_count: 4, upcoming_count: 1 }
   assert.deepEqual(await report(call, 'activities'), counts)
   assert.deepEqual(await report(call, 'activities?time_zone=Pacific/Auckland'), {
-    ...{ overdue_count: 2, today_count: 2, upcoming_count: 3 },
+    overdue_count: 2,
+    today_count: 2,
+    upcoming_count: 3,
   })
   const overdue = await call('GET', '/api/v1/activities?status=overdue')
   assert.equal(overdue.body.meta.total, counts.overdue_count)

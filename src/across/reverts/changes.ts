@@ -37,7 +37,11 @@ export async function changesOfGroup(
     const facts = { ...JSON.parse(after ?? '{}'), ...JSON.parse(before ?? '{}') }
     const owner_id = facts[owners[kind] ?? '']
     const known: RecordChanges = records.get(key) ?? {
-      ...{ kind, id: Number(record_id), actions: [], before: {}, first_entry: id },
+      kind,
+      id: Number(record_id),
+      actions: [],
+      before: {},
+      first_entry: id,
       owner_id: typeof owner_id === 'number' ? owner_id : null,
     }
     const moves = action === 'deleted' || action === 'restored'

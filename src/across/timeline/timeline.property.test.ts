@@ -115,7 +115,9 @@ async function model(owner: keyof World, id: number): Promise<string[]> {
   )
   const mine = deals.filter((row) => (owner === 'deals' ? row.id === id : row[field] === id))
   const entry = (type: string, at: string) => (row: Record<string, never>) => ({
-    ...{ type, at: row[at] ?? '', id: Number(row.id) },
+    type,
+    at: row[at] ?? '',
+    id: Number(row.id),
   })
   const found: Key[] = [
     ...audit

@@ -42,8 +42,12 @@ async function everything() {
   const company_note = await made(`/companies/${company.id}/notes`, { body: 'Closed in August' })
   const deal_note = await made(`/deals/${deal.id}/notes`, { body: 'Decides in May' })
   const activity = await made('/activities', {
-    ...{ type: 'call', subject: 'Talk', body: 'A long text', due_at: '2026-12-01T09:00:00Z' },
-    ...{ ...links, deal_id: deal.id },
+    type: 'call',
+    subject: 'Talk',
+    body: 'A long text',
+    due_at: '2026-12-01T09:00:00Z',
+    ...links,
+    deal_id: deal.id,
   })
   const times = { start_at: '2027-01-04T10:00:00Z', end_at: '2027-01-04T11:00:00Z' }
   const appointment = await made('/appointments', { title: 'Demo', ...times, contact_id: contact.id })
@@ -108,7 +112,10 @@ test('each timeline has its entries, newest first, and shows records as their li
   const { request_id, ...change } = updated?.data ?? {}
   assert.match(String(request_id), /^req_/)
   assert.deepEqual(change, {
-    ...{ action: 'updated', actor: by, before: { title: null }, after: { title: 'CEO' } },
+    action: 'updated',
+    actor: by,
+    before: { title: null },
+    after: { title: 'CEO' },
   })
   assert.equal(created?.data.before, null)
 })

@@ -29,45 +29,61 @@ const text = 'Met at the fair, and again on the train back. '.repeat(4).trim()
 /** One record of each kind with everything that it can have; where it is, and what the trash calls it. */
 async function oneOfEach() {
   const company = await ok('POST', '/companies', {
-    ...{
-      name: 'Acme',
-      website: 'https://acme.example',
-      industry: 'Tools',
-      phone: '1',
-      address: 'Main Street',
-    },
+    name: 'Acme',
+    website: 'https://acme.example',
+    industry: 'Tools',
+    phone: '1',
+    address: 'Main Street',
     custom_fields: { region: 'EMEA' },
   })
   const contact = await ok('POST', '/contacts', {
-    ...{ first_name: 'Ana', last_name: 'Ruiz', email: 'ana@acme.example', phone: '+34 1', mobile: '+34 2' },
-    ...{ company_id: company.id, title: 'Buyer', stage: 'lead', source: 'fair' },
-    ...{ custom_fields: { region: 'EMEA' }, tags: ['partner'] },
+    first_name: 'Ana',
+    last_name: 'Ruiz',
+    email: 'ana@acme.example',
+    phone: '+34 1',
+    mobile: '+34 2',
+    company_id: company.id,
+    title: 'Buyer',
+    stage: 'lead',
+    source: 'fair',
+    custom_fields: { region: 'EMEA' },
+    tags: ['partner'],
   })
   const deal = await ok('POST', '/deals', {
-    ...{ name: 'Seats', value: 12500.5, probability: 35, stage: 'proposal', priority: 'high', source: 'web' },
-    ...{ contact_id: contact.id, company_id: company.id, expected_close_date: '2026-12-31' },
+    name: 'Seats',
+    value: 12500.5,
+    probability: 35,
+    stage: 'proposal',
+    priority: 'high',
+    source: 'web',
+    contact_id: contact.id,
+    company_id: company.id,
+    expected_close_date: '2026-12-31',
   })
   const activity = await ok('POST', '/activities', {
-    ...{
-      type: 'call',
-      subject: 'Talk about the offer',
-      body: 'Twice',
-      due_at: now(),
-      contact_id: contact.id,
-    },
-    ...{ company_id: company.id, deal_id: deal.id },
+    type: 'call',
+    subject: 'Talk about the offer',
+    body: 'Twice',
+    due_at: now(),
+    contact_id: contact.id,
+    company_id: company.id,
+    deal_id: deal.id,
   })
   const page = await ok('POST', '/booking-pages', {
-    ...{ slug: `demo-${company.id}`, title: 'Demo page', description: 'An hour', time_zone: 'Europe/Berlin' },
+    slug: `demo-${company.id}`,
+    title: 'Demo page',
+    description: 'An hour',
+    time_zone: 'Europe/Berlin',
   })
   const appointment = await ok('POST', '/appointments', {
-    ...{
-      title: 'Demo',
-      type: 'demo',
-      start_at: '2026-12-01T10:00:00.000Z',
-      end_at: '2026-12-01T10:30:00.000Z',
-    },
-    ...{ contact_id: contact.id, booking_page_id: page.id, location: 'Video', notes: 'Bring the offer' },
+    title: 'Demo',
+    type: 'demo',
+    start_at: '2026-12-01T10:00:00.000Z',
+    end_at: '2026-12-01T10:30:00.000Z',
+    contact_id: contact.id,
+    booking_page_id: page.id,
+    location: 'Video',
+    notes: 'Bring the offer',
   })
   const at = (kind: string, path: string, id: number, name: string) => ({ kind, path, id, name })
   const noteAt = async (kind: string, notes: string) => {

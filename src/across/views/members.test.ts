@@ -166,7 +166,9 @@ test('a reader orders own tabs, a key has none, and wrong tabs are told by field
   refused(await reader.call('PUT', '/view-tabs/webhooks', { tabs: [] }), 404, 'not_found')
   const wrong = { tabs: ['x'.repeat(65)], default_tab: 7, order: 1 }
   assert.deepEqual(problems(await reader.call('PUT', '/view-tabs/deals', wrong)), {
-    ...{ 'tabs.0': 'too_long', default_tab: 'invalid_type', order: 'unknown_field' },
+    'tabs.0': 'too_long',
+    default_tab: 'invalid_type',
+    order: 'unknown_field',
   })
   const many = Array.from({ length: 401 }, (_, n) => `view_${n}`)
   assert.deepEqual(problems(await reader.call('PUT', '/view-tabs/deals', { tabs: many })), {

@@ -32,7 +32,10 @@ test('a view has exactly its fields, and is found where Location says', async ()
   assert.deepEqual([created_by.kind, created_by.name], ['key', 'First key'])
   assert.deepEqual(rest, {
     ...view,
-    ...{ visibility: 'shared', updated_by: created_by, created_at: now, updated_at: now },
+    visibility: 'shared',
+    updated_by: created_by,
+    created_at: now,
+    updated_at: now,
   })
   assert.equal(reply.headers.get('location'), `${path}/${id}`)
   const read = await call('GET', `${path}/${id}`)
@@ -103,7 +106,8 @@ test('a change changes what was sent, tells it in the audit log, and needs the E
   const changed = await call('PATCH', at, { query: 'stage=lead' }, { 'if-match': etag })
   assert.deepEqual(changed.body.data, {
     ...first.body.data,
-    ...{ query: 'stage=lead', updated_at: new Date(clock.now()).toISOString() },
+    query: 'stage=lead',
+    updated_at: new Date(clock.now()).toISOString(),
   })
   refused(await call('PUT', at, { name: 'Late' }, { 'if-match': etag }), 412, 'precondition_failed')
   refused(await call('DELETE', at, undefined, { 'if-match': etag }), 412, 'precondition_failed')

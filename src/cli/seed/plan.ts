@@ -19,11 +19,23 @@ export type Step = {
 
 export const sizes = {
   small: {
-    ...{ companies: 24, contacts: 80, deals: 60, overdue: 15, open: 40, done: 90, meetings: 30 },
+    companies: 24,
+    contacts: 80,
+    deals: 60,
+    overdue: 15,
+    open: 40,
+    done: 90,
+    meetings: 30,
     notes: { contact: 60, company: 20, deal: 40 },
   },
   large: {
-    ...{ companies: 400, contacts: 5000, deals: 2500, overdue: 15, open: 1500, done: 3500, meetings: 600 },
+    companies: 400,
+    contacts: 5000,
+    deals: 2500,
+    overdue: 15,
+    open: 1500,
+    done: 3500,
+    meetings: 600,
     notes: { contact: 2500, company: 300, deal: 1200 },
   },
 }

@@ -27,7 +27,10 @@ function textOf(event: string, changes: object): string {
   const example = definition ? payloadOfType(definition).example : { event, data: {} }
   return JSON.stringify({
     ...example,
-    ...{ id: newId('evt'), timestamp: isoTime(systemClock.now()), webhook_id: 'wh_verification', test: true },
+    id: newId('evt'),
+    timestamp: isoTime(systemClock.now()),
+    webhook_id: 'wh_verification',
+    test: true,
     ...changes,
   })
 }

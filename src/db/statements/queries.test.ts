@@ -28,8 +28,12 @@ after(async () => {
 const now = '2026-11-21T08:30:00.000Z'
 async function company(workspace_id: number, deleted_at: string | null = null): Promise<number> {
   const values = {
-    ...{ workspace_id, name: 'Acme', tags: '[]', custom_fields: '{}' },
-    ...{ created_at: now, updated_at: now },
+    workspace_id,
+    name: 'Acme',
+    tags: '[]',
+    custom_fields: '{}',
+    created_at: now,
+    updated_at: now,
   }
   const row = await transaction(db, (tx) =>
     tx.insertInto('companies').values(values).returning('id').executeTakeFirstOrThrow(),

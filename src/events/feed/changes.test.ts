@@ -223,9 +223,17 @@ test('a change is told once, and one that is committed behind later ones is told
       tx
         .insertInto('audit_log')
         .values({
-          ...{ id, kind, workspace_id: 1, occurred_at: isoTime(outbox.clock.now() - ago_ms) },
-          ...{ action: 'updated', record_id: '1', actor_kind: 'key', actor_id: null },
-          ...{ before: null, after: null, request_id: null },
+          id,
+          kind,
+          workspace_id: 1,
+          occurred_at: isoTime(outbox.clock.now() - ago_ms),
+          action: 'updated',
+          record_id: '1',
+          actor_kind: 'key',
+          actor_id: null,
+          before: null,
+          after: null,
+          request_id: null,
         } as never)
         .execute(),
     )

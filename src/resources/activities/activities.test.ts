@@ -178,8 +178,13 @@ describe('changing', () => {
       assert.deepEqual(reply.body.data, { ...one, subject: 'New', type: 'email', updated_at: now() })
       const cleared = { body: '', outcome: ' ', due_at: null, contact_id: null, company_id: null }
       assert.deepEqual((await call(method, `${path}/${one.id}`, cleared)).body.data, {
-        ...{ ...one, ...empty, ...unlinked, deal_id: one.deal_id },
-        ...{ subject: 'New', type: 'email', updated_at: now() },
+        ...one,
+        ...empty,
+        ...unlinked,
+        deal_id: one.deal_id,
+        subject: 'New',
+        type: 'email',
+        updated_at: now(),
       })
       assert.deepEqual(problems(await put(one.id, { type: null })), { type: 'required' })
     }

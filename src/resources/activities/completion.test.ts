@@ -94,7 +94,8 @@ describe('complete', () => {
     clock.advance(1000)
     assert.deepEqual(await complete(id, { outcome: 'Ordered' }), {
       ...done,
-      ...{ outcome: 'Ordered', updated_at: now() },
+      outcome: 'Ordered',
+      updated_at: now(),
     })
     assert.equal(await completions(id), 1)
     assert.deepEqual(await lastEntry(id), {
@@ -270,25 +271,30 @@ test('both events arrive at a receiver, signed, with exactly the detail view', a
     payloads.map(withoutOrigin).map(({ id, ...payload }) => ({ ...payload, id: typeof id })),
     [
       {
-        ...{ id: 'string', event: 'activity.created', timestamp: created.created_at, webhook_id: hook.id },
+        id: 'string',
+        event: 'activity.created',
+        timestamp: created.created_at,
+        webhook_id: hook.id,
         data: {
-          ...{ id: created.id, ...body, body: null, completed_at: null, outcome: null },
-          ...{
-            company_id: null,
-            deal_id: null,
-            created_at: created.created_at,
-            updated_at: created.created_at,
-          },
-          ...{ ...unset, created_by: created.created_by, updated_by: created.created_by },
+          id: created.id,
+          ...body,
+          body: null,
+          completed_at: null,
+          outcome: null,
+          company_id: null,
+          deal_id: null,
+          created_at: created.created_at,
+          updated_at: created.created_at,
+          ...unset,
+          created_by: created.created_by,
+          updated_by: created.created_by,
         },
       },
       {
-        ...{
-          id: 'string',
-          event: 'activity.completed',
-          timestamp: completed.completed_at,
-          webhook_id: hook.id,
-        },
+        id: 'string',
+        event: 'activity.completed',
+        timestamp: completed.completed_at,
+        webhook_id: hook.id,
         data: completed,
       },
     ],

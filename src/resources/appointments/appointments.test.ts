@@ -38,7 +38,10 @@ const refusedFields = async (method: string, url: string, body: unknown) =>
   problems(await call(method, url, body))
 const eventsOf = async (id: number) =>
   (await stored.events('appointment', id)).map(({ event, data, changed_fields, previous }) => ({
-    ...{ event, data, changed_fields, previous },
+    event,
+    data,
+    changed_fields,
+    previous,
   }))
 const entriesOf = async (id: number) =>
   (
@@ -68,8 +71,12 @@ describe('create', () => {
 
   test('every field is kept as sent, and times in whatever zone become UTC with milliseconds', async () => {
     const fields = {
-      ...{ title: 'Demo', type: 'demo', location: 'Video call', notes: 'Bring the offer' },
-      ...{ contact_id: (await contact()).id, booking_page_id: (await page()).id },
+      title: 'Demo',
+      type: 'demo',
+      location: 'Video call',
+      notes: 'Bring the offer',
+      contact_id: (await contact()).id,
+      booking_page_id: (await page()).id,
     }
     const times = { start_at: '2026-12-01T11:00:00+01:00', end_at: '2026-12-01T05:30:00.0009-05:00' }
     const { id, created_at, updated_at, ...rest } = await ok('POST', path, { ...fields, ...times })
@@ -93,30 +100,46 @@ describe('create', () => {
     assert.equal(event?.event, 'appointment.created')
     assert.deepEqual(event?.data, { id, title, type, start_at, end_at, contact_id, booking_page_id })
     const after = {
-      ...{ title, type, start_at, end_at, contact_id, location: 'Room 1', status: 'scheduled' },
-      ...{ tags: [], custom_fields: {} },
+      title,
+      type,
+      start_at,
+      end_at,
+      contact_id,
+      location: 'Room 1',
+      status: 'scheduled',
+      tags: [],
+      custom_fields: {},
     }
     assert.deepEqual(await entriesOf(id), [{ action: 'created', before: null, after }])
   })
 
   test('one answer names every failing field, bad references among them', async () => {
     assert.deepEqual(await refusedFields('POST', path, {}), {
-      ...{ title: 'required', start_at: 'required', end_at: 'required' },
+      title: 'required',
+      start_at: 'required',
+      end_at: 'required',
     })
     const wrong = {
-      ...{
-        title: ' ',
-        type: 'x'.repeat(65),
-        start_at: '2026-12-01',
-        end_at: null,
-        location: 'x'.repeat(256),
-      },
-      ...{ notes: 'x'.repeat(65_536), contact_id: 999_999, booking_page_id: '1', color: 'red' },
+      title: ' ',
+      type: 'x'.repeat(65),
+      start_at: '2026-12-01',
+      end_at: null,
+      location: 'x'.repeat(256),
+      notes: 'x'.repeat(65_536),
+      contact_id: 999_999,
+      booking_page_id: '1',
+      color: 'red',
     }
     assert.deepEqual(await refusedFields('POST', path, wrong), {
-      ...{ title: 'required', type: 'too_long', start_at: 'invalid_format', end_at: 'required' },
-      ...{ location: 'too_long', notes: 'too_long', contact_id: 'not_found' },
-      ...{ booking_page_id: 'invalid_type', color: 'unknown_field' },
+      title: 'required',
+      type: 'too_long',
+      start_at: 'invalid_format',
+      end_at: 'required',
+      location: 'too_long',
+      notes: 'too_long',
+      contact_id: 'not_found',
+      booking_page_id: 'invalid_type',
+      color: 'unknown_field',
     })
     assert.deepEqual(
       await refusedFields('POST', path, {
@@ -147,8 +170,10 @@ describe('change', () => {
     const previous = { start_at, end_at, notes: 'Old' }
     assert.deepEqual((await eventsOf(one.id)).slice(1), [
       {
-        ...{ event: 'appointment.updated', data: changed },
-        ...{ changed_fields: ['start_at', 'end_at', 'notes'], previous },
+        event: 'appointment.updated',
+        data: changed,
+        changed_fields: ['start_at', 'end_at', 'notes'],
+        previous,
       },
     ])
     assert.deepEqual((await entriesOf(one.id)).slice(1), [
@@ -174,7 +199,8 @@ describe('change', () => {
       end_at: 'before_start',
     })
     assert.deepEqual(await refusedFields('PUT', `${path}/${id}`, { start_at: null, title: null }), {
-      ...{ start_at: 'required', title: 'required' },
+      start_at: 'required',
+      title: 'required',
     })
     assert.equal((await put(id, { end_at: '2026-12-01T10:00:00.001Z' })).end_at, '2026-12-01T10:00:00.001Z')
   })
@@ -201,8 +227,10 @@ describe('cancel', () => {
     assert.equal((await call('GET', `${path}/${one.id}`)).text, reply.text)
     assert.deepEqual((await eventsOf(one.id)).slice(1), [
       {
-        ...{ event: 'appointment.cancelled', data: reply.body.data },
-        ...{ changed_fields: undefined, previous: undefined },
+        event: 'appointment.cancelled',
+        data: reply.body.data,
+        changed_fields: undefined,
+        previous: undefined,
       },
     ])
     assert.deepEqual((await entriesOf(one.id)).slice(1), [
@@ -238,7 +266,9 @@ describe('cancel', () => {
     const { id } = await make()
     const sent = { reason: 'x'.repeat(256), cancel_reason: 'Ill', notes: 'Ill', status: 'cancelled' }
     assert.deepEqual(await refusedFields('POST', `${path}/${id}/cancel`, sent), {
-      ...{ reason: 'too_long', cancel_reason: 'unknown_field', notes: 'unknown_field' },
+      reason: 'too_long',
+      cancel_reason: 'unknown_field',
+      notes: 'unknown_field',
     })
     refused(await call('POST', `${path}/999999/cancel`, sent), 404, 'not_found')
   })
@@ -267,12 +297,16 @@ describe('trash', () => {
     assert.deepEqual({ ...back, updated_at: one.updated_at }, one)
     assert.deepEqual((await eventsOf(one.id)).slice(1), [
       {
-        ...{ event: 'appointment.cancelled', data: { ...one, status: 'cancelled' } },
-        ...{ changed_fields: undefined, previous: undefined },
+        event: 'appointment.cancelled',
+        data: { ...one, status: 'cancelled' },
+        changed_fields: undefined,
+        previous: undefined,
       },
       {
-        ...{ event: 'appointment.updated', data: back },
-        ...{ changed_fields: ['deleted_at'], previous: { deleted_at } },
+        event: 'appointment.updated',
+        data: back,
+        changed_fields: ['deleted_at'],
+        previous: { deleted_at },
       },
     ])
     assert.deepEqual(
@@ -300,7 +334,8 @@ describe('trash', () => {
     assert.deepEqual(shown, { ...one, contact_id: null, booking_page_id: null })
     assert.deepEqual(await put(one.id, shown), shown)
     assert.deepEqual(await refusedFields('PUT', `${path}/${one.id}`, fields), {
-      ...{ contact_id: 'not_found', booking_page_id: 'not_found' },
+      contact_id: 'not_found',
+      booking_page_id: 'not_found',
     })
     await ok('POST', `/api/v1/contacts/${fields.contact_id}/restore`)
     await ok('POST', `/api/v1/booking-pages/${fields.booking_page_id}/restore`)
@@ -325,7 +360,8 @@ test("another workspace's appointments, contacts and pages do not exist", async 
       'not_found',
     )
   assert.deepEqual(problems(await other('POST', path, { title: 'Demo', start_at, end_at, ...fields })), {
-    ...{ contact_id: 'not_found', booking_page_id: 'not_found' },
+    contact_id: 'not_found',
+    booking_page_id: 'not_found',
   })
   assert.equal((await other('GET', path)).body.meta.total, 0)
 })

@@ -35,8 +35,12 @@ test('every filter alone, and all together, finds what a look at each appointmen
     const at = (n * 7) % 20
     const long = n % 5 ? 1 : 4
     const fields = {
-      ...{ title: `Demo ${n}`, start_at: hour(at), end_at: hour(at + long), type: n % 4 ? 'demo' : null },
-      ...{ contact_id: n % 3 ? contacts[n % 2] : null, booking_page_id: n % 5 ? pages[n % 2] : null },
+      title: `Demo ${n}`,
+      start_at: hour(at),
+      end_at: hour(at + long),
+      type: n % 4 ? 'demo' : null,
+      contact_id: n % 3 ? contacts[n % 2] : null,
+      booking_page_id: n % 5 ? pages[n % 2] : null,
     }
     const { data } = await ok('POST', path, fields)
     if (n % 3 === 1) await ok('POST', `${path}/${data.id}/cancel`)
@@ -109,7 +113,8 @@ test('the id of a record in the trash matches nothing, an unknown status or orde
   assert.equal((await list(`contact_id=${contact.id}`)).meta.total, 1)
   await ok('DELETE', `/api/v1/contacts/${contact.id}`)
   assert.deepEqual(await list(`contact_id=${contact.id}`), {
-    ...{ success: true, data: [] },
+    success: true,
+    data: [],
     meta: { current_page: 1, last_page: 1, per_page: 100, total: 0 },
   })
   for (const [query, found] of [

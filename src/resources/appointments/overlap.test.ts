@@ -182,8 +182,11 @@ test('after any sequence of changes a time is refused exactly when it is taken',
       for (const command of commands) {
         if (command.act === 'book') {
           const booked = {
-            ...{ page: command.page === null ? null : (ids[command.page] as number), live: true, open: true },
-            ...{ from: command.from, to: command.from + command.length },
+            page: command.page === null ? null : (ids[command.page] as number),
+            live: true,
+            open: true,
+            from: command.from,
+            to: command.from + command.length,
           }
           const reply = await book(booked.page, booked.from, booked.to)
           if (free(booked)) known.push({ ...booked, id: reply.body.data.id })

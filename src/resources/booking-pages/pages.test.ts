@@ -48,18 +48,32 @@ const entriesOf = async (id: number) =>
 
 const day = [{ from: '09:00', to: '17:00' }]
 const defaults = {
-  ...{ description: null, duration_minutes: 30, buffer_minutes: 0, minimum_notice_minutes: 240 },
+  description: null,
+  duration_minutes: 30,
+  buffer_minutes: 0,
+  minimum_notice_minutes: 240,
   horizon_days: 60,
   availability: { monday: day, tuesday: day, wednesday: day, thursday: day, friday: day },
-  ...{ date_overrides: {}, active: true, approval: false },
-  ...{ open_bookings_per_email: 3, bookings_per_address_per_day: 10, bookings_per_hour: 30 },
+  date_overrides: {},
+  active: true,
+  approval: false,
+  open_bookings_per_email: 3,
+  bookings_per_address_per_day: 10,
+  bookings_per_hour: 30,
 }
 const everything = {
-  ...{ description: 'Half an hour', duration_minutes: 45, buffer_minutes: 10, minimum_notice_minutes: 0 },
+  description: 'Half an hour',
+  duration_minutes: 45,
+  buffer_minutes: 10,
+  minimum_notice_minutes: 0,
   horizon_days: 1,
   availability: { sunday: [{ from: '00:00', to: '24:00' }], monday: [] },
-  ...{ date_overrides: { '2026-12-24': [], '2026-12-25': day }, active: false, approval: true },
-  ...{ open_bookings_per_email: 1, bookings_per_address_per_day: 2, bookings_per_hour: 4 },
+  date_overrides: { '2026-12-24': [], '2026-12-25': day },
+  active: false,
+  approval: true,
+  open_bookings_per_email: 1,
+  bookings_per_address_per_day: 2,
+  bookings_per_hour: 4,
 }
 
 describe('create', () => {
@@ -94,25 +108,39 @@ describe('create', () => {
 
   test('one answer names every failing field, the taken slug and the rules among them', async () => {
     assert.deepEqual(await refusedFields('POST', path, {}), {
-      ...{ slug: 'required', title: 'required', time_zone: 'required' },
+      slug: 'required',
+      title: 'required',
+      time_zone: 'required',
     })
     const { slug } = await make()
     const wrong = {
-      ...{ slug, title: '', description: 5, time_zone: '+01:00', active: 'yes', color: 'red' },
-      ...{ duration_minutes: 4, buffer_minutes: -1, minimum_notice_minutes: 525_601, horizon_days: 0.5 },
+      slug,
+      title: '',
+      description: 5,
+      time_zone: '+01:00',
+      active: 'yes',
+      color: 'red',
+      duration_minutes: 4,
+      buffer_minutes: -1,
+      minimum_notice_minutes: 525_601,
+      horizon_days: 0.5,
       availability: { monday: [{ from: '9:00', to: '17:00' }], someday: [] },
       date_overrides: { '2026-02-30': [], '2026-12-24': [{ from: '10:00', to: '09:00' }] },
     }
     assert.deepEqual(await refusedFields('POST', path, wrong), {
-      ...{ slug: 'taken', title: 'required', description: 'invalid_type', time_zone: 'unknown_time_zone' },
-      ...{ active: 'invalid_type', color: 'unknown_field', duration_minutes: 'out_of_range' },
-      ...{
-        buffer_minutes: 'out_of_range',
-        minimum_notice_minutes: 'out_of_range',
-        horizon_days: 'invalid_type',
-      },
-      ...{ 'availability.monday.0.from': 'invalid_format', 'availability.someday': 'unknown_field' },
-      ...{ 'date_overrides.2026-02-30': 'invalid_format' },
+      slug: 'taken',
+      title: 'required',
+      description: 'invalid_type',
+      time_zone: 'unknown_time_zone',
+      active: 'invalid_type',
+      color: 'unknown_field',
+      duration_minutes: 'out_of_range',
+      buffer_minutes: 'out_of_range',
+      minimum_notice_minutes: 'out_of_range',
+      horizon_days: 'invalid_type',
+      'availability.monday.0.from': 'invalid_format',
+      'availability.someday': 'unknown_field',
+      'date_overrides.2026-02-30': 'invalid_format',
       'date_overrides.2026-12-24.0.to': 'invalid_interval',
     })
   })
@@ -153,7 +181,9 @@ describe('change', () => {
     assert.deepEqual(
       await refusedFields('PUT', `${path}/${id}`, { slug: null, title: null, time_zone: null }),
       {
-        ...{ slug: 'required', title: 'required', time_zone: 'required' },
+        slug: 'required',
+        title: 'required',
+        time_zone: 'required',
       },
     )
   })

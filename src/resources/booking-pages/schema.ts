@@ -60,27 +60,39 @@ const Days = (type: unknown) =>
 const numbers = {
   duration_minutes: { minimum: 5, maximum: 1440, examples: [30] },
   buffer_minutes: {
-    ...{ minimum: 0, maximum: 1440, examples: [10] },
+    minimum: 0,
+    maximum: 1440,
+    examples: [10],
     description: 'The minutes that stay free before and after each appointment.',
   },
   minimum_notice_minutes: {
-    ...{ minimum: 0, maximum: 525_600, examples: [240] },
+    minimum: 0,
+    maximum: 525_600,
+    examples: [240],
     description: 'The least time between a booking and the start of its slot.',
   },
   horizon_days: {
-    ...{ minimum: 1, maximum: 730, examples: [60] },
+    minimum: 1,
+    maximum: 730,
+    examples: [60],
     description: 'The number of days after today, in the zone of the page, for which slots are offered.',
   },
   open_bookings_per_email: {
-    ...{ minimum: 1, maximum: 1000, examples: [3] },
+    minimum: 1,
+    maximum: 1000,
+    examples: [3],
     description: 'The most future bookings of visitors with one e-mail address.',
   },
   bookings_per_address_per_day: {
-    ...{ minimum: 1, maximum: 10_000, examples: [10] },
+    minimum: 1,
+    maximum: 10_000,
+    examples: [10],
     description: 'The most bookings of visitors from one network address within 24 hours.',
   },
   bookings_per_hour: {
-    ...{ minimum: 1, maximum: 10_000, examples: [30] },
+    minimum: 1,
+    maximum: 10_000,
+    examples: [30],
     description: 'The most bookings of all visitors within an hour.',
   },
 }

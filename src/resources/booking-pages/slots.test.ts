@@ -69,7 +69,8 @@ test('a range of no time or of more than 62 days is refused; nothing free is an 
   const range = (from_ms: number, to_ms: number) => `?from=${at(from_ms)}&to=${at(to_ms)}`
   const now = clock.now()
   assert.deepEqual((await call('GET', slotsPath(id, range(now, now + 62 * day)))).body, {
-    ...{ success: true, data: [] },
+    success: true,
+    data: [],
     meta: { current_page: 1, last_page: 1, per_page: 1, total: 0 },
   })
   for (const query of [range(now, now + 62 * day + 1), range(now, now), `?to=${at(now - 1)}`])

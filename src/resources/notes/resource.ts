@@ -63,16 +63,31 @@ function noteKind({ table, of, noun, by, view, example, timeline }: Described) {
 }
 
 export const contact_notes = noteKind({
-  ...{ table: 'notes', of: 'contacts', noun: 'contact', by: 'contact_id' },
-  ...{ view: 'Note', example: 42, timeline: { type: 'note', rank: 1 } },
+  table: 'notes',
+  of: 'contacts',
+  noun: 'contact',
+  by: 'contact_id',
+  view: 'Note',
+  example: 42,
+  timeline: { type: 'note', rank: 1 },
 })
 export const company_notes = noteKind({
-  ...{ table: 'company_notes', of: 'companies', noun: 'company', by: 'company_id' },
-  ...{ view: 'CompanyNote', example: 7, timeline: { type: 'company_note', rank: 6 } },
+  table: 'company_notes',
+  of: 'companies',
+  noun: 'company',
+  by: 'company_id',
+  view: 'CompanyNote',
+  example: 7,
+  timeline: { type: 'company_note', rank: 6 },
 })
 export const deal_notes = noteKind({
-  ...{ table: 'deal_notes', of: 'deals', noun: 'deal', by: 'deal_id' },
-  ...{ view: 'DealNote', example: 12, timeline: { type: 'deal_note', rank: 7 } },
+  table: 'deal_notes',
+  of: 'deals',
+  noun: 'deal',
+  by: 'deal_id',
+  view: 'DealNote',
+  example: 12,
+  timeline: { type: 'deal_note', rank: 7 },
 })
 
 export type NoteKind = ReturnType<typeof noteKind>

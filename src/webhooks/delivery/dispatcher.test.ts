@@ -67,7 +67,14 @@ function begin(database: Database = outbox.database, using = sender) {
   const onError = (error: unknown) => void errors.push(error as Error)
   const retry_delays = [60, 300, 1800]
   dispatcher = createDispatcher({
-    ...{ database, clock, seal, sender: using, retry_delays, timeout_ms: 10_000, tracer, onError },
+    database,
+    clock,
+    seal,
+    sender: using,
+    retry_delays,
+    timeout_ms: 10_000,
+    tracer,
+    onError,
   })
   dispatcher.start()
 }

@@ -82,8 +82,14 @@ export async function play(wishes: Play): Promise<History> {
     ).catch(() => {})
     if (services.crashes.length) throw new Error('a process ended by itself')
     return {
-      ...{ seed, retry_delays_ms, operations: recorder.operations, receipts: receivers.receipts },
-      ...{ deeds, followed: [...follower.followed], shared, reading },
+      seed,
+      retry_delays_ms,
+      operations: recorder.operations,
+      receipts: receivers.receipts,
+      deeds,
+      followed: [...follower.followed],
+      shared,
+      reading,
     }
   } catch (error) {
     throw services.crashes.length ? new Error(services.crashes.join('\n'), { cause: error }) : error

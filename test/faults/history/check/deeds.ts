@@ -37,7 +37,13 @@ function toDeed(group: Operation[]): Deed {
   const outcome = done.length ? 'done' : certain ? 'refused' : 'unknown'
   const { what, resource, id, body, mark, sent_ms } = first
   return {
-    ...{ what, resource, id, body, mark, outcome, sent_ms },
+    what,
+    resource,
+    id,
+    body,
+    mark,
+    outcome,
+    sent_ms,
     status: certain?.status ?? null,
     answered_ms: certain?.answered_ms ?? Number.POSITIVE_INFINITY,
     answers: done.map(({ data }) => data),

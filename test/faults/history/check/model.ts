@@ -13,7 +13,11 @@ export type State = {
 }
 
 export const nothing: State = {
-  ...{ exists: false, live: false, stage: null, completed: false, cancelled: false },
+  exists: false,
+  live: false,
+  stage: null,
+  completed: false,
+  cancelled: false,
   fields: {},
 }
 
@@ -23,8 +27,11 @@ export type Expected = { event: string; data: Json; changed?: string[] }
 type Step = { state: State; events: Expected[] }
 
 const kinds: Record<string, string> = {
-  ...{ contacts: 'contact', companies: 'company', deals: 'deal' },
-  ...{ activities: 'activity', appointments: 'appointment' },
+  contacts: 'contact',
+  companies: 'company',
+  deals: 'deal',
+  activities: 'activity',
+  appointments: 'appointment',
 }
 
 const closed = (stage: string | null) => stage === 'won' || stage === 'lost'
