@@ -6,7 +6,13 @@ import { resources } from './resources/index.ts'
 
 // A resource that was added later has events beside them.
 const of_interface = [
-  ...['contacts', 'notes', 'companies', 'deals', 'activities', 'appointments', 'booking_pages'],
+  'contacts',
+  'notes',
+  'companies',
+  'deals',
+  'activities',
+  'appointments',
+  'booking_pages',
 ]
 
 test("the interface's resources have its 17 events, in its order, and every example has the keys of its schema", () => {
@@ -14,11 +20,23 @@ test("the interface's resources have its 17 events, in its order, and every exam
   assert.deepEqual(
     own.flatMap(({ events }) => events.map(({ name }) => name)),
     [
-      ...['contact.created', 'contact.updated', 'contact.deleted'],
-      ...['company.created', 'company.updated', 'company.deleted'],
-      ...['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
-      ...['activity.created', 'activity.completed'],
-      ...['appointment.created', 'appointment.updated', 'appointment.cancelled'],
+      'contact.created',
+      'contact.updated',
+      'contact.deleted',
+      'company.created',
+      'company.updated',
+      'company.deleted',
+      'deal.created',
+      'deal.updated',
+      'deal.stage_changed',
+      'deal.won',
+      'deal.lost',
+      'deal.deleted',
+      'activity.created',
+      'activity.completed',
+      'appointment.created',
+      'appointment.updated',
+      'appointment.cancelled',
     ],
   )
   for (const { name, data, example } of catalogue) {

@@ -81,7 +81,13 @@ export function createBodies(public_url: string | null): BuildBody {
 /** All scopes that a key can have. */
 export const scopes = [
   ...scopeNames(resources),
-  ...['webhooks', 'trash', 'views', 'imports', 'keys', 'members', 'workspace'],
+  'webhooks',
+  'trash',
+  'views',
+  'imports',
+  'keys',
+  'members',
+  'workspace',
 ].flatMap((name) => [`${name}:read`, `${name}:write`])
 scopes.push('events:read', 'audit_log:read', 'reports:read')
 export const role_scopes = createRoleScopes(scopeNames(resources), scopes)

@@ -83,7 +83,13 @@ test('an accepted request is scheduled, with appointment.created once, and the v
     ['appointment.created'],
   )
   assert.deepEqual(Object.keys(events[0]?.data ?? {}).sort(), [
-    ...['booking_page_id', 'contact_id', 'end_at', 'id', 'start_at', 'title', 'type'],
+    'booking_page_id',
+    'contact_id',
+    'end_at',
+    'id',
+    'start_at',
+    'title',
+    'type',
   ])
   assert.match((await get(link)).text, /<h1>You are booked<\/h1>/)
   assert.match((await get(`${link}/calendar.ics`)).text, /\r\nSTATUS:CONFIRMED\r\n/)

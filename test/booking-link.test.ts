@@ -228,7 +228,13 @@ test('of the address of a private link only a slug is taken, and what leads on h
   const { link, get, post, page, read } = await booked()
   const token = link.split('/').at(-1)
   for (const slug of [
-    ...['%E2%80%8Bdemo', 'a%3Fb', '..%2F..%2Fapi', '%2F%2Fevil.example', '%E6%97%A5', 'x'.repeat(65), 'Demo'],
+    '%E2%80%8Bdemo',
+    'a%3Fb',
+    '..%2F..%2Fapi',
+    '%2F%2Fevil.example',
+    '%E6%97%A5',
+    'x'.repeat(65),
+    'Demo',
     'x%0D%0AEND:VEVENT%0D%0ABEGIN:VEVENT',
   ])
     for (const part of ['', '/calendar.ics', '/cancel', '/move']) {

@@ -93,7 +93,14 @@ test('a time that the clock shows twice tells its offset, also where the other o
   assert.match(when((await get(booked.location)).text), /01:30 GMT-4 – 01:00 GMT-5/)
   await post(path, { ...ana, slot: '2027-11-07T05:00:00.000Z' })
   assert.deepEqual(labels((await get(`${path}?day=2027-11-07`)).text), [
-    ...['00:00', '00:30', '01:00 GMT-5', '01:30 GMT-5', '02:00', '02:30', '03:00', '03:30'],
+    '00:00',
+    '00:30',
+    '01:00 GMT-5',
+    '01:30 GMT-5',
+    '02:00',
+    '02:30',
+    '03:00',
+    '03:30',
   ])
   // Times that are offered in place of a taken one show it, too.
   const taken = await post(path, { ...ana, slot })

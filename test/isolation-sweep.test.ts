@@ -19,8 +19,18 @@ before(async () => {
 after(() => rapport.close())
 
 const pages = [
-  ...['contacts', 'companies', 'deals', 'activities', 'appointments', 'booking-pages', 'webhooks', 'trash'],
-  ...['keys', 'members', 'invitations', 'audit-log'],
+  'contacts',
+  'companies',
+  'deals',
+  'activities',
+  'appointments',
+  'booking-pages',
+  'webhooks',
+  'trash',
+  'keys',
+  'members',
+  'invitations',
+  'audit-log',
 ]
 const lists = [
   ...pages.map((name) => `${name}?per_page=100`),

@@ -197,11 +197,24 @@ test('the events that the interface specifies keep exactly their keys', async ()
   const { id } = await ok(ada, 'POST', '/contacts', kinds.contacts)
   const [event] = await stored.events('contact', id)
   assert.deepEqual(Object.keys(event?.data ?? {}), [
-    ...['id', 'first_name', 'last_name', 'email', 'phone', 'company_id', 'stage', 'created_at'],
+    'id',
+    'first_name',
+    'last_name',
+    'email',
+    'phone',
+    'company_id',
+    'stage',
+    'created_at',
   ])
   const deal = await ok(ada, 'POST', '/deals', { ...kinds.deals, stage: 'won' })
   const won = (await stored.events('deal', deal.id)).find((one) => one.event === 'deal.won')
   assert.deepEqual(Object.keys(won?.data ?? {}), [
-    ...['id', 'name', 'value', 'contact_id', 'company_id', 'stage', 'closed_at'],
+    'id',
+    'name',
+    'value',
+    'contact_id',
+    'company_id',
+    'stage',
+    'closed_at',
   ])
 })

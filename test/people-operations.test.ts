@@ -155,8 +155,11 @@ const trials: Record<string, Trial> = {
       return browser(rapport.url)('POST', '/invitations/accept', { token, name: 'Grace', password })
     },
     entries: [
-      ...['invitations created', 'users created', 'invitations accepted'],
-      ...['members created', 'sessions signed_in'],
+      'invitations created',
+      'users created',
+      'invitations accepted',
+      'members created',
+      'sessions signed_in',
     ],
   },
   'put /members/{user_id}': {

@@ -165,10 +165,17 @@ describe('the cookie', { concurrency: true }, () => {
 describe('roles', () => {
   // Operations of any signed-in person on their own data.
   const own = [
-    ...['PUT /session', 'DELETE /session', 'DELETE /sessions/1', 'PUT /profile'],
-    ...['PATCH /session', 'PATCH /profile', 'POST /profile/password'],
-    ...['POST /profile/delete', 'POST /notifications/read'],
-    ...['PUT /view-tabs/1', 'PATCH /view-tabs/1'],
+    'PUT /session',
+    'DELETE /session',
+    'DELETE /sessions/1',
+    'PUT /profile',
+    'PATCH /session',
+    'PATCH /profile',
+    'POST /profile/password',
+    'POST /profile/delete',
+    'POST /notifications/read',
+    'PUT /view-tabs/1',
+    'PATCH /view-tabs/1',
   ]
 
   test('a reader is refused on every operation that writes, before anything is looked at', async () => {
@@ -334,8 +341,14 @@ test('neither the database nor the audit log holds a password or the text of a s
   const sealed = await ada('POST', '/invitations', { email: 'sealed@example.com', role: 'member' }, key)
   const { call } = await join(ada, rapport.url, 'member')
   const texts = [
-    ...[password, 'battery staple horse', 'wrong password', ada.token(), call.token(), token],
-    ...[setupToken(rapport), sealed.body.data.url_path.split('#')[1]],
+    password,
+    'battery staple horse',
+    'wrong password',
+    ada.token(),
+    call.token(),
+    token,
+    setupToken(rapport),
+    sealed.body.data.url_path.split('#')[1],
   ]
   const stored = await readStored(rapport.data_dir)
   const bytes = await stored.contents()

@@ -120,10 +120,17 @@ async function install(as: As) {
   await run(
     join(bin, 'initdb'),
     [
-      ...['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${password_file}`, '--no-sync'],
-      ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      `--pgdata=${data}`,
+      '--username=postgres',
+      '--auth=scram-sha-256',
+      `--pwfile=${password_file}`,
+      '--no-sync',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
       // The password is random: hashing it thousands of times for each connection protects nothing.
-      ...['--set', 'scram_iterations=1'],
+      '--set=scram_iterations=1',
     ],
     as,
   )

@@ -29,8 +29,14 @@ const start = Date.UTC(2026, 0, 1)
 const months = 14
 // Some skip midnight when their clocks change, and some are half an hour beside the others.
 const zones = [
-  ...['UTC', 'Europe/Berlin', 'America/New_York', 'America/Santiago', 'Africa/Cairo'],
-  ...['Asia/Kathmandu', 'Pacific/Auckland', 'Pacific/Kiritimati'],
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'America/Santiago',
+  'Africa/Cairo',
+  'Asia/Kathmandu',
+  'Pacific/Auckland',
+  'Pacific/Kiritimati',
 ]
 const reasons = ['Price', 'price', 'null', '\\null', '!null', 'Kein Budget, 2027', 'Too late\\']
 

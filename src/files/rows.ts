@@ -24,7 +24,12 @@ export type FileRow = {
 
 /** Why a row cannot be read. */
 export const row_problems = [
-  ...['too_many_cells', 'row_too_long', 'too_deep', 'invalid_json', 'not_an_object', 'too_many_names'],
+  'too_many_cells',
+  'row_too_long',
+  'too_deep',
+  'invalid_json',
+  'not_an_object',
+  'too_many_names',
 ] as const
 export type RowProblem = { code: (typeof row_problems)[number]; message: string }
 

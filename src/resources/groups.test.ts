@@ -43,9 +43,15 @@ async function fill() {
   const stages = ['lost', 'new_lead', 'won', 'demo', 'new_lead']
   const contact_stages = ['lead', 'won, then lost', '!important', null, 'a\\,b', 'null']
   const times = [
-    ...['2026-10-31T22:59:59.999Z', '2026-10-31T23:00:00.000Z', '2026-11-30T23:30:00.000Z', null],
-    ...['2026-03-31T21:59:59.999Z', '2026-03-31T22:00:00.000Z', '2026-12-31T08:00:00.000Z'],
-    ...['0001-01-01T03:00:00.000Z', '9999-12-31T23:30:00.000Z'],
+    '2026-10-31T22:59:59.999Z',
+    '2026-10-31T23:00:00.000Z',
+    '2026-11-30T23:30:00.000Z',
+    null,
+    '2026-03-31T21:59:59.999Z',
+    '2026-03-31T22:00:00.000Z',
+    '2026-12-31T08:00:00.000Z',
+    '0001-01-01T03:00:00.000Z',
+    '9999-12-31T23:30:00.000Z',
   ]
   const days = ['2026-11-01', '2026-11-30', null, '2026-12-01', '2027-02-28']
   for (let n = 0; n < 30; n++) {
@@ -227,7 +233,9 @@ const kinds: Record<string, { by: string[]; filters: string[][] }> = {
   deals: {
     by: ['stage', 'status', 'owner_id', 'expected_close_date', 'created_at'],
     filters: [
-      ...[owner, shared, ['', 'stage=!lost', 'status=open', 'stage=won&status=open']],
+      owner,
+      shared,
+      ['', 'stage=!lost', 'status=open', 'stage=won&status=open'],
       ['', 'value_from=1', 'next_activity=null', 'furthest_stage=demo', 'priority=null'],
       [
         '',
@@ -240,7 +248,9 @@ const kinds: Record<string, { by: string[]; filters: string[][] }> = {
   activities: {
     by: ['type', 'owner_id', 'due_at', 'created_at'],
     filters: [
-      ...[owner, shared, ['', 'status=open', 'status=completed', 'status=overdue,completed', 'status=!open']],
+      owner,
+      shared,
+      ['', 'status=open', 'status=completed', 'status=overdue,completed', 'status=!open'],
       ['', 'due_at=!null', 'due_from=2026-03-31T22:00:00Z&due_to=2026-11-05'],
     ],
   },

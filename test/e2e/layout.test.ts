@@ -11,8 +11,16 @@ import { makeScreens } from '../web-screens.ts'
 const folder = fileURLToPath(new URL('../../screenshots', import.meta.url))
 const takesPictures = process.env.SCREENSHOTS === '1'
 const names = [
-  ...['home', 'contacts', 'contacts-panel', 'deals', 'deals-table', 'calendar', 'contact', 'deal'],
-  ...['webhooks', 'deliveries'],
+  'home',
+  'contacts',
+  'contacts-panel',
+  'deals',
+  'deals-table',
+  'calendar',
+  'contact',
+  'deal',
+  'webhooks',
+  'deliveries',
 ]
 const wide = { viewport: { width: 1440, height: 900 } }
 const long_name = 'Preferred-delivery-window-and-warehouse-of-the-purchasing-department'

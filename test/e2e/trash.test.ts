@@ -95,12 +95,22 @@ test('an entry of the audit log leads to where its record is now', () => {
   })
   // The newest first.
   const entries = [
-    ...[of('1', 'restored'), of('2', 'erased'), of('3', 'deleted')],
-    ...[of('1', 'deleted'), of('2', 'updated'), of('3', 'updated'), of('4', 'updated')],
+    of('1', 'restored'),
+    of('2', 'erased'),
+    of('3', 'deleted'),
+    of('1', 'deleted'),
+    of('2', 'updated'),
+    of('3', 'updated'),
+    of('4', 'updated'),
   ]
   assert.deepEqual(entries.map(linksOf(entries, { contacts: { path: '/contacts' } })), [
-    ...['/contacts/1', null, '/trash?kind=contacts'],
-    ...['/contacts/1', null, '/trash?kind=contacts', '/contacts/4'],
+    '/contacts/1',
+    null,
+    '/trash?kind=contacts',
+    '/contacts/1',
+    null,
+    '/trash?kind=contacts',
+    '/contacts/4',
   ])
 })
 

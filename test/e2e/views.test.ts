@@ -106,7 +106,10 @@ test('what differs from a tab can be saved in it, taken back, or saved as a new 
     ['Leads'],
   )
   assert.deepEqual(await strip(page).getByRole('link').allInnerTexts(), [
-    ...['All', 'Mine', 'Leads', 'Leads by name'],
+    'All',
+    'Mine',
+    'Leads',
+    'Leads by name',
   ])
   assert.equal(await button(page, 'Save').count(), 0)
 })

@@ -90,8 +90,10 @@ function wordsFor(files: string[], names?: (file: string) => string[]): string[]
     '--test',
     '--test-timeout=7200000',
     `--test-concurrency=${files.length > 1 ? 2 : 1}`,
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ...[`--test-reporter=${reporter}`, '--test-reporter-destination=stderr'],
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${reporter}`,
+    '--test-reporter-destination=stderr',
     ...[...patterns].map((pattern) => `--test-name-pattern=${pattern}`),
     ...files,
   ]

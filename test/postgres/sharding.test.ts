@@ -6,8 +6,16 @@ import { openScratch, removeScratch } from '../engine.ts'
 // The rules that allow sharding by workspace. These tables have no workspace, so every machine would have them. Keys,
 // sessions and people are among them: they are read before the workspace is known, and people have several.
 const of_all = [
-  ...['api_keys', 'schema_migrations', 'settings', 'workspaces', 'users', 'memberships', 'sessions'],
-  ...['invitations', 'sign_in_failures', 'saved_views'],
+  'api_keys',
+  'schema_migrations',
+  'settings',
+  'workspaces',
+  'users',
+  'memberships',
+  'sessions',
+  'invitations',
+  'sign_in_failures',
+  'saved_views',
 ]
 
 const data_dir = 'sharding'

@@ -10,7 +10,10 @@ export function createRoleScopes(records: readonly string[], all: readonly strin
   const written = [...records, 'trash', 'views', 'imports']
   const read_only = [
     ...written.map((name) => `${name}:read`),
-    ...['events:read', 'reports:read', 'members:read', 'workspace:read'],
+    'events:read',
+    'reports:read',
+    'members:read',
+    'workspace:read',
   ]
   const member = [...read_only, ...written.map((name) => `${name}:write`)]
   const granted: Record<Role, readonly string[] | null> = { owner: null, admin: null, member, read_only }

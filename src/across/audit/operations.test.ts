@@ -271,9 +271,12 @@ test('every operation that writes is tried here', async () => {
   // Tests beside their code cover the operations of people and imports. A revert is many requests (src/mcp/mcp.test.ts).
   // The reading of notifications and the own order of tabs are not logged.
   const others = [
-    ...[...people_operations, ...import_operations],
-    ...['post /audit-log/groups/{group_id}/revert', 'post /notifications/read'],
-    ...['put /view-tabs/{list}', 'patch /view-tabs/{list}'],
+    ...people_operations,
+    ...import_operations,
+    'post /audit-log/groups/{group_id}/revert',
+    'post /notifications/read',
+    'put /view-tabs/{list}',
+    'patch /view-tabs/{list}',
   ]
   assert.deepEqual(writing.sort(), [...Object.keys(trials), ...others].sort())
 })

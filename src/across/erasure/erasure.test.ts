@@ -228,8 +228,16 @@ test('after an erasure no byte of the database has a value of the contact, its n
   const { attempts } = await delivery(call, String(first?.id))
   const body = JSON.parse(attempts[0]?.request.body ?? '')
   assert.deepEqual(Object.keys(body), [
-    ...['id', 'event', 'timestamp', 'sequence', 'webhook_id', 'data'],
-    ...['actor', 'source', 'api_version', 'erased_at'],
+    'id',
+    'event',
+    'timestamp',
+    'sequence',
+    'webhook_id',
+    'data',
+    'actor',
+    'source',
+    'api_version',
+    'erased_at',
   ])
   assert.deepEqual(
     [body.data.id, body.data.email, body.erased_at],

@@ -41,9 +41,20 @@ test('the archive has every record, the notes, the stages and the booking pages,
   assert.deepEqual(
     names.map((name) => name.replace('-0001.ndjson', '')),
     [
-      ...['workspace', 'members', 'saved_views', 'custom_fields'],
-      ...['contacts', 'notes', 'companies', 'company_notes', 'deals', 'deal_stages', 'deal_notes'],
-      ...['activities', 'appointments', 'booking_pages'],
+      'workspace',
+      'members',
+      'saved_views',
+      'custom_fields',
+      'contacts',
+      'notes',
+      'companies',
+      'company_notes',
+      'deals',
+      'deal_stages',
+      'deal_notes',
+      'activities',
+      'appointments',
+      'booking_pages',
     ],
   )
   const rows = (kind: string) =>

@@ -223,7 +223,9 @@ describe('an undo', () => {
     })
     const { id: note_id } = await ok('POST', `/contacts/${other}/notes`, { body: 'Met at the fair' })
     const paths = [
-      ...[`/contacts/${survivor}`, `/contacts/${other}`, `/contacts/${other}/notes/${note_id}`],
+      `/contacts/${survivor}`,
+      `/contacts/${other}`,
+      `/contacts/${other}/notes/${note_id}`,
       ...(await linked(other)),
       ...(await linked(survivor)).slice(0, 1),
     ]

@@ -43,7 +43,7 @@ test('all kinds are searched at once, best matches first: whole name, its beginn
   ])
   assert.deepEqual(
     (await search(call, { q: 'relaunch', kinds: 'companies, activities' })).map(({ kind }) => kind),
-    [...['activities', 'companies']],
+    ['activities', 'companies'],
   )
 })
 

@@ -88,7 +88,14 @@ async function apply(world: World, records: string[], one: Command): Promise<voi
 
 type Key = { at: string; type: string; id: number }
 const ranks = [
-  ...['change', 'note', 'activity', 'appointment', 'deal', 'stage_change', 'company_note', 'deal_note'],
+  'change',
+  'note',
+  'activity',
+  'appointment',
+  'deal',
+  'stage_change',
+  'company_note',
+  'deal_note',
 ]
 const text = ({ at, type, id }: Key) => `${at} ${type} ${id}`
 

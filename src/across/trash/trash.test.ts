@@ -117,15 +117,23 @@ test('delete and restore give back the exact earlier state of every kind, in eve
   const records = await oneOfEach()
   const { company, contact, deal } = records
   const lists = [
-    ...['/companies', '/contacts', '/deals', '/activities', '/booking-pages', '/appointments'],
-    ...['/contacts?search=ruiz', '/contacts?tag=partner', '/contacts?custom_fields[region]=EMEA'],
-    ...[
-      '/contacts?stage=lead',
-      `/contacts?company_id=${company.id}`,
-      '/companies?custom_fields[region]=EMEA',
-    ],
-    ...['/deals?stage=proposal', '/deals?status=open', `/deals?contact_id=${contact.id}`],
-    ...['/activities?type=call', `/activities?deal_id=${deal.id}`],
+    '/companies',
+    '/contacts',
+    '/deals',
+    '/activities',
+    '/booking-pages',
+    '/appointments',
+    '/contacts?search=ruiz',
+    '/contacts?tag=partner',
+    '/contacts?custom_fields[region]=EMEA',
+    '/contacts?stage=lead',
+    `/contacts?company_id=${company.id}`,
+    '/companies?custom_fields[region]=EMEA',
+    '/deals?stage=proposal',
+    '/deals?status=open',
+    `/deals?contact_id=${contact.id}`,
+    '/activities?type=call',
+    `/activities?deal_id=${deal.id}`,
     ...[contact, company, deal].map(({ path }) => `${path}/notes`),
   ]
   // A list of something that is gone may refuse to answer: that too is its state.

@@ -48,8 +48,16 @@ export const conditionsText = (conditions: readonly Condition[] | null): string 
 
 // Not `sequence`: the event gets it after it was judged.
 const plain_fields = [
-  ...['event', 'timestamp', 'source', 'api_version', 'actor.kind', 'actor.id', 'actor.name'],
-  ...['changed_fields', 'merged_from_ids', 'merged_into_id'],
+  'event',
+  'timestamp',
+  'source',
+  'api_version',
+  'actor.kind',
+  'actor.id',
+  'actor.name',
+  'changed_fields',
+  'merged_from_ids',
+  'merged_into_id',
 ]
 
 /** The problems of conditions beyond their schema, for a webhook with these events. */

@@ -4,11 +4,23 @@ import { createChance } from './random.ts'
 import { isDone, isUnknown, type Recorder } from './recorder.ts'
 
 export const all_events = [
-  ...['contact.created', 'contact.updated', 'contact.deleted'],
-  ...['company.created', 'company.updated', 'company.deleted'],
-  ...['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
-  ...['activity.created', 'activity.completed'],
-  ...['appointment.created', 'appointment.updated', 'appointment.cancelled'],
+  'contact.created',
+  'contact.updated',
+  'contact.deleted',
+  'company.created',
+  'company.updated',
+  'company.deleted',
+  'deal.created',
+  'deal.updated',
+  'deal.stage_changed',
+  'deal.won',
+  'deal.lost',
+  'deal.deleted',
+  'activity.created',
+  'activity.completed',
+  'appointment.created',
+  'appointment.updated',
+  'appointment.cancelled',
 ]
 
 type Setting = { seed: number; recorder: Recorder; url: string; stop: () => boolean; pause_ms: number }
