@@ -1,76 +1,28 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Rapport as Service, startRapport } from '../../test/harness.ts'
 import { type Answer, type Received, startReceiver } from '../../test/receiver.ts'
 import { until } from '../../test/webhooks.ts'
-import { buildNodes } from './build.ts'
-import type { Choice, HttpAnswer, HttpRequest, Item, Json, Property } from './src/sdk.ts'
-
-type Loaded = {
-  Rapport: typeof import('./src/Rapport.node.ts').Rapport
-  RapportTrigger: typeof import('./src/RapportTrigger.node.ts').RapportTrigger
-  RapportApi: typeof import('./src/RapportApi.credentials.ts').RapportApi
-}
+import { install, type Loaded, request } from './host.ts'
+import type { Choice, HttpRequest, Item, Json, Property } from './src/sdk.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-n8n-'))
 let service: Service
 let nodes: Loaded
 before(async () => {
   service = await startRapport()
-  nodes = await install()
+  nodes = await install(folder)
 })
 after(async () => {
   await service?.close()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** Packs the package, unpacks it, and loads its nodes as n8n does: each class by the name of its file. */
-async function install(): Promise<Loaded> {
-  const built = join(folder, 'built')
-  mkdirSync(built)
-  await buildNodes(built)
-  const env = {
-    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-    HOME: folder,
-    npm_config_offline: 'true',
-  }
-  const [packed = ''] = execFileSync('npm', ['pack', '--silent', built], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  }).split('\n')
-  execFileSync('tar', ['-xzf', packed], { cwd: folder })
-  const installed = join(folder, 'package')
-  const { n8n } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  const load = createRequire(join(installed, 'package.json'))
-  const parts = [...n8n.credentials, ...n8n.nodes].map((file: string) => load(`./${file}`))
-  return Object.assign({}, ...parts)
-}
-
 const credentials = () => ({ url: `${service.url}/`, key: service.key })
-
-/** The request helper of n8n: axios, which throws for no status when asked not to. */
-async function request(this: unknown, name: string, sent: HttpRequest): Promise<HttpAnswer> {
-  assert.equal(name, 'rapportApi')
-  const { method, url, headers, body } = sent
-  const answer = await fetch(url, {
-    method,
-    headers,
-    redirect: 'manual',
-    ...(body !== undefined && { body }),
-  })
-  return {
-    statusCode: answer.status,
-    headers: Object.fromEntries(answer.headers),
-    body: await answer.text(),
-  }
-}
 
 type Run = {
   key?: string
