@@ -3,7 +3,7 @@ import type { FieldCode, FieldProblem } from '../errors.ts'
 import { isDay, isInstant } from './schema-problems.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
-// backslash before a comma, an exclamation mark or a `null` that belongs to the value (extensions.md, Filters).
+// backslash before a comma, an exclamation mark or a `null` that belongs to the value (docs/lists.md, Filter).
 
 export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'integer' | 'day' | 'time'
 
