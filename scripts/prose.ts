@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Checks the documentation for long sentences and phrases that STYLE.md forbids. The style asks for 20 words; the check
-// fails above 30, so that it does not argue about one word.
+// Checks the documentation for long sentences, for phrases that STYLE.md forbids, and for the form of decision records. The
+// style asks for 20 words; the check fails above 30, so that it does not argue about one word.
 
 const max_words = 30
 const phrases = [
@@ -15,7 +16,10 @@ const phrases = [
 
 const root = new URL('..', import.meta.url)
 // licences.md is generated and has long lists of names.
-const pages = globSync(['*.md', 'docs/*.md'], { cwd: fileURLToPath(root), exclude: ['docs/licences.md'] })
+const pages = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md'], {
+  cwd: fileURLToPath(root),
+  exclude: ['docs/licences.md'],
+})
   .filter((page) => !/^(STYLE|ARCHITECTURE|CONTRIBUTING|CHANGELOG|LICENSE)/.test(page))
   .sort()
 
@@ -44,10 +48,20 @@ function* sentencesOf(prose: string) {
 const wordsIn = (sentence: string) =>
   sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}`]/u.test(word)).length
 
+const max_lines = 60
+const dated = /^# (\d{4}) .+\n\nDate: \d{4}-\d\d-\d\d\. Status: .+\n/
+const parts = '## Context, ## Decision, ## Rejected options'
+
 let found = 0
 function report(page: string, line: number, problem: string, sentence: string): void {
   found++
   console.error(`${page}:${line} ${problem}: ${sentence}`)
+}
+for (const page of pages.filter((one) => /decisions\/\d/.test(one))) {
+  const text = readFileSync(new URL(page, root), 'utf8')
+  if (dated.exec(text)?.[1] !== basename(page).slice(0, 4) || text.match(/^##.*/gm)?.join(', ') !== parts)
+    report(page, 1, 'not a record', `A record has its number, its date and status, and ${parts}.`)
+  if (text.split('\n').length > max_lines + 1) report(page, 1, 'too long', `At most ${max_lines} lines.`)
 }
 for (const page of pages)
   for (const { line, sentence } of sentencesOf(proseOf(readFileSync(new URL(page, root), 'utf8')))) {
