@@ -36,8 +36,8 @@ export type Database = {
   /** Calls the listener with the size of each commit group, for /metrics. */
   onGroup(listener: (size: number) => void): void
   /**
-   * Calls the listener for each statement that blocked the event loop for more than 50 ms, with its first words and its
-   * time. Only SQLite's statements run in this process.
+   * Calls the listener for each statement that blocked the event loop for more than 50 ms. It gets the first words and
+   * the time. Only SQLite's statements run in this process.
    */
   onSlow(listener: (statement: string, ms: number) => void): void
   /** For /metrics; null on SQLite. A replica's connections are not counted. */

@@ -3,9 +3,10 @@ import type { Db } from './db.ts'
 import { beforeCommit, defer, engineOf, prepare } from './statements/prepare.ts'
 import { prepareInsert } from './statements/recordset.ts'
 
-// Readers follow the events of a workspace by seq, so none may appear below a seq that was already read. SQLite has one
-// writer, so seqs commit in order. On PostgreSQL, a transaction inserts its events right before its commit, under a lock
-// that only one transaction of the workspace holds. So a later commit of a workspace never has a smaller seq.
+// Readers follow the events of a workspace by seq, so no event may appear below a seq that was already read. SQLite has
+// one writer, so seqs commit in order. On PostgreSQL, a transaction inserts its events right before its commit. It
+// holds a lock that only one transaction of the workspace has. So a later commit of a workspace never has a smaller
+// seq.
 
 // An advisory lock number that nothing else on the same database uses. The second number has 31 bits: two workspaces that
 // share it only wait for each other.

@@ -5,8 +5,8 @@ let in_this_ms = 0
 
 /**
  * A public text id such as `wh_01a1fd…`: unique, and ordered by creation. It has 48 bits of milliseconds, a counter of
- * 16 bits, which orders the ids of this process, and 64 random bits. It is like UUID version 7, but takes a tenth of
- * the time to make. A change makes three ids.
+ * 16 bits and 64 random bits. The counter orders the ids of this process. The id is like UUID version 7, but takes a tenth
+ * of the time to make. A change makes three ids.
  */
 export function newId(
   prefix: 'key' | 'wh' | 'evt' | 'dlv' | 'clm' | 'usr' | 'ses' | 'inv' | 'view' | 'imp' | 'grp',

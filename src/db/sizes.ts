@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** Lists leave out a longer field, so that a page of the largest records is below the limit of an answer. */
+/** Lists leave out a longer field. So a page of the largest records is below the limit of an answer. */
 export const listed_bytes = 8 * 1024
 
 /** The size of a text in bytes; 0 for null. Both engines know it without reading the text. */

@@ -18,8 +18,8 @@ const changes = prepare((db, p: { workspace_id: number }) =>
 )
 
 /**
- * The names that people had while they were members of a workspace, by the id, newest first, at most 5 of each. They are in
- * the audit log, which keeps them as long as its other entries.
+ * The former names of a workspace's members by their ids, newest first, at most 5 of each. The audit log has them, and
+ * keeps them as long as its other entries.
  */
 export async function formerNames(db: Db, workspace_id: number): Promise<Map<string, string[]>> {
   const names = new Map<string, string[]>()

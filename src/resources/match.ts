@@ -25,7 +25,8 @@ type Search<P> = (db: Db, key: RawBuilder<string>, p: P) => { found: Sql; key: S
 
 /**
  * Finds live records `c` of a table by given keys: `found` selects the ids that one key finds, `key` is the value of a
- * record. PostgreSQL looks up each key by itself, whatever it knows of the table, and then locks in the order of the ids.
+ * record. PostgreSQL looks up each key by itself, also with old statistics of the table. Then it locks the rows in the
+ * order of the ids.
  */
 const finder = <P extends Workspace>(table: Deletable, search: Search<P>) =>
   prepareRows<{ key: 'text!' }, Matched, P>({ key: 'text!' }, (db, { row, rows }, p) => {

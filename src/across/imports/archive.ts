@@ -10,9 +10,9 @@ import { archiveRooms, countParts, importRows, type Relink, type Running } from 
 import { importViews, type NewIds, views_kind } from './saved-views.ts'
 import { keepLease, readFile } from './store.ts'
 
-// An archive of a workspace is read once for each kind: members, to find owners; definitions of custom fields come first, then records, each after
-// those that it refers to, and saved views last. The rows are numbered through all files in this order, so the position of
-// the last committed row is one number.
+// An archive of a workspace is read once for each kind. Members are read first, to find owners. Then come the
+// definitions of custom fields, the records, each after those that it refers to, and the saved views. The rows are
+// numbered through all files in this order. So the position of the last committed row is one number.
 
 const file_name = /^([a-z_]{1,40})-\d{4,9}\.ndjson$/
 const members_kind = 'members'

@@ -13,8 +13,9 @@ import { keepErrors, type Problem, problemsOf } from './errors.ts'
 import { nothing_done, type Progress, type Running, saveProgress } from './rows.ts'
 import { holdImport } from './store.ts'
 
-// The definitions of custom fields in an archive. Each is made as by a single request, in two transactions. An entry in
-// import_changes names it by its row from the first one on, so a definition that a crash interrupted begins anew.
+// The definitions of custom fields in an archive. Each is made as by a single request, in two transactions. From the
+// first one on, an entry in import_changes names the definition by its row. So a definition that a crash interrupted is
+// made again.
 
 /** The kind of definitions, in an archive and in what an undo needs. */
 export const definitions_kind = 'custom_fields'

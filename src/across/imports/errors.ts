@@ -18,7 +18,7 @@ export type ImportErrorCode =
 
 /** An error of a row. `field` is empty if the error is about the whole row. */
 export type Problem = { field: string; code: ImportErrorCode; message: string }
-/** Rows with errors. They are counted in full, and the first of them are kept. */
+/** An error with its row. All are counted, and the first 10,000 are kept. */
 export type RowError = Problem & { row: FileRow }
 
 /** The problems of an error, each with its field. */

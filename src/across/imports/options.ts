@@ -82,7 +82,10 @@ export function mappingFrom(
   return { columns: columns ?? {}, rest }
 }
 
-/** Throws 422 if the columns of a query name a header that the file does not have. `names` is null where it is not known. */
+/**
+ * Throws 422 if `columns` has a header that the file does not have. `names` are the headers of the file; null if they
+ * are not known.
+ */
 export function refuseUnknownHeaders(
   columns: MappingOptions['columns'],
   names: readonly string[] | null,
@@ -105,7 +108,7 @@ export function refuseUnknownHeaders(
   ])
 }
 
-// Of headers in a message. A file may have 500.
+// The most headers in a message. A file may have 500.
 const max_named = 50
 
 function parseColumns(text: string | undefined): MappingOptions['columns'] | null {

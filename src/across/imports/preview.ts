@@ -51,7 +51,7 @@ export async function previewFile(
   }
 }
 
-// Counting more would take longer than somebody waits for it.
+// Counting more would take longer than people wait.
 const counted_bytes = 1024 ** 3
 
 /** The rows of an archive by their kind. Nothing is checked. */

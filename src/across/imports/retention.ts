@@ -5,8 +5,8 @@ import { type Db, transaction } from '../../db/db.ts'
 import { removeFile } from './store.ts'
 
 /**
- * Removes uploads that broke off, files of imports that ended, and imports that ended `days` ago, with their errors and
- * what would undo them.
+ * Removes interrupted uploads and the files of imports that ended. Removes imports that ended `days` ago, with their
+ * errors and the changes that an undo would need.
  */
 export async function removeOldImports(
   db: Db,
@@ -28,7 +28,7 @@ export async function removeOldImports(
   const { rows: old } = await sql<{ workspace_id: number; id: string }>`SELECT workspace_id, id FROM imports
     WHERE ${is_old}`.execute(db)
   for (const { workspace_id, id } of old) {
-    // Hide it first, as an upload that broke off: an undo that began now would lose what it needs.
+    // Hide it first, as an interrupted upload: an undo that began now would lose the changes that it needs.
     const is_hidden = await transaction(db, async (tx) => {
       const { numAffectedRows } =
         await sql`UPDATE imports SET status = 'uploading', lease_ends_ms = ${clock.elapsed()}

@@ -48,13 +48,13 @@ export type Running = {
   mapping: Mapping
   /** As it was claimed; the counters are those of the last commit. */
   row: ImportRow
-  /** Gives rows of an archive the ids of this workspace, and takes strangers' ids from those of other files. */
+  /** Gives rows of an archive the ids of this workspace. Removes the ids of other workspaces from rows of other files. */
   relink: Relink
   /** A context for one transaction. */
   context(): Context
 }
 
-/** Puts the ids of this workspace into rows, or takes ids away; returns what a row refers to in vain. */
+/** Puts the ids of this workspace into rows, or removes ids. Returns an error for each reference that has no record. */
 export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) => Promise<RowError[]>
 
 /** A row that can be read, and its item. `later` has the fields that only an existing record takes. */
@@ -62,7 +62,7 @@ type Prepared = { row: FileRow; item: Item; later: Record<string, unknown> | nul
 
 /** Rows that are imported together. Its lists stay the same when a transaction runs again, as runBatch needs them. */
 type Part = Read & { rows: FileRow[]; items: Item[]; changes: Item[] }
-/** A part, and what became of its items and of its later changes. */
+/** A part, and the outcomes of its items and of its later changes. */
 type Ran = { part: Part; outcomes: Outcome[]; changed: Outcome[] }
 
 // A transaction of SQLite lets no other one write, so it ends when another one waits. The commit of a longer one would

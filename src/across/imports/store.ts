@@ -65,8 +65,8 @@ export async function shownImports(
 export class Lost extends Error {}
 
 /**
- * Takes the next import that waits, or whose process has ended; null without one. A workspace has one at a time: the next
- * one waits for the end of one whose process has ended, too. `busy` while another process claims one: try again.
+ * Claims the next import that waits, or whose process has ended; null without one. A workspace has one running import
+ * at a time, also while the process of that one has ended. `busy` while another process claims one: try again.
  */
 export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<ImportRow | 'busy' | null> =>
   transaction(db, async (tx) => {

@@ -17,8 +17,8 @@ import { undoViews, views_kind } from './saved-views.ts'
 import type { Left } from './schema.ts'
 import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
-// Puts back what an import changed, in small transactions. Each removes the entries that it has worked off, so the job can
-// continue an undo that a crash interrupted.
+// Puts back what an import changed, in small transactions. Each transaction removes the entries that it has undone, so
+// the job can continue an undo that a crash interrupted.
 
 const records_at_once = 100
 const max_left = 1000

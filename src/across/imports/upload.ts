@@ -16,7 +16,7 @@ const start_bytes = 1024 * 1024
 // How long an upload may send nothing.
 const silence_ms = 30_000
 
-/** A stored file. `names` are those of its columns; null where its first row does not tell. */
+/** A stored file. `names` are those of its columns; null if they are not known. */
 type Received = { form: FileForm; names: string[] | null; chunks: number; hash: Buffer }
 
 /** Stores a file of a request in chunks, as it arrives. Throws 413 above `max_bytes`. */
@@ -76,7 +76,7 @@ export async function storeFile(
 export const columnNames = (form: FileForm, start: Buffer): string[] | null =>
   form.format === 'csv' ? readHeader(start, form) : null
 
-/** How long an upload may give no sign of life. Then its process has ended, and it is removed. */
+/** The lease of an upload, which its process renews. An upload without a lease is removed. */
 export const upload_lease_ms = 4 * silence_ms
 
 /** Changes an upload. Throws 400 if it may be removed already. */

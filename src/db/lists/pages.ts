@@ -100,7 +100,7 @@ export async function newestIds(
   return rows.map(({ id }) => id)
 }
 
-/** The first id after the block that contains an offset, and how many records of that block come before the offset. */
+/** Finds the block that contains an offset: the first id after it, and how many of its records precede the offset. */
 async function blockOf(db: Db, kind: Deletable, workspace_id: number, offset: number) {
   const blocks = await blocksOf(db, { workspace_id, kind })
   // A table without the triggers has no blocks, so skip records one by one.

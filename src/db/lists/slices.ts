@@ -23,8 +23,8 @@ export type Slice = { where: Condition; is_full: boolean }
 const all = sql<SqlBool>`TRUE`
 
 /**
- * Cuts a range into slices of `size` rows, in order, so that the time of a statement does not grow with the table. It
- * yields to the event loop between slices; in a transaction, the engine does. A concurrent change may or may not be seen.
+ * Cuts a range into slices of `size` rows, in order. So the time of a statement does not grow with the table. It yields
+ * to the event loop between slices; in a transaction, the engine does. A concurrent change may or may not be seen.
  */
 export async function* slicesOf(db: Db, range: Range, size: number): AsyncGenerator<Slice> {
   const { table, along, order, descending = false, first = all, last = all } = range

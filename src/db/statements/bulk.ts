@@ -30,7 +30,7 @@ type State = {
   tx: Db
   /** The statements of this turn, in their order. */
   round: Slot[]
-  /** Statements that wait until no other one runs, so that they have the rows of all members, in the order of the items. */
+  /** Statements that wait until no other one runs. Then they have the rows of all members, in the order of the items. */
   held: Slot[]
   running: number
   collected: Map<WriteRows<never>, Collected[]>

@@ -43,7 +43,7 @@ export interface Connection extends DatabaseConnection {
   last: (() => void)[]
   /** Whether other transactions wait for the end of this one. Never on PostgreSQL. */
   readonly is_awaited: boolean
-  /** Writes what the commit of a large transaction would write at its end, as far as it is known now. A no-op on PostgreSQL. */
+  /** Writes early what the commit of a large transaction would otherwise write. A no-op on PostgreSQL. */
   writeAhead(): void
 }
 
@@ -103,7 +103,7 @@ export function announce(tx: Db, topic: CommitTopic): void {
 export const isAwaited = (tx: Db): boolean => connectionOf(tx, 'isAwaited').is_awaited
 
 /**
- * Writes now what the commit of a large transaction would write: on SQLite, the search index of the records so far. So the
+ * On SQLite, writes the search index of the records so far, which the commit of a large transaction would write. So the
  * commit is short, also when it comes early because another transaction waits.
  */
 export const writeAhead = (tx: Db): void => connectionOf(tx, 'writeAhead').writeAhead()

@@ -74,7 +74,7 @@ function queriesOf({ event, groups }: Wanted): Queries {
   return known
 }
 
-// A part scans at most this many events of any name, so that a rare event does not block other requests.
+// The most events of any name that a part scans. So a rare event does not block other requests.
 const max_scanned = 5000
 
 /** The number of events in a part and their bytes, measured before the texts are read. */

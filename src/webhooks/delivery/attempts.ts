@@ -25,7 +25,7 @@ const columns = {
 } as const
 const names = Object.keys(columns) as (keyof typeof columns)[]
 
-// The caller holds a lock on the delivery's row in the queue or the log, so no two attempts get the same number.
+// The caller has locked the delivery's row in the queue or the log. So no two attempts get the same number.
 const add = prepareRows(columns, (db, { row, values }) => {
   const number = sql`1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
     WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0)`

@@ -24,9 +24,9 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
 }
 
 /**
- * Finishes large deletions, resends, stops of backfills and ends of an order, also those that a crash interrupted, in small
- * transactions. Pauses after each transaction for as long as it took, so it uses at most half of the time. May be stopped
- * between two transactions.
+ * Finishes large deletions, resends, stops of backfills and ends of an order, in small transactions. A crash may have
+ * interrupted them. Pauses after each transaction for as long as it took, so it uses at most half of the time. May be
+ * stopped between two transactions.
  */
 export async function workOff(db: Db, clock: Clock, stopping: AbortSignal): Promise<void> {
   for (;;) {

@@ -4,10 +4,10 @@ import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { type Due, dueOf, payloadBytes, type Search } from './due.ts'
 
-// A delivery of an ordered webhook is blocked while the queue has an earlier one of its record, or one in flight. A search
-// postpones the blocked ones that it meets, so that the next search does not read them again. The end of a delivery
-// makes the next one of its record due. Claims and outcomes of an ordered webhook lock its row, so on PostgreSQL they do
-// not overlap.
+// A delivery of an ordered webhook is blocked while an earlier one of its record is queued, or any one is in flight. A
+// search postpones the blocked ones that it finds, so that the next search does not read them again. The end of a
+// delivery makes the next one of its record due. Claims and outcomes of an ordered webhook lock its row, so on
+// PostgreSQL they do not overlap.
 
 const sameRecord = (alias: string) =>
   sql`${sql.ref(`${alias}.webhook_id`)} = q.webhook_id AND ${sql.ref(`${alias}.record_key`)} = q.record_key`
@@ -23,7 +23,7 @@ const lookAhead = prepare((db, p: Search) =>
   dueOf(db, p).select(['q.run_at_ms', 'q.record_key']).select(blockedUntil.as('blocked_until_ms')),
 )
 
-// A search reads at most this many rows, so that a long queue of one record does not delay a transaction.
+// The most rows that a search reads. So a long queue of one record does not delay a transaction.
 const rows_at_once = 200
 const max_reads = 10
 

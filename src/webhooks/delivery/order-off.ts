@@ -3,8 +3,8 @@ import { type Db, transaction } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 
-// When the order of a webhook is turned off, rows of its queue still wait for earlier rows of their record. They become plain
-// rows here, a batch at a time.
+// A webhook that is no longer ordered still has rows that wait for earlier rows of their record. They become plain rows
+// here, a batch at a time.
 
 const release_batch = 200
 
@@ -30,8 +30,8 @@ export const releaseSome = (db: Db, webhook: Webhook, elapsed_ms: number): Promi
   })
 
 /**
- * The same in a transaction that has locked the webhook. A row that waits for its own retry keeps its time, and one in flight its
- * record, until it is due again.
+ * The same in a transaction that has locked the webhook. A row that waits for its own retry keeps its time. A row in
+ * flight keeps its record until it is due again.
  */
 export async function release(tx: Db, { workspace_id, webhook_id }: Webhook, elapsed_ms: number) {
   const of_postgres = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``

@@ -52,7 +52,7 @@ export function createOutcomes(options: Options) {
     writing = false
   }
 
-  // Waits while each turn of the event loop adds an outcome, at most 20 turns, so that they share a commit.
+  // Waits while each turn of the event loop adds an outcome, at most 20 turns. So they share a commit.
   async function collect(): Promise<void> {
     for (let turns = 0, before = 0; turns < max_turns && waiting.length > before; turns++) {
       before = waiting.length

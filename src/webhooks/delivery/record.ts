@@ -74,8 +74,8 @@ const logged = ({ claim, outcome }: Ended) => ({
 const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id: 'text!' } as const
 
 // The fence: select only rows that still have our claim_id. PostgreSQL locks them until the commit, in the order of the
-// given rows. It looks up each by the primary key, whatever it knows of the queue: `IS NOT DISTINCT FROM` keeps it from the
-// index of claimed rows.
+// given rows. `IS NOT DISTINCT FROM` excludes the index of claimed rows. So PostgreSQL looks up each row by the primary
+// key, also with old statistics of the queue.
 const heldOf = prepareRows(claim_columns, (db, { row, rows }) => {
   const is_held = sql`workspace_id = ${row.workspace_id} AND delivery_id = ${row.delivery_id}
     AND claim_id IS NOT DISTINCT FROM ${row.claim_id}`

@@ -14,8 +14,8 @@ type Keys = { secret_key: string | null; secret_key_old: string | null }
 
 /**
  * Replaces a data folder's database, and its key if the backup has one. Returns the names of the files that keep the
- * old ones. Throws, and changes nothing, if a server runs, if the key cannot open the secrets, or if the file is
- * incomplete or of a newer version. `secret_key` and the one before are settings or null.
+ * old ones. Throws if a server runs, or if the key cannot open the secrets. Throws if the file is incomplete or of a
+ * newer version. Then nothing is changed. `secret_key` and the one before are settings or null.
  */
 export async function restoreBackup(
   data_dir: string,
