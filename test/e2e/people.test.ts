@@ -144,6 +144,9 @@ test('an invitation makes a member, who may not do what the role does not allow,
 
   await page.goto(`${web.rapport.url}/invitation#${token}`)
   await page.getByText('It was used or taken back, or it is too old.').waitFor()
+  // The link leads somebody who is signed in to the app.
+  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Profile: Rita Reader' }).waitFor()
 })
 
 test('an invitation is accepted with the account that somebody has', async (t) => {

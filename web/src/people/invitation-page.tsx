@@ -9,7 +9,7 @@ import { useEnter } from './enter.ts'
 import { guessDefaults } from './guesses.ts'
 import { EmailInput, LanguageInput, NameInput, Password, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
-import { OpenForm, OpenNote, OpenPage } from './open-page.tsx'
+import { DeadEnd, OpenForm, OpenNote, OpenPage } from './open-page.tsx'
 import { waitText } from './wait-text.ts'
 
 const lookUp = (token: string, signal: AbortSignal) =>
@@ -28,9 +28,9 @@ export function InvitationPage() {
     // Read once: a failed refetch must not remove the form with its text.
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (token === null) return <OpenPage title={t.people.link_over} text={t.people.link_incomplete} />
+  if (token === null) return <DeadEnd title={t.people.link_over} text={t.people.link_incomplete} />
   if (error instanceof Problem && refusesToken(error))
-    return <OpenPage title={t.people.link_over} text={t.people.invitation_over} />
+    return <DeadEnd title={t.people.link_over} text={t.people.invitation_over} />
   if (error)
     return (
       <OpenPage title={t.people.invitation_action}>

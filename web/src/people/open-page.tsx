@@ -1,5 +1,6 @@
 import { Alert, Button, Stack, Title } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Problem } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -27,6 +28,18 @@ export function OpenPage({ title, text, children }: Props) {
         </div>
       </main>
     </div>
+  )
+}
+
+/** A page that leads to the sign-in, because there is nothing to do on it. */
+export function DeadEnd({ title, text }: { title: string; text: string }) {
+  const t = useTexts()
+  return (
+    <OpenPage title={title} text={text}>
+      <Button component={Link} to="/sign-in" size="sm" mt="lg" fullWidth>
+        {t.people.sign_in}
+      </Button>
+    </OpenPage>
   )
 }
 

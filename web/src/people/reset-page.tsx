@@ -3,14 +3,14 @@ import { useTexts } from '../texts/texts.ts'
 import { useEnter } from './enter.ts'
 import { NewPassword } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
-import { OpenForm, OpenPage } from './open-page.tsx'
+import { DeadEnd, OpenForm, OpenPage } from './open-page.tsx'
 
 /** Sets a new password by a reset link. */
 export function ResetPage() {
   const t = useTexts()
   const token = useLinkToken()
   const enter = useEnter()
-  if (token === null) return <OpenPage title={t.people.link_over} text={t.people.link_incomplete} />
+  if (token === null) return <DeadEnd title={t.people.link_over} text={t.people.link_incomplete} />
   return (
     <OpenPage title={t.people.reset_title} text={t.people.reset_text}>
       <OpenForm

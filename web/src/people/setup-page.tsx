@@ -1,6 +1,5 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { inWords } from '../app/problems.tsx'
@@ -9,7 +8,7 @@ import { useEnter } from './enter.ts'
 import { guessDefaults } from './guesses.ts'
 import { CurrencyInput, EmailInput, LanguageInput, NameInput, NewPassword, ZoneInput } from './inputs.tsx'
 import { refusesToken, useLinkToken } from './link-token.ts'
-import { OpenForm, OpenPage } from './open-page.tsx'
+import { DeadEnd, OpenForm, OpenPage } from './open-page.tsx'
 
 /** Creates the first account and its workspace, by the link from the terminal. */
 export function SetupPage() {
@@ -20,13 +19,7 @@ export function SetupPage() {
     queryFn: ({ signal }) => dataOf(api.GET('/api/v1/setup', { signal })),
   })
   if (setup.data && !setup.data.needed)
-    return (
-      <OpenPage title={t.people.setup_done} text={t.people.setup_done_text}>
-        <Button component={Link} to="/sign-in" size="sm" mt="lg" fullWidth>
-          {t.people.sign_in}
-        </Button>
-      </OpenPage>
-    )
+    return <DeadEnd title={t.people.setup_done} text={t.people.setup_done_text} />
   if (!token) return <OpenPage title={t.people.setup_needed} text={t.people.setup_needed_text} />
   return <Setup token={token} />
 }
