@@ -3,16 +3,15 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Engine, root, runNode, withEngine } from '../engines.ts'
-import { marksOf } from '../suite/files.ts'
 import type { Reported } from './report.ts'
 import type { Result } from './reporter.ts'
 import { type Fault, patternOf } from './table.ts'
 
-// The other files that measure how long something takes run beside others in the suite, but not here.
+// Files that measure how long something takes run beside others in the suite, but not here.
 const timed = /\.fault\.ts$|faults\/history|delivery\/(connector|deliver|resolve)\.test|webhooks-delivery/
 
 /** Whether nothing may run beside a file. */
-const isAlone = (file: string) => timed.test(file) || marksOf(file).includes('alone')
+const isAlone = (file: string) => timed.test(file)
 
 const of_one_engine: [folder: RegExp, engine: Engine][] = [
   [/\/sqlite\//, 'sqlite'],

@@ -16,14 +16,13 @@ const all = [
 const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
 
 /**
- * What the first lines of a test file may say of how it is run: `// runs: once, alone`.
+ * What the first lines of a test file may say of how it is run: `// runs: once, long`.
  * - once: it opens no database, or what it states does not depend on the engine. All others run on both engines.
  * - apart: in a process of its own, because it measures or changes what a process has.
- * - alone: apart, and nothing runs beside it, because it measures how long something takes.
  * - long: it takes more than 10 s, so it is among the first.
  * - source: it is apart, and on SQLite the processes that it starts run the sources, also in a run of all tests.
  */
-export const marks = ['once', 'apart', 'alone', 'long', 'source'] as const
+export const marks = ['once', 'apart', 'long', 'source'] as const
 export type Mark = (typeof marks)[number]
 
 /** A test file, with what its own process has in its environment beside what the others have. */

@@ -38,7 +38,6 @@ export async function runFiles(
     for (let run = nextOf(queues); run; run = nextOf(queues)) await run()
   })
   await Promise.all(workers)
-  for (const { runAlone } of queues) await runAlone()
   if (batches.some(({ name }) => name)) keepDurations()
   return queues.map(({ outcome }) => outcome)
 }
@@ -54,9 +53,8 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
   const run = (queue: TestFile[], own: Env = {}) =>
     runWorker(queue, { ...batch, env: { ...batch.env, ...own } }, outcome, { ...wishes, tell: said })
   const marked = (mark: Mark) => files.filter(({ marks }) => marks.includes(mark))
-  const alone = marked('alone')
-  const apart = [...marked('apart'), ...marked('source')].filter((file) => !alone.includes(file))
-  const others = files.filter((file) => !alone.includes(file) && !apart.includes(file))
+  const apart = [...marked('apart'), ...marked('source')]
+  const others = files.filter((file) => !apart.includes(file))
   // The end of the suite waits for no file that has just begun.
   for (const some of [apart, others]) longestFirst(some, name)
   let processes = 0
@@ -70,9 +68,6 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
       const file = apart.shift()
       processes++
       return () => (file ? run([file], file.env) : run(others)).finally(() => processes--)
-    },
-    async runAlone() {
-      for (const file of alone) await run([file], file.env)
     },
   }
 }
