@@ -50,7 +50,7 @@ test('a file that hangs is ended and fails with its name, and the others run', a
 })
 
 test('a file that ends its process, cannot be loaded, or fails before or after its tests, fails with its name', async () => {
-  const { passed, failures } = await run({
+  const { passed, failures, said } = await run({
     'ends.test.mjs': "test('ends', () => process.exit(0))",
     'loads.test.mjs': "import './nothing.mjs'",
     'before.test.mjs': "before(() => { throw new Error('no') }); test('one', () => {})",
@@ -58,6 +58,8 @@ test('a file that ends its process, cannot be loaded, or fails before or after i
     'later.test.mjs':
       "test('three', () => void setTimeout(() => { throw new Error('late') }, 10)); test('four', (t, done) => setTimeout(done, 100))",
     'fails.test.mjs': "test('five', () => { throw new Error('said') })",
+    'waits.test.mjs':
+      "test('six', (t, done) => { setTimeout(() => Promise.reject(new Error('lost'))); setTimeout(done, 100) })",
   })
   const files = new Set(failures.map((text) => /\w+\.test\.mjs/.exec(text)?.[0]))
   assert.deepEqual(
@@ -69,10 +71,13 @@ test('a file that ends its process, cannot be loaded, or fails before or after i
       'fails.test.mjs',
       'later.test.mjs',
       'loads.test.mjs',
+      'waits.test.mjs',
     ],
     failures.join('\n'),
   )
-  assert.equal(passed, 3)
+  assert.equal(passed, 4)
+  assert.match(said, /Error: late/)
+  assert.match(said, /Error: lost/)
 })
 
 test('what tests leave running is told, and fails', async () => {

@@ -74,7 +74,14 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
 type Queue = ReturnType<typeof createQueue>
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-const words = [`--test-timeout=${test_ms}`, `--test-reporter=${here('reporter.ts')}`, here('worker.ts')]
+const words = [
+  `--import=${new URL('test-hook.ts', import.meta.url)}`,
+  // What tests leave in the heap is small, and a collection of all garbage reads the whole service.
+  '--initial-old-space-size=512',
+  `--test-timeout=${test_ms}`,
+  `--test-reporter=${here('reporter.ts')}`,
+  here('worker.ts'),
+]
 
 /** Takes files off the queue and runs them in one process, until there are no more or one of them has ended it. */
 async function runWorker(
@@ -134,7 +141,9 @@ function createTurn(
   let test = ''
   let over = false
   const fail = (name: string, text: string) => {
-    failures.push(`${name}\n${text}`.trim().replaceAll(/^/gm, '  '))
+    const said = `${name}\n${text}`.trim().replaceAll(/^/gm, '  ')
+    if (over) tell(`\n${said}\n`)
+    failures.push(said)
     outcome.failures.push([file, name].filter(Boolean).join(': '))
   }
   const end = () => {

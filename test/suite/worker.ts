@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe } from 'node:test'
+import { inspect } from 'node:util'
 import { root } from '../engines.ts'
+import type { Told } from './reporter.ts'
 
 // A process that runs one test file after the other, as its parent names them: most of what a file costs is to load the
 // service and to compile it. reporter.ts tells the parent how each one went.
@@ -16,6 +18,18 @@ process.on('message', (order: Order) => {
   // Loaded at once, so that its tests are this suite's, and its hooks too.
   describe(file, () => void require(join(root, file)))
 })
+
+// node:test does not know which test an error belongs to that no test waited for (test-hook.ts).
+for (const event of ['uncaughtException', 'unhandledRejection'])
+  process.on(event, (error) => {
+    const told: Told = {
+      told: 'fail',
+      name: 'an error that no test waited for',
+      place: '',
+      error: inspect(error),
+    }
+    if (process.connected) process.send?.(told)
+  })
 
 function leave(farewell_ms: number) {
   process.disconnect()
