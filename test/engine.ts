@@ -21,6 +21,12 @@ const server = () => {
 const nameOf = (data_dir: string) =>
   `${server().template}_${createHash('sha256').update(data_dir).digest('hex').slice(0, 16)}`
 
+/**
+ * Settings of services that tests start. Each opens its whole pool at the start, and each connection costs PostgreSQL a
+ * process that has read no catalogue yet.
+ */
+export const small_pool = { DATABASE_POOL_SIZE: '4' }
+
 const made = new Map<string, Promise<string>>()
 
 /**

@@ -7,7 +7,7 @@ import type { GivenClock } from '../src/db/service-clock.ts'
 import type { Timing } from '../src/jobs/run.ts'
 import { type ProcessRole, startServer } from '../src/server.ts'
 import { folderFiles } from '../src/web/files.ts'
-import { removeScratch, settingsOf, spareMigration } from './engine.ts'
+import { removeScratch, settingsOf, small_pool, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
 import { sendRequest } from './http-request.ts'
 
@@ -87,6 +87,7 @@ export async function startRapport({ clock, removal, roles, env = {}, data_dir, 
   const config = readConfig({
     PORT: '0',
     ...(await settingsOf(folder)),
+    ...small_pool,
     RATE_LIMIT_PER_SECOND: '0',
     BOOKING_RATE_PER_SECOND: '0',
     OPEN_RATE_PER_SECOND: '0',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { settingsOf } from './engine.ts'
+import { settingsOf, small_pool } from './engine.ts'
 
 // test/run.ts says which of the two runs.
 const entry = process.env.RAPPORT_RUN === 'bundle' ? '../dist/main.js' : '../src/main.ts'
@@ -19,6 +19,7 @@ type Env = Record<string, string>
 const environment = async (env: Env) => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
+  ...small_pool,
   ...(env.DATA_DIR && (await settingsOf(env.DATA_DIR))),
   ...env,
 })
