@@ -202,7 +202,9 @@ describe('what arrives', () => {
       200,
     )
     await pause(50)
-    assert.equal(receiver.received.length, 2)
+    // On a busy machine, an attempt may take too long and be repeated.
+    const ids = receiver.received.map((one) => one.headers['x-service-delivery'])
+    assert.equal(new Set(ids).size, 2)
     assert.equal((await log(call)).length, 2)
   })
 

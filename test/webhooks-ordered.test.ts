@@ -115,7 +115,7 @@ test('a delivery that fails holds back its record, until it has failed for good,
     bad ||= eventOf(request).sequence
     const is_retry = seen.some(({ sequence }) => sequence === eventOf(request).sequence)
     const answer = answering(request, number) as Exclude<Answer, string>
-    return is_retry ? { ...answer, after: released.promise } : answer
+    return is_retry ? { ...answer, after: Promise.all([answer.after, released.promise]) } : answer
   }
   const { id } = await register(call, {
     url: receiver.url,
