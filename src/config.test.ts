@@ -54,7 +54,7 @@ test('without any variable the settings are those of the documentation', () => {
   })
 })
 
-test('variables are read, trimmed; an empty one is as good as none', () => {
+test('variables are trimmed; an empty one counts as absent', () => {
   const config = readConfig({
     PORT: ' 0 ',
     HOST: '0.0.0.0',
@@ -212,7 +212,7 @@ test('a secret may be in a file, which the variable with _FILE names', (t) => {
   refused({ DATABASE_URL_FILE: url }, /^DATABASE_URL must be a URL such as (?!.*pass@db).*\.$/)
 })
 
-test('all problems are told at once, a line each, and no value of a secret is in them', () => {
+test('all problems are reported at once, a line each, without values of secrets', () => {
   const env = {
     PORT: 'x',
     DATABASE_URL: 'postgre://user:hunter2@db/crm',

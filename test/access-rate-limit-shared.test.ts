@@ -59,7 +59,7 @@ test('processes share the burst of a key: twice the rate, however they divide it
   assert.deepEqual([one.lines, two.lines], [[], []])
 })
 
-test('processes together get the rate and no more, once the burst is used up', async (t) => {
+test('after the burst, all processes together get exactly the rate', async (t) => {
   const { url } = await startRedis(t)
   const processes = [await oneProcess(t, url, 20), await oneProcess(t, url, 20)]
   await flood(processes, 'key', 100)
@@ -223,7 +223,7 @@ test('a service starts and limits by itself when Redis is not there, or never an
   assert.equal(late.lines.length, 2)
 })
 
-test('an address that is none of Redis is told in the log without its password, and limits per process remain', async (t) => {
+test('an address that is not a Redis server is logged without its password, and limits per process remain', async (t) => {
   const process = await oneProcess(t, 'redis://user:secret@127.0.0.1:1/not-a-number', 20)
   assert.equal(process.limiter, null)
   assert.match(process.lines.join(), /^REDIS_URL is not a Redis address/)

@@ -79,7 +79,7 @@ test('every answer to a key counts, refusals too; each key has its own allowance
   refused(await reader.call('GET', path), 429, 'rate_limited')
 })
 
-test('what needs no key is not limited, and a wrong key is told nothing about limits', async (t) => {
+test('routes without a key are not limited, and an answer to a wrong key has no limits', async (t) => {
   const { call, url, close } = await limited(1)
   t.after(close)
   for (let index = 0; index < 3; index++) await call('GET', path)

@@ -206,7 +206,7 @@ test("a reference to another workspace's record is 422 not_found, like one to a 
   )
 })
 
-test("a change is told to its own workspace's webhooks alone", async () => {
+test('only the webhooks of its own workspace get a change', async () => {
   const everywhere = { name: 'Hook', url, events: ['company.created', 'company.updated', 'company.deleted'] }
   const foreign = await made(other, 'webhooks', everywhere)
   const mine = await made(call, 'webhooks', everywhere)

@@ -229,7 +229,7 @@ describe('scopes', () => {
     assert.equal((await call('GET', path)).text, text)
   })
 
-  test('problems of a body are told to a key that may write', async () => {
+  test('a key that may write gets the problems of its body', async () => {
     const { call: mine } = await makeKey(rapport, { scopes: ['companies:write'] })
     assert.deepEqual(problems(await mine('POST', path, {})), { name: 'required' })
   })

@@ -183,7 +183,7 @@ test('the stages of a deal that were changed more than 2,000 times come in parts
   })
 })
 
-test('a delivery shows a large body once, in its newest attempt; a small one stands in every attempt', async (t) => {
+test('a delivery shows a large body once, in its newest attempt, and a small one in every attempt', async (t) => {
   const receiver = await startReceiver({ answer: { status: 500 } })
   t.after(() => receiver.close())
   const events = ['appointment.updated', 'company.created']

@@ -393,7 +393,7 @@ test('every row of the table has files', () => {
     )
 })
 
-test('the rules of deals know no clock and no chance', () => {
+test('the rules of deals use no clock and no random values', () => {
   for (const file of ['src/resources/deals/stages.ts', 'src/resources/decimal.ts'])
     assert.doesNotMatch(read(file), /\bDate\b|Math\.random|crypto|await|process/)
 })

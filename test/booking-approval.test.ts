@@ -136,7 +136,7 @@ test('a visitor moves and withdraws a request as an appointment, without an even
   assert.deepEqual(await namesOf(appointment.id), [])
 })
 
-test('a request that nobody answers lapses after 48 hours, or at its start, and can be accepted no more', async () => {
+test('a request without an answer lapses after 48 hours, or at its start, and can no longer be accepted', async () => {
   const { slug } = await page()
   const long = await ask(slug, 10)
   const soon = await ask(slug, 3)

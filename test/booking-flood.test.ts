@@ -86,7 +86,7 @@ test('an open booking of an e-mail ends at its start', async () => {
   assert.equal((await book(slug, email, somewhere())).status, 303)
 })
 
-test('one address books at most 10 times a day on a page, with whatever e-mails; it is told when it may again', async () => {
+test('one address books at most 10 times a day on a page, with any e-mails; the answer says when to try again', async () => {
   const { slug } = await page()
   const address = somewhere()
   const statuses = []

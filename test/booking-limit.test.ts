@@ -5,7 +5,7 @@ import { startRapport, turnableClock } from './harness.ts'
 
 const clock = turnableClock()
 
-test('an address may ask so often and no more, a page says when to come back, and nobody else is limited by it', async (t) => {
+test('above its limit an address gets a page that says when to try again, and other addresses are not limited', async (t) => {
   const env = { BOOKING_RATE_PER_SECOND: '3', TRUSTED_PROXIES: '127.0.0.0/8' }
   const rapport = await startRapport({ clock, env })
   t.after(() => rapport.close())

@@ -276,7 +276,7 @@ test('a form whose appointment went to the trash books another one with another 
   assert.deepEqual(await Promise.all(links.map(async (link) => (await get(link)).status)), [404, 200, 404])
 })
 
-test('a move to a time of another length than was shown is told first, and done when it is confirmed', async () => {
+test('a move to a time of another length than was shown asks first, and is done when it is confirmed', async () => {
   const { link, get, post, page, read } = await booked()
   const to = inHours(40)
   const form = await get(`${link}/move?slot=${to}`)

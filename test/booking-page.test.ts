@@ -60,7 +60,7 @@ test('the zone that is asked for is the zone of every time, on the day that it i
   assert.match(details.text, /09:00–09:30 Europe\/Berlin/)
 })
 
-test('an hour that comes twice is told apart by its offset, and each of its times is booked as itself', async () => {
+test('an hour that comes twice is shown with its offset, and each of its times can be booked', async () => {
   const open = [{ from: '01:00', to: '04:00' }]
   const { get, post, path, page } = await openPage({
     time_zone: 'America/New_York',
@@ -205,7 +205,7 @@ test('a taken time answers 409 with the next free ones and what was typed; one o
   )
 })
 
-test('what the page offers no more is not said to be taken, and another length than was shown is told first', async () => {
+test('a time that is no longer offered is not called taken, and a changed length is shown first', async () => {
   const { path, post, get, page } = await openPage()
   const change = (fields: object) => rapport.call('PUT', `/api/v1/booking-pages/${page.id}`, fields)
   const form = await get(`${path}?slot=${monday}`)
@@ -235,7 +235,7 @@ test('what the page offers no more is not said to be taken, and another length t
   assert.equal((await appointmentsOf(page))[0].end_at, '2026-11-23T10:00:00.000Z')
 })
 
-test('what is wrong with a form is told all at once, at the fields, and nothing is booked', async () => {
+test('all problems of a form are shown at once, at the fields, and nothing is booked', async () => {
   const { path, post, page } = await openPage()
   const typed = {
     first_name: ' ',
@@ -337,7 +337,7 @@ test('no text of anybody becomes HTML: title, description, slug, zone, typed fie
   }
 })
 
-test('pages allow nothing but this server, are kept by nobody, and their assets for ever', async () => {
+test('pages allow only this server and are not cached; their assets are cached without a limit', async () => {
   const { path, get } = await openPage()
   const page = await get(path)
   const policy = page.headers.get('content-security-policy') ?? ''

@@ -18,7 +18,7 @@ async function scheduled(page: { id: number }): Promise<Made[]> {
   return (await rapport.call('GET', `/api/v1/appointments?${query}`)).body.data
 }
 
-test('of fifty that book one time at once, one is booked and forty-nine are told and offered the next ones', async () => {
+test('of fifty concurrent bookings of one time, one is made, and forty-nine are offered the next times', async () => {
   const page = await makePage(rapport, { slug: 'race' })
   const { post } = visitor(rapport.url)
   const slot = '2026-11-23T09:00:00.000Z'
@@ -114,7 +114,7 @@ test('many that move to one time at once: one is there, the others stay where th
   assert.equal(starts.filter((start) => start === target).length, 1)
 })
 
-test('every time that a page offers can be booked, is then offered no more, and no two of them overlap', async () => {
+test('every time that a page offers can be booked, is then no longer offered, and no two of them overlap', async () => {
   let number = 0
   const { get, post } = visitor(rapport.url)
   const rules = fc.record({

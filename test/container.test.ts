@@ -84,7 +84,7 @@ test('the build of the image gets every file that the build reads', () => {
   assert.deepEqual(missing, [])
 })
 
-test('the image runs as a user that is not root, told by number', () => {
+test('the image runs as a user that is not root, given by number', () => {
   assert.match(instructions('USER').at(-1) ?? '', /^[1-9]\d*:[1-9]\d*$/)
 })
 

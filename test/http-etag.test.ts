@@ -128,7 +128,7 @@ test('If-Match with another tag is 412 and changes nothing; a weak tag never mat
   await stored.close()
 })
 
-test('of two who edit what they read, the second is told instead of overwriting', async () => {
+test('of two people who edit what they read, the second gets 412 instead of overwriting', async () => {
   const { at, etag } = await make()
   const edits = ['first', 'second'].map((phone) => call('PUT', at, { phone }, { 'if-match': etag }))
   const statuses = (await Promise.all(edits)).map(({ status }) => status).sort()

@@ -50,7 +50,7 @@ describe('the own account', () => {
     assert.equal((await call('PUT', '/profile', (await call('GET', '/profile')).body.data)).status, 200)
   })
 
-  test('a change of the account is told in every workspace where the person is', async () => {
+  test('a change of the account is in the audit log of every workspace of the person', async () => {
     const { call, id } = await join(ada, rapport.url, 'admin')
     assert.equal((await call('POST', '/workspaces', { name: 'Elsewhere' })).status, 201)
     await call('PUT', '/profile', { name: 'Grace M. Hopper' })
@@ -78,7 +78,7 @@ describe('the own account', () => {
     assert.deepEqual(problems(reply), { token: 'not_valid' })
   })
 
-  test('changes are told with the name of who made them', async () => {
+  test('the audit log names the person who made a change, also after they left', async () => {
     const { call, id } = await join(ada, rapport.url, 'member')
     const company = (await call('POST', '/companies', { name: 'Acme' })).body.data
     const [entry] = (await ada('GET', `/audit-log?kind=companies&record_id=${company.id}`)).body.data
@@ -106,7 +106,7 @@ describe('workspaces', () => {
     })
   })
 
-  test('an admin who makes another workspace is its owner, is in it at once, and stays what he is elsewhere', async () => {
+  test('an admin who makes another workspace is its owner, is in it at once, and keeps their role elsewhere', async () => {
     const { call } = await join(ada, rapport.url, 'admin')
     const first = await call('POST', '/workspaces', { name: 'Own', currency: 'JPY' })
     assert.equal(first.status, 201, first.text)

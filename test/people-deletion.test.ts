@@ -87,7 +87,7 @@ describe('a person deletes the own account', () => {
     assert.ok(body.data.id)
   })
 
-  test('and invitations to them that were revoked or have expired tell of them no more, in no workspace', async () => {
+  test('and revoked or expired invitations to them no longer name them, in any workspace', async () => {
     const { call, mark, email } = await known()
     const { call: host } = await join(ada, rapport.url, 'admin')
     assert.equal((await host('POST', '/workspaces', { name: 'Never joined' })).status, 201)
@@ -152,7 +152,7 @@ describe('a person deletes the own account', () => {
     assert.notEqual(again.id, id)
   })
 
-  test('the only owner of a workspace is told to make somebody else an owner first', async () => {
+  test('the only owner of a workspace must make another member an owner first', async () => {
     const { call } = await join(ada, rapport.url, 'admin')
     assert.equal((await call('POST', '/workspaces', { name: 'Alone here' })).status, 201)
     const { message } = refused(await remove(call), 409, 'conflict')
@@ -264,7 +264,7 @@ describe('rapport people delete', () => {
     assert.equal((await signIn(rapport.url, email, 'a second password')).reply.status, 200)
   })
 
-  test('leaves a workspace without an owner only when it is told to', async () => {
+  test('leaves a workspace without an owner only if the request says so', async () => {
     const { call, email } = await join(ada, rapport.url, 'admin')
     assert.equal((await call('POST', '/workspaces', { name: 'Lonely' })).status, 201)
     const refusal = await run('people', 'delete', email)

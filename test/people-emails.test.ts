@@ -33,7 +33,7 @@ const accept = (token: string, body: object) =>
   stranger()('POST', '/invitations/accept', { token, name: 'Somebody', ...body })
 const enter = (email: string, given: string) => stranger()('POST', '/session', { email, password: given })
 
-describe('an account belongs to whoever holds the invitation', () => {
+describe('an account belongs to the holder of the invitation', () => {
   test('the real person joins with a password of their own, although somebody has taken the e-mail', async () => {
     const mallory = await outsider('Mallory’s')
     const email = 'victim@example.com'

@@ -117,7 +117,7 @@ describe('guessing', () => {
     )
   })
 
-  test('a token that is no text, or nothing, is told as one that is not valid', async () => {
+  test('a missing token, or one that is not a text, gets the answer of an invalid one', async () => {
     const call = from('203.0.113.60')
     const rest = { name: 'Eve', password }
     for (const token of ['', null, 123, ['x'], { a: 1 }, undefined])

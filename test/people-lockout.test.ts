@@ -178,7 +178,7 @@ describe('the cookie by which a browser is known', () => {
       if ((await call('POST', '/session', { email, password: 'wrong password' })).status === 429) return n
   }
 
-  test('gives its own five tries to whoever has a copy of it, signs nobody in, and counts nowhere else', async () => {
+  test('gives five tries of its own to anybody with a copy of it, signs nobody in, and counts nowhere else', async () => {
     const { call, email } = await join(ada, rapport.url, 'member')
     const thief = browser(rapport.url)
     thief.plantMark(call.mark())

@@ -160,7 +160,7 @@ describe('invitations', () => {
     assert.equal((await once(105, mate)).status, 201)
   })
 
-  test('what somebody offered ends when he may not offer it any more', async () => {
+  test('an invitation ends when its maker may no longer make it', async () => {
     const { call: admin, id } = await join(ada, rapport.url, 'admin')
     const offered = await invite(admin, 'admin', 'offered@example.com')
     assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)
@@ -249,7 +249,7 @@ describe('the keys of a member', () => {
   const number = async (id: string) =>
     (await ada('GET', `/keys?made_by=${id}&live=true&per_page=1`)).body.meta.total
 
-  test('they stay when he goes or may make none any more', async () => {
+  test('they stay when the member leaves or may no longer make keys', async () => {
     const { id, keys } = await makes()
     assert.equal((await ada('PUT', `/members/${id}`, { role: 'member' })).status, 200)
     assert.equal((await ada('DELETE', `/members/${id}`)).status, 200)
@@ -257,7 +257,7 @@ describe('the keys of a member', () => {
     assert.equal(await number(id), 1)
   })
 
-  test('they end with those that they have made when his removal says so', async () => {
+  test('they end with the keys that they have made if the removal says so', async () => {
     const { id, keys } = await makes()
     assert.equal((await ada('DELETE', `/members/${id}?revoke_keys=true`)).status, 200)
     assert.deepEqual(await revoked(keys), [true, true])
@@ -266,7 +266,7 @@ describe('the keys of a member', () => {
     assert.deepEqual([entry.action, entry.actor.id], ['revoked', ada_id])
   })
 
-  test('they end when the change of his role says so, also when it comes later than the role', async () => {
+  test('they end if the change of the role says so, also after the change of the role', async () => {
     const { id, keys } = await makes()
     assert.equal((await ada('PUT', `/members/${id}`, { role: 'member', revoke_keys: false })).status, 200)
     assert.deepEqual(await revoked(keys), [false, false])

@@ -53,7 +53,7 @@ describe('the second look', () => {
     })
   }
 
-  test('who is no admin any more makes no key, workspace, invitation or webhook from that moment on', async () => {
+  test('a former admin makes no key, workspace, invitation or webhook from that moment on', async () => {
     for (const name of [
       'POST /keys',
       'POST /workspaces',

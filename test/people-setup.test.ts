@@ -60,7 +60,7 @@ test('the link makes the owner of the workspace that the start has made, once, a
   refused(await browser(rapport.url)('POST', '/setup', { ...first, token }), 409, 'conflict')
 })
 
-test('of two at once one makes the account, and the other one is told that there is one', async (t) => {
+test('of two concurrent set-ups one makes the account, and the other one is 409', async (t) => {
   const rapport = await startRapport()
   t.after(() => rapport.close())
   const token = setupToken(rapport)

@@ -85,7 +85,7 @@ test('a key can end at a day or a time in the future, and at nothing else', asyn
   assert.equal(past.code, 1)
 })
 
-test('with several workspaces a key needs to be told which, and belongs to that one', async (t) => {
+test('with several workspaces, a new key needs the name of one, and belongs to it', async (t) => {
   const data_dir = scratchFolder(t)
   const first = await run(data_dir, 'workspaces', 'create', '--name', 'North')
   const second = await run(data_dir, 'workspaces', 'create', '--name', 'South')

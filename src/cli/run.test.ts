@@ -84,7 +84,7 @@ test('config shows every setting and hides secrets', async () => {
   assert.ok(!out.includes('very-secret'))
 })
 
-test('every problem with the settings is told at once, and exits with 1', async () => {
+test('every problem with the settings is reported at once, and exits with 1', async () => {
   const env = { PORT: 'none', LOG_LEVEL: 'loud' }
   for (const words of [['config'], ['serve'], ['keys', 'list']]) {
     const { code, err } = await run(words, env)

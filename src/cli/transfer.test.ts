@@ -85,7 +85,7 @@ test('an import is followed to its end although the server is away or busy meanw
   assert.equal(polls, 3)
 })
 
-test('a missing key, an unknown resource and a server that is away are told', async (t) => {
+test('a missing key, an unknown resource and an unreachable server are reported', async (t) => {
   const file = join(scratchFolder(t), 'x.csv')
   writeFileSync(file, 'name\nx\n')
   assert.match(
@@ -102,7 +102,7 @@ test('a missing key, an unknown resource and a server that is away are told', as
   assert.match(away.errors[0] ?? '', /cannot be reached/)
 })
 
-test('a large file that the service refuses before its end is told by its reason', async (t) => {
+test('a large file that the service refuses before its end is reported with the reason', async (t) => {
   const file = join(scratchFolder(t), 'large.csv')
   writeFileSync(file, `name\n${'x'.repeat(99)}\n`.repeat(400_000))
   for (const [key, why] of [

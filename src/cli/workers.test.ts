@@ -117,11 +117,11 @@ test('a process that dies is replaced, and the others go on meanwhile', async (t
   const before = service.workers()
   const [victim = 0] = before
   process.kill(victim, 'SIGKILL')
-  const told = new RegExp(`process ${victim} ended \\(SIGKILL\\): starting another one`)
+  const replaced = new RegExp(`process ${victim} ended \\(SIGKILL\\): starting another one`)
   // Until then, it may be given a connection, which then hangs.
   await until(
     async () => service.complaints(),
-    (text) => told.test(text),
+    (text) => replaced.test(text),
   )
   for (let n = 0; n < 10; n++) assert.equal(await fresh(service.url, service.key), 200)
   await until(
@@ -212,7 +212,7 @@ test('kill -9 of the first process leaves none of the others behind', async (t) 
   assert.equal(await again.end('SIGTERM'), 0)
 })
 
-test('a start that cannot serve ends all processes and is told once', async (t) => {
+test('a start that cannot serve ends all processes and is reported once', async (t) => {
   const service = steady
   const { port } = new URL(service.url)
   const { code, stderr } = await runRapport(['serve'], { ...two, DATA_DIR: scratchFolder(t), PORT: port })

@@ -92,7 +92,7 @@ test('each operator is met by exactly the values that the table says', () => {
   }
 })
 
-test('all conditions must hold, and the first that does not is told with the value that it saw', () => {
+test('all conditions must hold, and the first that does not is returned with the value that it saw', () => {
   const [won, large, by_person] = [
     { field: 'data.stage', op: 'eq', value: 'won' },
     { field: 'data.value', op: 'gte', value: 20_000 },

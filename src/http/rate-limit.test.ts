@@ -28,7 +28,7 @@ test('no window of time, however the requests fall, lets through more than the b
   )
 })
 
-test('whoever keeps to the rate is never refused', () => {
+test('a caller within the rate is never refused', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 2000 }), (per_second, count) => {
       let now = 1e12

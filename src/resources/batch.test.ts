@@ -117,7 +117,7 @@ describe('an atomic batch', () => {
   })
 })
 
-test('an unknown key of a batch or of an item is told from a field of the record, with the keys that exist', async () => {
+test('an error distinguishes an unknown key of a batch or an item from a field of the record, and names the existing keys', async () => {
   const messageOf = async (reply: Promise<Reply>) => (await reply).body.error.fields[0].message
   assert.equal(
     await messageOf(send([{ op: 'create', data: name, if_match: 'x' }])),

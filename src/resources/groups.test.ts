@@ -202,7 +202,7 @@ test('the filter of a group finds its records also when the value is the text nu
   }
 })
 
-test('groups need the scope of the list and stay in the workspace; a wrong parameter is told', async () => {
+test('groups need the scope of the list and stay in the workspace; an invalid parameter is an error', async () => {
   const reader = await makeKey(rapport, { scopes: ['contacts:read'] })
   assert.equal((await reader.call('GET', '/api/v1/contacts/groups?by=stage')).status, 200)
   refused(await reader.call('GET', '/api/v1/deals/groups?by=stage'), 403, 'forbidden')

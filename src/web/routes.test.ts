@@ -35,7 +35,7 @@ test('the pages are one document under a strict policy, with a nonce of its own 
   assert.equal(nonces.size, 5)
 })
 
-test('the files come compressed and may be kept for ever; one that is not there is a plain 404', async () => {
+test('files are compressed and cached without a limit; a missing one is a plain 404', async () => {
   const script = assets.find((name) => name.endsWith('.js'))
   const { status, headers } = await get(`/assets/${script}`, { 'accept-encoding': 'br' })
   assert.equal(status, 200)
@@ -69,7 +69,7 @@ test('the app can be installed: its manifest names icons of the sizes that it sa
   }
 })
 
-test('a program that forgets the prefix of the API is told so, and gets no page', async () => {
+test('a request without the prefix of the API gets an error that names it, and no page', async () => {
   for (const accept of ['*/*', 'application/json']) {
     const { status, body } = await get('/contacts', { accept })
     assert.equal(status, 404)

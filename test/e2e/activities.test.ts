@@ -107,7 +107,7 @@ test('of many toasts the newest are shown: what was done last can be undone at o
   await row(page, 'Toast 4').waitFor({ state: 'detached' })
 })
 
-test('what is completed does not show as open again while the service is being told', async (t) => {
+test('a completed activity does not show as open again during the request', async (t) => {
   const late = await activity('Told late', { due_at: inDays(-1) })
   const page = await web.open(t, '/activities?show=overdue')
   await page.route(`**/activities/${late}/complete`, async (route) => {

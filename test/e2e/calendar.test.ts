@@ -252,7 +252,7 @@ test('what has been written is what differs, whatever lies in it', () => {
   assert.deepEqual(written(now, saved), { active: false, week: { monday: [] } })
 })
 
-test('what lasts for weeks stands in each of them, and the calendar shows the days of the address', async (t) => {
+test('an appointment of several weeks is in each of them, and the calendar shows the days of the address', async (t) => {
   await appointment('Expedition', '2031-03-03T08:00:00Z', '2031-03-18T15:00:00Z')
   const page = await web.open(t, '/calendar?show=week&date=2031-03-18')
   await entry(page, 'Expedition').first().waitFor()

@@ -172,7 +172,7 @@ describe('the board of deals', () => {
 })
 
 describe('the table of deals', () => {
-  test('search, filter and order stand in the address, and a link shows the same rows', async (t) => {
+  test('search, filter and order are in the address, and a link shows the same rows', async (t) => {
     const page = await board.web.open(t, '/deals?view=table&stage=won')
     const rows = page.locator('tbody tr[data-row-id]')
     await rows.filter({ hasText: 'Harbour Logistics: renewal' }).waitFor()
@@ -224,7 +224,7 @@ describe('the table of deals', () => {
 })
 
 describe('a deal', () => {
-  test('is created by c, with what the service refuses told at its field', async (t) => {
+  test('is created by c, with the errors of the service at their fields', async (t) => {
     const page = await board.web.open(t, '/deals', { allow: /status of 422/ })
     await page.getByRole('heading', { level: 1, name: 'Deals' }).waitFor()
     await page.keyboard.press('c')
@@ -244,7 +244,7 @@ describe('a deal', () => {
     assert.equal((await board.dealOf(made.id)).company.name, 'Lumen Optics')
   })
 
-  test('is changed where it is read: fields, stage with the reason of a loss, and its way is told', async (t) => {
+  test('is changed in place: fields, stage with the reason of a loss; and its stages are shown', async (t) => {
     const { id } = await board.createDeal({ name: 'On its page', value: 10, stage: 'demo' })
     const page = await board.web.open(t, `/deals/${id}`)
     await page.getByText('€10', { exact: true }).click()

@@ -56,7 +56,7 @@ test('new deliveries come in at the top, and wait behind a button while somebody
   await many(100)
 })
 
-test('a log that is left open shows no more than the newest, and the older ones go on behind them without a hole', async (t) => {
+test('a log that is left open shows only the newest deliveries, and the older ones follow without a gap', async (t) => {
   receiver.answering = () => ({})
   const { id } = await register(web.rapport.call, { name: 'Busy', url: receiver.url })
   const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
@@ -89,7 +89,7 @@ test('a log that is left open shows no more than the newest, and the older ones 
   assert.deepEqual(more, all.slice(0, more.length))
 })
 
-test('filters of the log stand in the address and hold for what comes later', async (t) => {
+test('filters of the log are in the address and apply to later deliveries', async (t) => {
   const { id } = await register(web.rapport.call, {
     url: receiver.url,
     events: ['contact.created', 'company.created'],
@@ -110,7 +110,7 @@ test('filters of the log stand in the address and hold for what comes later', as
   await page.getByText('Nothing matches these filters.').waitFor()
 })
 
-test('a log that cannot be read any more keeps what it shows, and says so until it is live again', async (t) => {
+test('a log that can no longer be read keeps what it shows, and says so until it is live again', async (t) => {
   const { id } = await register(web.rapport.call, { name: 'Cut off', url: receiver.url })
   await company(web.rapport.call, 'Before')
   const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, { allow: /status of 500/ })

@@ -285,7 +285,7 @@ test('a choice that cannot be stored stays in its field with the reason, and is 
   assert.equal((await stored(`activities/${id}`)).type, 'meeting')
 })
 
-test('what was refused stays while its record is shown, and is told when the record goes away', async (t) => {
+test('a refused value stays while its record is shown, and is reported when the record is closed', async (t) => {
   await made('contacts', { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.test' })
   await made('contacts', { first_name: 'Grace', last_name: 'Hopper' })
   const page = await web.open(t, '/contacts', { allow: /status of 422/ })

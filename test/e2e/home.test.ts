@@ -175,7 +175,7 @@ test('the latest events are sentences that lead to their records', async (t) => 
   await page.waitForURL(`**/deals/${body.data.id}`)
 })
 
-test('an empty workspace is told its first steps, each with the way to it', async (t) => {
+test('an empty workspace shows its first steps, each with a link', async (t) => {
   const page = await empty.open(t)
   const steps = page.getByRole('region', { name: 'First steps' })
   await steps.waitFor()

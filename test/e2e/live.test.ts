@@ -232,7 +232,7 @@ test('a search that another one replaces is cancelled', async (t) => {
   await page.getByRole('row', { name: /Zoë First/ }).waitFor({ state: 'detached' })
 })
 
-test('without a stream, what is old is read again when the window is taken up', async (t) => {
+test('without a stream, stale data is read again when the window regains focus', async (t) => {
   const { id } = (await call('POST', '/contacts', { first_name: 'Fay', last_name: 'Focus' })).body.data
   const remove = async (body: string) => {
     const note = (await call('POST', `/contacts/${id}/notes`, { body })).body.data

@@ -186,7 +186,7 @@ test('the change of a note outlives another tab, and the focus stays beside what
   await until(has_focus, Boolean)
 })
 
-test('rows that the filter describes no more are told as busy, and none of them can be selected', async (t) => {
+test('rows that no longer fit the filter are marked as busy, and cannot be selected', async (t) => {
   const page = await web.open(t, '/contacts')
   await page.locator('tbody tr[data-row-id]').first().waitFor()
   const go = await hold(page, '/contacts?**search=quick**', 'GET')

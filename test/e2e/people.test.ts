@@ -96,7 +96,7 @@ for (const to of [
     assert.equal(new URL(page.url()).origin, web.rapport.url)
   })
 
-test('a wrong password is told as such, and after too many the page says how long to wait', async (t) => {
+test('a wrong password is reported, and after too many the page says how long to wait', async (t) => {
   const { email } = await join(ownersCalls(), web.rapport.url, 'member')
   const page = await web.open(t, '/sign-in', { session: null, allow: /status of (401|429)/ })
   await signIn(page, { email, password: 'not the password' })

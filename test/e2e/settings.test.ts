@@ -18,7 +18,7 @@ function ownersCalls() {
   return call
 }
 
-test('a key that is made in the app opens what was chosen and no more, is shown once, and is taken back', async (t) => {
+test('a key that is made in the app has exactly the chosen scopes, is shown once, and can be revoked', async (t) => {
   const page = await web.open(t, '/settings/keys')
   await page.getByRole('button', { name: 'Create API key' }).click()
   const dialog = page.getByRole('dialog', { name: 'Create API key' })

@@ -77,7 +77,7 @@ async function typeIn(page: Page, label: string, text: string) {
   await page.getByRole('textbox', { name: label }).fill(text)
 }
 
-test('of two people who change one field, the second is told who it was and chooses whose value stays', async (t) => {
+test('of two people who change one field, the second sees who it was and chooses whose value stays', async (t) => {
   const contact = await makeContact('Clash')
   const page = await web.open(t, `/contacts/${contact.id}`, { allow: /status of 412/ })
   const dialog = page.getByRole('dialog', { name: 'Grace Clash was changed meanwhile' })

@@ -285,7 +285,7 @@ test('kill -9 in the middle of a copy leaves the target empty, and the next one 
   assert.match(next.stdout, /^contacts +5000 .* ok$/m)
 })
 
-test('a copy that differs from its source is undone, and told table by table', async (t) => {
+test('a copy that differs from its source is undone, and the differences are reported by table', async (t) => {
   const [data_dir, url] = [await companies(t, 3), await emptyDatabase(t)]
   await runRapport(['migrate'], { DATABASE_URL: url })
   const sequence = () => ask(url, 'SELECT last_value, is_called FROM companies_id_seq')

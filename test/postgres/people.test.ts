@@ -126,7 +126,7 @@ test('a sign-in that meets with the removal of the member leaves nothing that li
   refused(await thief('GET', '/session'), 401, 'unauthorized')
 })
 
-test('of two tabs that go somewhere at once, one does and the other one is told', async () => {
+test('of two tabs that change the workspace at once, one does, and the other one is 401', async () => {
   const { call, id } = await join(ada, rapport.url, 'admin')
   assert.equal((await call('POST', '/workspaces', { name: 'Tabs' })).status, 201)
   const tabs = [browser(rapport.url), browser(rapport.url)]
@@ -143,7 +143,7 @@ test('of two tabs that go somewhere at once, one does and the other one is told'
   assert.equal((await tabs[0]?.('GET', '/session'))?.body.data.workspace.id, 1)
 })
 
-test('an invitation that is accepted while its maker is demoted is told as accepted alone', async () => {
+test('an invitation that is accepted while its maker is demoted is logged as accepted only', async () => {
   const maker = await join(ada, rapport.url, 'admin')
   const reply = await maker.call('POST', '/invitations', { email: 'meets@example.com', role: 'admin' })
   const [, token] = reply.body.data.url_path.split('#')

@@ -66,7 +66,7 @@ test('without scopes, or with null, a key may do everything that its maker may',
   }
 })
 
-test('what is wrong with a new key is told for every field, with the scopes that there are', async () => {
+test('an invalid new key is 422 with every failing field and the existing scopes', async () => {
   const body = { name: '', scopes: ['contacts:reed', 'deals:read'], expires_at: later(0), token: 'crm_mine' }
   const reply = await call('POST', path, body)
   assert.deepEqual(problems(reply), {

@@ -56,7 +56,7 @@ test('a full queue refuses its largest sender, and lets in who waits for less', 
   assert.deepEqual(begun, ['running', 'flood 1', 'owner', 'flood 2', 'flood 3'])
 })
 
-test('a queue of single works refuses the next one, whoever sends it', async () => {
+test('a queue of single works refuses the next one of any caller', async () => {
   const { take } = works(1, 3)
   for (const name of ['running', 'a', 'b', 'c']) take(name)
   assert.equal(await take('d'), 'unavailable 5')

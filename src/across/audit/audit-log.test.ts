@@ -72,7 +72,7 @@ test('before and after are what GET showed', async () => {
   assert.equal(updated?.occurred_at, second.updated_at)
 })
 
-test('what is done with a webhook is told as GET shows it, and its secret stands nowhere', async () => {
+test('entries of a webhook have the fields of GET, and never its secret', async () => {
   const call = await newWorkspace(rapport)
   const given = 'a-secret-that-nobody-may-read'
   const own = await register(call, { url: 'https://hooks.example/in', name: 'Billing', secret: given })
@@ -122,7 +122,7 @@ test('what is done with a webhook is told as GET shows it, and its secret stands
     assert.equal(rows.includes(secret.replace('whsec_', '')), false)
 })
 
-test('keys and workspaces are told with who made them: a start of the service, or the command line', async (t) => {
+test('entries of keys and workspaces name the start of the service or the command line as their author', async (t) => {
   const own = await startRapport()
   t.after(() => own.close())
   const run = async (...words: string[]) => {

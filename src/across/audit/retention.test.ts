@@ -29,7 +29,7 @@ const rows = async (where: string) => {
 const email = 'ada@example.com'
 const password = 'correct horse battery'
 
-test('the audit log is kept for ever, and the address of a sign-in for 30 days, unless it is set otherwise', () => {
+test('by default, the audit log is kept without a limit, and the address of a sign-in for 30 days', () => {
   const { audit_log_days, sign_in_address_days } = readConfig({})
   assert.deepEqual([audit_log_days, sign_in_address_days], [null, 30])
   const set = readConfig({ AUDIT_LOG_DAYS: '365', SIGN_IN_ADDRESS_DAYS: '0' })

@@ -88,7 +88,7 @@ test('the fields of one resource are listed in the order of their positions', as
   assert.equal((await call('GET', path)).body.meta.total, 5)
 })
 
-test('what is wrong with a definition is told for every field', async () => {
+test('an invalid definition is 422 with every failing field', async () => {
   const call = await newWorkspace(rapport)
   await define(call, { key: 'taken' })
   const cases: [object, Record<string, string>][] = [

@@ -317,7 +317,7 @@ async function seeVisits({ moved, cancelled, other, get }: Made['visits']) {
   }
 }
 
-test('an erasure that a crash cut short anywhere cannot be undone, and is done to the end by whoever comes next', async () => {
+test('an erasure that a crash interrupted anywhere cannot be undone, and the next process completes it', async () => {
   const { id } = await makePerson()
   const another = await makeAnother()
   for (const contact of [id, another]) await ok('DELETE', `/contacts/${contact}`)

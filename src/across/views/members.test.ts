@@ -159,7 +159,7 @@ test('a member orders the tabs of a list and chooses its default for nobody else
   assert.deepEqual(await ok(grace.call('GET', path)), { list: 'contacts', tabs: ids, default_tab: 'mine' })
 })
 
-test('a reader orders own tabs, a key has none, and wrong tabs are told by field', async () => {
+test('a reader orders their own tabs, a key has none, and wrong tabs are 422 by field', async () => {
   const reader = await join(ada, rapport.url, 'read_only')
   await ok(reader.call('PUT', '/view-tabs/deals', { default_tab: 'mine' }))
   refused(await key('GET', '/view-tabs'), 403, 'forbidden')

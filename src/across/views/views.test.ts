@@ -50,7 +50,7 @@ test('a query is kept to the letter, the empty one too', async () => {
   }
 })
 
-test('what is wrong with a view is told for every field', async () => {
+test('an invalid view is 422 with every failing field', async () => {
   const cases: [object, Record<string, string>][] = [
     [{}, { list: 'required', name: 'required', query: 'required' }],
     [

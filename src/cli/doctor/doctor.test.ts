@@ -38,7 +38,7 @@ async function examine(data_dir: string, env: Record<string, string> = {}) {
   }
 }
 
-test('a service in order has no warning and no fault, and every area is told', async () => {
+test('a service in order has no warning and no fault, and every area is reported', async () => {
   const { problems, findings } = await examine(rapport.data_dir)
   assert.deepEqual(problems, [])
   const areas = new Set(findings.map(({ area }) => area))
@@ -57,7 +57,7 @@ test('it makes nothing: no folder, no database and no sign of life', async (t) =
   assert.equal(existsSync(data_dir), false)
 })
 
-test('a misspelt setting is told with the one that was meant, doubtful ones with what to set, and no secret is shown', async () => {
+test('a misspelt setting is reported with the right name, a doubtful one with its remedy, and no secret is shown', async () => {
   const found = await examine(rapport.data_dir, {
     PUBILC_URL: 'https://crm.example.com',
     PUBLIC_URL: 'http://crm.example.com',
@@ -101,7 +101,7 @@ test('invalid settings are faults, all of them', async () => {
   )
 })
 
-test('a webhook that fails is told with its id, since when, why, and what mends it', async (t) => {
+test('a failing webhook is reported with its id, the time, the reason and the remedy', async (t) => {
   const receiver = await startReceiver({ answer: { status: 401 } })
   t.after(() => receiver.close())
   const { id, url } = await register(rapport.call, { name: 'Billing', url: `${receiver.url}/secret-path` })
@@ -126,7 +126,7 @@ test('a webhook that fails is told with its id, since when, why, and what mends 
   assert.equal((await examine(rapport.data_dir)).told(new RegExp(id)), undefined)
 })
 
-test('twenty webhooks are told, and that there are more only if there are', async (t) => {
+test('twenty webhooks are reported, and a note says if there are more', async (t) => {
   const data_dir = scratchFolder(t)
   const { call, close } = await startRapport({ data_dir })
   t.after(close)
@@ -247,7 +247,7 @@ test('a database that cannot be reached is a fault, and its password is not show
   assert.ok(!found.stdout.includes('open-sesame'))
 })
 
-test('a damaged SQLite file and files that others can read are told', {
+test('a damaged SQLite file and files that others can read are reported', {
   skip: engine !== 'sqlite',
 }, async (t) => {
   const data_dir = scratchFolder(t)

@@ -49,7 +49,7 @@ async function listen(key = service.key, query = '?changes=true') {
   return { ...stream, hints, told, hear }
 }
 
-test('who asks for changes is told at once of what no event tells, and of nothing that was before', async (t) => {
+test('a stream with hints reports changes without an event at once, and no earlier ones', async (t) => {
   const contact = await made('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
   const activity = await made('/activities', { subject: 'Call' })
   const meeting = await made('/appointments', appointment)
@@ -118,7 +118,7 @@ test('the events of a stream, and its place, are the same with and without chang
   )
 })
 
-test('a kind is told only to who may list it: a member hears nothing of keys and members, nor another workspace', async (t) => {
+test('a kind is reported only to callers who may list it: not keys and members to a member, and nothing to another workspace', async (t) => {
   const member = await makeKey(service, { scopes: role_scopes.of('member') })
   const narrow = await makeKey(service, { scopes: ['events:read', 'deals:read'] })
   const everyone = await Promise.all([service.key, member.token, narrow.token].map((key) => listen(key)))
@@ -140,7 +140,7 @@ test('a kind is told only to who may list it: a member hears nothing of keys and
   ])
 })
 
-test('a change that is made beside the service is told, too', async (t) => {
+test('a change that is made beside the service is reported, too', async (t) => {
   const { id } = await makeKey(service)
   const stream = await listen()
   t.after(stream.close)
@@ -148,7 +148,7 @@ test('a change that is made beside the service is told, too', async (t) => {
   await stream.hear('api_keys')
 })
 
-test('what is committed while a stream is opened is there when it is open, or is told', async () => {
+test('a change that commits while a stream opens is visible when it is open, or is reported', async () => {
   for (let n = 0; n < 10; n++) {
     const name = `Opened with ${n}`
     const writing = made('/companies', { name })
@@ -193,7 +193,7 @@ const change = (kind: string) =>
     recordChange(tx, outbox.context(), { action: 'updated', kind, record_id: 1 }),
   )
 
-test('all streams of a workspace are told by one query, and without any there is none', async () => {
+test('all streams of a workspace share one query, and without a stream there is no query', async () => {
   const { all, tell, hear } = await listeners(10)
   const { adapter } = (outbox.db as unknown as Kysely<unknown>).getExecutor() as unknown as {
     adapter: Engine
@@ -216,7 +216,7 @@ test('all streams of a workspace are told by one query, and without any there is
   for (const { told } of all) assert.deepEqual(told, frames(['notes']))
 })
 
-test('a change is told once, and one that is committed behind later ones is told, too', async () => {
+test('a change is reported once, also one that commits after later ones', async () => {
   const { first, hear } = await listeners(1)
   const insert = (id: number, kind: string, ago_ms: number) =>
     outbox.db.transaction().execute((tx) =>
@@ -244,7 +244,7 @@ test('a change is told once, and one that is committed behind later ones is told
   assert.deepEqual(first.told, frames(['deals'], ['notes']))
 })
 
-test('what happened while the database was not asked is told later, however long that was', async () => {
+test('changes during a pause of the polls are reported after it, however long it was', async () => {
   const { first, hear } = await listeners(1)
   await change('notes')
   outbox.clock.advance(3_600_000)
@@ -253,7 +253,7 @@ test('what happened while the database was not asked is told later, however long
   assert.deepEqual(first.told, frames(['deals', 'notes']))
 })
 
-test('who reads nothing is told later, once of all; who lost a scope meanwhile is not told of its kinds', async () => {
+test('a blocked client gets one hint of all changes later, without the kinds of a scope that it lost', async () => {
   const { all, tell, hear } = await listeners(3)
   const [, slow, narrowed] = all
   assert.ok(slow && narrowed)

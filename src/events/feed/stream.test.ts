@@ -147,7 +147,7 @@ test('a stream ends within moments after its key is revoked or has expired', asy
   other.close()
 })
 
-test('a key has at most 100 streams in a process; the next one is told to come later', async () => {
+test('a key has at most 100 streams in a process; the next one is refused until later', async () => {
   const { token } = await makeKey(service)
   const streams = await Promise.all(Array.from({ length: 100 }, () => follow(service.url, token)))
   const refused = await follow(service.url, token)

@@ -99,7 +99,7 @@ test('a slow client of a stream has no buffer in memory, delays no other, and ge
   for (const stream of [slow, quick]) stream.close()
 })
 
-test('while the database is away streams stay open, and it is told once', async (t) => {
+test('while the database is away streams stay open, and the error is reported once', async (t) => {
   let away = false
   const { url, outbox, errors } = await startStreams(t, {
     poll_ms: 20,
@@ -122,7 +122,7 @@ test('while the database is away streams stay open, and it is told once', async 
   stream.close()
 })
 
-test('a key that has lost its scope, or is of another workspace now, follows no more', async (t) => {
+test('a key that has lost its scope, or is of another workspace now, no longer follows', async (t) => {
   for (const now of [null, { ...access, scopes: ['contacts:read'] }, { ...access, workspace_id: 2 }]) {
     const { url, streams } = await startStreams(t, { findAccess: async () => now })
     const stream = await follow(url, '')
@@ -131,7 +131,7 @@ test('a key that has lost its scope, or is of another workspace now, follows no 
   }
 })
 
-test('streams that nobody listens to any more are forgotten, and their successors are served', async (t) => {
+test('streams without a listener are forgotten, and their successors are served', async (t) => {
   const { url, outbox, streams } = await startStreams(t)
   for (let round = 1; round <= 3; round++) {
     const stream = await follow(url, '')

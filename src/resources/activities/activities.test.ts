@@ -152,7 +152,7 @@ describe('creating and reading', () => {
     })
   })
 
-  test('all failing fields are told at once, with the bad references', async () => {
+  test('one 422 has all failing fields and all invalid references', async () => {
     const body = { subject: '', type: 'x', due_at: 5, deal_id: 999_999, contact_id: '3', status: 'open' }
     const expected = {
       subject: 'required',
@@ -190,7 +190,7 @@ describe('changing', () => {
     }
   })
 
-  test('what GET returned can be put back: nothing changes, and nothing is told or logged', async () => {
+  test('a PUT of the answer of GET changes nothing, without an event or an audit entry', async () => {
     const { id } = await make({ ...all, ...(await links()), completed_at: all.due_at })
     clock.advance(1000)
     const { text, body, headers } = await call('GET', `${path}/${id}`)

@@ -181,7 +181,7 @@ describe('change', () => {
     ])
   })
 
-  test('what GET showed can be put back: nothing changes, and nothing is told', async () => {
+  test('a PUT of the answer of GET changes nothing, without an event', async () => {
     const one = await make({ contact_id: (await contact()).id, booking_page_id: (await page()).id })
     clock.advance(1000)
     for (const body of [one, {}, { start_at: '2026-12-01T11:00:00+01:00' }, { status: 'cancelled' }])
@@ -252,7 +252,7 @@ describe('cancel', () => {
     assert.equal((await entriesOf(id)).length, 2)
   })
 
-  test('of many at once, one is told', async () => {
+  test('of many concurrent cancellations, one emits an event', async () => {
     const { id } = await make()
     const replies = await Promise.all(Array.from({ length: 20 }, () => call('POST', `${path}/${id}/cancel`)))
     assert.deepEqual(

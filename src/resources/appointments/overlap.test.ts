@@ -61,7 +61,7 @@ async function scheduled(page: number) {
 }
 
 describe('one slot, many at once', () => {
-  test('of fifty bookings one is made, with one event; the others are told that the time is taken', async () => {
+  test('of fifty bookings one is made, with one event; the others are 409 because the time is taken', async () => {
     const page = await newPage()
     const replies = await Promise.all(Array.from({ length: 50 }, () => book(page, 0, 30)))
     assert.deepEqual(counted(replies), { 201: 1, 409: 49 })
@@ -241,7 +241,7 @@ test('after any sequence of changes a time is refused exactly when it is taken',
   )
 })
 
-test('whatever many do at once, no two live scheduled appointments of a page overlap, and nobody is told of a fault', async () => {
+test('under concurrent writes, no two live scheduled appointments of a page overlap, and no answer is a 5xx', async () => {
   const command = fc.record({
     act: fc.constantFrom('book', 'book', 'move', 'turn', 'cancel', 'delete', 'restore'),
     one: fc.nat(9),

@@ -316,7 +316,7 @@ test('fifty thousand busy times do not each cost a look at every slot', () => {
   assert.ok(many < few * 20, `${few} ms, then ${many} ms`)
 })
 
-test('every problem of the rules is told by its field, and good rules have none', () => {
+test('every problem of the rules has its field, and valid rules have no problem', () => {
   assert.deepEqual(ruleProblems(page()), [])
   assert.deepEqual(ruleProblems({ availability: { monday: span('10:00-24:00 09:00-10:00') } }), [])
   const found = ruleProblems({

@@ -207,7 +207,7 @@ describe('change', () => {
 })
 
 describe('slugs', () => {
-  test('of fifty that want one slug at once one gets it, and the others are told on the field', async () => {
+  test('of fifty concurrent requests for one slug, one gets it, and the others are 422 at the field', async () => {
     const slug = newSlug()
     const body = { slug, title: 'Demo', time_zone: 'UTC' }
     const replies = await Promise.all(Array.from({ length: 50 }, () => call('POST', path, body)))

@@ -121,7 +121,7 @@ test('one long appointment that began before the range takes what it reaches, as
   )
 })
 
-test('every offered slot can be booked, and what is booked or within its buffer is offered no more', async () => {
+test('every offered slot can be booked, and a booked slot and its buffer are no longer offered', async () => {
   const rules = fc.record({
     time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'),
     duration_minutes: fc.constantFrom(5, 20, 45, 90, 1440),

@@ -198,7 +198,7 @@ describe('types and unknown fields', () => {
     assert.equal((await call('GET', `${path}/${id}`)).body.data.name, 'Acme')
   })
 
-  test('all failing fields are told at once, nested ones by their path', async () => {
+  test('one 422 has all failing fields, nested ones by their path', async () => {
     const body = {
       website: 5,
       phone: '1'.repeat(65),

@@ -79,7 +79,7 @@ describe('stage and status', () => {
     assert.deepEqual(put(open(), {}), open())
   })
 
-  test('the previous stage is told exactly when the stage changed', () => {
+  test('the previous stage is returned exactly when the stage changed', () => {
     const moved = accept(open(), { stage: 'demo' }, 'change_stage')
     assert.equal(moved.previous_stage, 'qualification')
     assert.equal(accept(open(), { stage: 'qualification' }, 'change_stage').previous_stage, null)

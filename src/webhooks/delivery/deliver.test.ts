@@ -396,7 +396,7 @@ test('closing lets running attempts end', async (t) => {
   assert.equal((await running).response?.body, 'late')
 })
 
-test('the start is told by the given clock, and a jump of it does not change the duration', async (t) => {
+test('the start is read from the given clock, and a jump of it does not change the duration', async (t) => {
   const target = await receiver(t)
   let hour = 0
   const { send } = sender(t, { now: () => hour++ * 3_600_000 })

@@ -188,7 +188,7 @@ test('a deletion that is rolled back costs nothing: what was held back is sent',
   for (const { attempts } of await outbox.deliveries()) assert.equal(attempts.length, 1)
 })
 
-test('a stop lets attempts in flight end and claims no more', async () => {
+test('a stop lets attempts in flight end, and claims nothing', async () => {
   await outbox.webhook('wh_a')
   await outbox.events(10)
   begin()

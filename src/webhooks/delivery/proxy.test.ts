@@ -183,7 +183,7 @@ test('the limits of a delivery are the same through a proxy: the timeout, the by
   assert.equal(silent.error?.code, 'timeout')
 })
 
-test('a WEBHOOK_CA_FILE that cannot be read or parsed is told with its name', (t) => {
+test('a WEBHOOK_CA_FILE that cannot be read or parsed is an error with its name', (t) => {
   const folder = scratchFolder(t)
   const refused = (name: string, content: string | null, message: RegExp) => {
     const file = join(folder, name)

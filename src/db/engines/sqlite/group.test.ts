@@ -120,7 +120,7 @@ describe('a group', () => {
 })
 
 describe('failures', () => {
-  test('an error rolls back its own member only, wherever it stands in the group', async () => {
+  test('an error rolls back its own member only, at any place in the group', async () => {
     for (const failing of [0, 1, 2]) {
       const base = failing * 10
       const works = [0, 1, 2].map((index) =>
@@ -137,7 +137,7 @@ describe('failures', () => {
     assert.deepEqual(groups, [2, 2, 2])
   })
 
-  test('what the database refuses fails its own member only, and the error is told as it is', async () => {
+  test('a statement that the database refuses fails its own member only, with the original error', async () => {
     const works = [1, 1, 2].map((id) => transaction(db, (tx) => add(tx, id)))
     assert.deepEqual(await outcomes(works), ['fulfilled', 'rejected', 'fulfilled'])
     await assert.rejects(works[1] as Promise<unknown>, /UNIQUE constraint failed: notes.id/)
@@ -212,7 +212,7 @@ describe('failures', () => {
     assert.deepEqual(committed(), [3, 4])
   })
 
-  test('when the database ends the transaction by itself, members before are told that they failed', async () => {
+  test('when the database ends the transaction by itself, the earlier members fail, too', async () => {
     const first = transaction(db, (tx) => add(tx, 1))
     const second = transaction(db, (tx) =>
       sql`INSERT OR ROLLBACK INTO notes (id, text) VALUES (1, 'a')`.execute(tx),

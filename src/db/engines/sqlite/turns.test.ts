@@ -120,7 +120,7 @@ async function slowStatement() {
   }
 }
 
-test('a statement that holds the loop longer than 50 ms is told by its first words, without a value', async () => {
+test('a statement that blocks the loop for more than 50 ms is reported by its first words, without values', async () => {
   const slowly = await slowStatement()
   const told: [string, number][] = []
   database.onSlow((statement, ms) => told.push([statement, ms]))
