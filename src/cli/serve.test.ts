@@ -98,7 +98,7 @@ test('the same signal twice at once is one, and a second one later exits at once
   assert.equal(await server.exited, 1)
 })
 
-test('a port in use is told in one line that names PORT, and exits with 1', async (t) => {
+test('a port in use is reported in one line that names PORT, and exits with 1', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.after(() => taken.close())
@@ -114,17 +114,19 @@ test('a port in use is told in one line that names PORT, and exits with 1', asyn
 test('a second start answers its first request after at most 1.5 s of work', async (t) => {
   const DATA_DIR = scratchFolder(t)
   await (await serveProcess(t, { DATA_DIR })).stop()
-  // The time of a processor: on a busy machine, more of the other time is not the program's.
-  const most_ms = Math.max(1500, 3 * librariesTime())
-  const times_ms: number[] = []
-  while (times_ms.length < 5 && !times_ms.some((ms) => ms < most_ms)) {
+  const tries: string[] = []
+  for (let is_fast = false; !is_fast; ) {
     const begun_ms = performance.now()
     const server = await serveProcess(t, { DATA_DIR })
     assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
-    times_ms.push(processorTime(server.pid) ?? performance.now() - begun_ms)
+    const took_ms = processorTime(server.pid) ?? performance.now() - begun_ms
     await server.stop()
+    // A busy machine makes CPU time longer, too. So each try has a limit of its own.
+    const most_ms = Math.max(1500, 3 * librariesTime())
+    tries.push(`${took_ms} ms of ${most_ms}`)
+    is_fast = took_ms < most_ms
+    assert.ok(is_fast || tries.length < 5, tries.join())
   }
-  assert.ok(Math.min(...times_ms) < most_ms, `${times_ms} ms of ${most_ms}`)
 })
 
 /** The CPU time that a process of its own takes to load the largest libraries, in milliseconds: more on a slow machine. */
