@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { newWorkspace } from '../../../test/database.ts'
 import { problems } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 
@@ -123,4 +124,28 @@ test('the id of a record in the trash matches nothing, an unknown status or orde
     ['start_from=monday', { start_from: 'invalid_format' }],
   ] as const)
     assert.deepEqual(problems(await rapport.call('GET', `${path}?${query}`)), found)
+})
+
+test('with details=true each appointment has the name of its contact; without, exactly the list view', async () => {
+  const call = await newWorkspace(rapport)
+  const made = async (what: string, body: object) => (await call('POST', `/api/v1/${what}`, body)).body.data
+  const shown = async (query: string) => (await call('GET', `${path}?${query}`)).body.data
+  const person = { first_name: 'Ada', last_name: 'Okafor' }
+  const contact = { id: (await made('contacts', person)).id, ...person }
+  const gone = await made('contacts', person)
+  const times = { start_at: '2026-12-05T10:00:00Z', end_at: '2026-12-05T11:00:00Z' }
+  await made('appointments', { title: 'With Ada', ...times, contact_id: contact.id })
+  await made('appointments', { title: 'With nobody', ...times })
+  await made('appointments', { title: 'With somebody who is gone', ...times, contact_id: gone.id })
+  assert.equal((await call('DELETE', `/api/v1/contacts/${gone.id}`)).status, 200)
+
+  const plain = await shown('sort=id')
+  const named = [{ contact }, { contact: null }, { contact: null }].map((name, at) => ({
+    ...plain[at],
+    ...name,
+  }))
+  assert.deepEqual(await shown('details=true&sort=id'), named)
+  assert.deepEqual(await shown('details=true&per_page=2&cursor='), named.toReversed().slice(0, 2))
+  assert.deepEqual(await shown('details=false&sort=id'), plain)
+  assert.equal((await call('GET', `${path}?details=yes`)).status, 422)
 })

@@ -1,9 +1,9 @@
 import { NoFields } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRecords } from '../list.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
+import { listAppointments } from './list.ts'
 import {
   acceptRequest,
   appointmentRecords,
@@ -21,9 +21,10 @@ import {
   Appointment,
   AppointmentArchived,
   AppointmentCreate,
+  AppointmentOfList,
   AppointmentUpdate,
+  appointment_filters,
   Cancellation,
-  ListedAppointment,
 } from './schema.ts'
 
 const operations = {
@@ -49,9 +50,9 @@ export const appointmentRoom: Room = {
 function routes(app: App, service: Service): void {
   const view = Appointment
   listRoute(app, service, appointments, {
-    filters: {},
-    view: ListedAppointment,
-    list: (db, asked) => listRecords(db, appointments, asked, appointmentRecords.byIds),
+    filters: appointment_filters,
+    view: AppointmentOfList,
+    list: listAppointments,
     details: appointmentRecords.detailsByIds,
     ownFilters: () => [],
   })

@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import {
+  Body,
+  flag,
+  Id,
+  nullableObject,
+  OptionalId,
+  OptionalText,
+  Text,
+  Timestamp,
+} from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
 
@@ -68,6 +77,32 @@ export type Appointment = Static<typeof Appointment>
 /** The list view, without long notes. */
 export const ListedAppointment = listView('ListedAppointment', columns, 5)
 export type ListedAppointment = Static<typeof ListedAppointment>
+
+const contact = nullableObject(
+  Type.Object(
+    {
+      id: Id(),
+      first_name: Type.String({ examples: ['Ana'] }),
+      last_name: Type.String({ examples: ['Ruiz'] }),
+    },
+    { title: 'AppointmentContact' },
+  ),
+)
+/** An appointment in a list: the list view, with the name of its contact if the query asks for it. */
+export const AppointmentOfList = Type.Object(
+  { ...ListedAppointment.properties, contact: Type.Optional(contact) },
+  { title: 'AppointmentOfList', description: 'With `details=true`, it has the name of the contact.' },
+)
+export type AppointmentOfList = Static<typeof AppointmentOfList>
+
+/** The name of the contact of an appointment. */
+export const contact_by_name = defineColumns({
+  contact: { shown: contact, embeds: { by: 'contact_id', fields: ['first_name', 'last_name'] } },
+})
+
+export const appointment_filters = {
+  details: flag('true: each appointment with the name of its contact.'),
+}
 
 export type AppointmentFields = Values<typeof columns>
 
