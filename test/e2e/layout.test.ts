@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { fits, phone, settled, startWeb, visit, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
 const folder = fileURLToPath(new URL('../../screenshots', import.meta.url))
@@ -173,6 +174,46 @@ test('the usual columns of every list fit a window of 1440 px', async (t) => {
       .evaluate(({ scrollWidth, clientWidth }: any) => [scrollWidth, clientWidth])
     assert.equal(needed, there, path)
   }
+})
+
+test('on a phone the actions of a list are beside its title, names beside their boxes, and due dates in full', async (t) => {
+  const due_at = new Date(Date.now() + 60_000).toISOString()
+  const made = await web.rapport.call('POST', '/api/v1/activities', { subject: 'Look at the list', due_at })
+  assert.equal(made.status, 201, made.text)
+  const page = await web.open(t, '/', phone)
+  for (const path of ['/contacts', '/companies', '/deals?view=table', '/activities?show=all']) {
+    await visit(page, path)
+    await settled(page)
+    const left = await page
+      .locator('tbody td[data-first]')
+      .first()
+      .evaluate((one) => one.getBoundingClientRect().left)
+    const controls = path.startsWith('/activities') ? 80 : 40
+    assert.ok(left <= controls, `${path}: ${left}`)
+    const [title, action] = await Promise.all(
+      [page.getByRole('heading', { level: 1 }), page.getByRole('button', { name: /^Create/ }).first()].map(
+        (one) => one.boundingBox(),
+      ),
+    )
+    assert.ok(title && action && action.y < title.y + title.height, `${path}: ${JSON.stringify(action)}`)
+  }
+  const due = page.locator('.activity-due').first()
+  const { right } = await due.evaluate((one) => one.getBoundingClientRect().toJSON())
+  assert.ok(right <= phone.viewport.width, `${await due.innerText()} ends at ${right}`)
+})
+
+test('a long name of an owner ends in dots inside its column', async (t) => {
+  const name = 'Maximilian Alexander von Hohenstaufen-Wittelsbach'
+  await joinAs(web.rapport, 'max@example.test', 'member', { name })
+  const { data } = (await web.rapport.call('GET', '/api/v1/members')).body
+  const owner_id = data.find((one: any) => one.name === name).id
+  await web.rapport.call('PUT', `/api/v1/contacts/${contact}`, { owner_id })
+  const page = await web.open(t, '/contacts', wide)
+  const shown = page.locator('.owner-name .one-line').filter({ hasText: name }).first()
+  const [inner, outer] = await shown.evaluate((one: any) =>
+    [one, one.closest('td')].map((each) => each.getBoundingClientRect().right),
+  )
+  assert.ok(inner <= outer, `${inner} > ${outer}`)
 })
 
 test('the columns of a list are as wide with other rows', async (t) => {

@@ -9,6 +9,7 @@ import {
 } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
+import { wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import './activities.css'
 
@@ -41,12 +42,13 @@ export function TypeLabel({ type }: { type: ActivityType }) {
 
 type Timed = Pick<Schemas['ActivityOfList'], 'due_at' | 'completed_at'>
 
-/** When an activity is due. An open activity that is overdue has a colour and a sign. */
+/** When an activity is due, without the year if it is the current one. An open activity that is overdue has a colour and a sign. */
 export function Due({ activity: { due_at, completed_at } }: { activity: Timed }) {
   const t = useTexts()
   const formats = useFormats()
   if (!due_at) return null
   const past = !completed_at && Date.parse(due_at) < Date.now()
+  const this_year = wallOf(due_at, formats.zone).slice(0, 4) === formats.today().slice(0, 4)
   return (
     <time
       dateTime={due_at}
@@ -60,7 +62,7 @@ export function Due({ activity: { due_at, completed_at } }: { activity: Timed })
           <span className="unseen">{t.activities.overdue} </span>
         </>
       )}
-      {formats.moment(due_at)}
+      {this_year ? formats.shortMoment(due_at) : formats.moment(due_at)}
     </time>
   )
 }

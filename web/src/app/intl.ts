@@ -34,6 +34,7 @@ export function createFormats(locale: string, zone: string, currency: string) {
   const number = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const iso_day = new Intl.DateTimeFormat('sv-SE', { ...options })
+  const shortDate = (date: string) => short_day.format(new Date(`${date}T00:00:00Z`))
   return {
     locale,
     zone,
@@ -43,8 +44,11 @@ export function createFormats(locale: string, zone: string, currency: string) {
     /** A calendar day (YYYY-MM-DD), independent of zones. */
     date: (date: string) => plain_day.format(new Date(`${date}T00:00:00Z`)),
     /** The same without its year. */
-    shortDate: (date: string) => short_day.format(new Date(`${date}T00:00:00Z`)),
+    shortDate,
     moment: (iso: string) => moment.format(new Date(iso)),
+    /** The same without its year. */
+    shortMoment: (iso: string) =>
+      `${shortDate(iso_day.format(new Date(iso)))}, ${time.format(new Date(iso))}`,
     exact: (iso: string) => exact.format(new Date(iso)),
     time: (iso: string) => time.format(new Date(iso)),
     seconds: (iso: string) => seconds.format(new Date(iso)),

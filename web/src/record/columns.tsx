@@ -89,7 +89,14 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   return (
     <Popover position="bottom-end" trapFocus returnFocus>
       <Popover.Target>
-        <ActionIcon variant="default" size={30} aria-label={t.app.columns} title={t.app.columns}>
+        {/* A phone has room for the columns of its own choice only. */}
+        <ActionIcon
+          variant="default"
+          size={30}
+          className="not-on-phone"
+          aria-label={t.app.columns}
+          title={t.app.columns}
+        >
           <ColumnsIcon />
         </ActionIcon>
       </Popover.Target>

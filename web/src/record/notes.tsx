@@ -146,9 +146,11 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
             {t.app.cancel}
           </Button>
         )}
-        <Soft>
-          <Keys keys="mod+Enter" /> {t.record.note_keys}
-        </Soft>
+        <span className="note-keys">
+          <Soft>
+            <Keys keys="mod+Enter" /> {t.record.note_keys}
+          </Soft>
+        </span>
       </Group>
     </form>
   )

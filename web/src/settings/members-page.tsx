@@ -168,7 +168,7 @@ function useColumns(changing: Changing | null): Column<Member>[] {
       cell: ({ id, name }) => (
         <Group gap="sm" wrap="nowrap">
           <Initials name={name} />
-          <span>
+          <span className="one-line" title={name}>
             {name}
             {id === user.id && <span className="soft"> ({t.settings.you})</span>}
           </span>

@@ -87,7 +87,7 @@ export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: Head
       scope="col"
       aria-sort={order}
       className={number ? 'number' : undefined}
-      style={width ? { width: `${width / 16}rem` } : undefined}
+      style={width ? ({ '--width': `${width / 16}rem` } as React.CSSProperties) : undefined}
       data-first={leads || undefined}
       data-column={column.id}
       data-drag={drag}
