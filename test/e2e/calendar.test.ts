@@ -130,6 +130,21 @@ test('appointments are shown before the program that moves them, open then, and 
   await page.locator(`.calendar-event-${id}:focus`).waitFor()
 })
 
+test('an appointment says with whom it is, in the calendar and among the next ones of Home', async (t) => {
+  const contact_id = await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  const id = await appointment('Site visit', at(1), at(2), { contact_id })
+  const page = await web.open(t)
+  const next = page.getByRole('region', { name: 'Next appointments' })
+  const row = next.getByRole('listitem').filter({ hasText: 'Site visit' })
+  await row.getByRole('link', { name: 'Ana Ruiz' }).waitFor()
+  for (const show of ['list', 'day', 'week']) {
+    await visit(page, `/calendar?show=${show}&date=${at(1).slice(0, 10)}`)
+    await entry(page, 'Site visit, Ana Ruiz').first().waitFor()
+  }
+  assert.equal((await web.rapport.call('DELETE', `/api/v1/appointments/${id}`)).status, 200)
+})
+
 test('a time that is taken is refused in words, and the appointment goes back', async (t) => {
   const slug = 'taken'
   const booking_page_id = await create('/booking-pages', { slug, title: 'Taken', time_zone: 'Europe/Berlin' })
@@ -290,6 +305,23 @@ test('times are on the clock of the person, in the calendar, its page and its di
   await page.getByRole('button', { name: 'Start: Edit' }).getByText('Mar 20, 2031').waitFor()
   const { start_at, end_at } = await read(`/appointments/${id}`)
   assert.deepEqual([start_at, end_at], ['2031-03-20T19:30:00.000Z', '2031-03-20T20:30:00.000Z'])
+})
+
+test('the list of a month begins with the day, which the calendar marks', async (t) => {
+  for (let day = 1; day < 28; day++) {
+    const date = `2031-11-${String(day).padStart(2, '0')}`
+    await appointment(`Visit ${day}`, `${date}T09:00:00Z`, `${date}T10:00:00Z`)
+  }
+  const page = await web.open(t, '/calendar?show=list&date=2031-11-20', phone)
+  await entry(page, 'Visit 20').waitFor()
+  const places = await Promise.all(
+    ['Visit 19', 'Visit 20'].map(async (title) => (await entry(page, title).boundingBox())?.y ?? 0),
+  )
+  const { y: top = 0 } = (await page.locator('.calendar-grid').boundingBox()) ?? {}
+  const [before, on_day] = places as [number, number]
+  assert.ok(before < top && on_day > top && on_day < top + 120, `${places} from ${top}`)
+  await visit(page, '/calendar?show=day')
+  await page.locator('.calendar-grid[data-ready] .calendar-today').first().waitFor()
 })
 
 test('cancelling asks first and strikes the appointment through; deleting can be undone', async (t) => {

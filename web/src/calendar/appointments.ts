@@ -12,8 +12,8 @@ import { useTexts } from '../texts/texts.ts'
 import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { appointments, appointmentsApi } from './kind.ts'
 
-/** An appointment as in lists, which omit long notes. */
-export type Appointment = Schemas['ListedAppointment']
+/** An appointment as in lists, which omit long notes. Some lists have the name of its contact. */
+export type Appointment = Schemas['AppointmentOfList']
 export type Times = Pick<Appointment, 'start_at' | 'end_at'>
 type Range = { from: string; to: string }
 type Shown = { appointments: Appointment[]; more: boolean }
@@ -23,14 +23,17 @@ export const isCancelled = ({ status }: Pick<Appointment, 'status'>): boolean =>
 
 const hour_ms = 3_600_000
 
+/** Whether it has room for several lines among the hours. */
+export const isLong = ({ start_at, end_at }: Times): boolean =>
+  Date.parse(end_at) - Date.parse(start_at) >= hour_ms
+
 /** The classes of an appointment in the calendar. */
-export function classOf({ id, status, start_at, end_at }: Appointment): string {
-  const long = Date.parse(end_at) - Date.parse(start_at) >= hour_ms
+export function classOf({ id, status, ...times }: Appointment): string {
   return [
     `calendar-event calendar-event-${id}`,
     status === 'requested' && 'calendar-requested',
     isCancelled({ status }) && 'calendar-cancelled',
-    long && 'calendar-long',
+    isLong(times) && 'calendar-long',
   ]
     .filter(Boolean)
     .join(' ')
@@ -52,7 +55,7 @@ export const rangeQuery = (range: Range, filters: Record<string, string>) =>
   queryOptions({
     queryKey: ['appointments', 'range', range, filters],
     queryFn: async ({ signal }): Promise<Shown> => {
-      const query = { ...queryOf(range, filters), per_page }
+      const query = { ...queryOf(range, filters), details: 'true' as const, per_page }
       const found: Appointment[] = []
       for (let cursor = ''; ; ) {
         const { data, meta } = await appointmentsApi.list({ ...query, cursor }, signal)
@@ -72,9 +75,9 @@ export function useAppointmentActions() {
   const formats = useFormats()
   const client = useQueryClient()
   const refresh = useRefreshAfter('appointments')
-  /** Updates an appointment in all cached lists. */
+  /** Updates an appointment in all cached lists. The answer to a change has no name of the contact. */
   function show(appointment: Appointment) {
-    const changed = (one: Appointment) => (one.id === appointment.id ? appointment : one)
+    const changed = (one: Appointment) => (one.id === appointment.id ? { ...one, ...appointment } : one)
     client.setQueriesData<Shown>(
       { queryKey: ['appointments', 'range'] },
       (shown) => shown && { ...shown, appointments: shown.appointments.map(changed) },

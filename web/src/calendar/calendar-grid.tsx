@@ -16,8 +16,9 @@ import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { type Appointment, classOf, isCancelled, type Times } from './appointments.ts'
+import { type Appointment, classOf, isCancelled, isLong, type Times } from './appointments.ts'
 import { type CalendarShow, clockOf, firstDayOf } from './ranges.ts'
+import { Whom } from './whom.tsx'
 import './calendar.css'
 
 const plugins = [theme, dayGrid, timeGrid, list, interaction]
@@ -55,16 +56,24 @@ function focusHours(view: HTMLElement): void {
   }
 }
 
-/** The content of an appointment: time, title and host. The rows of a month have no room for the host. */
-function contentOf({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
-  if (view.type === views.month) return true
+/** The content of an appointment: time, title, contact and host. The rows of a month have room for time and title. */
+function Content({ event, view, timeText, timeClass, titleClass }: EventDisplayInfo) {
+  const formats = useFormats()
   // Times that are being chosen have no appointment yet.
-  const appointment = event.extendedProps.appointment as Appointment | undefined
+  const appointment =
+    view.type === views.month ? undefined : (event.extendedProps.appointment as Appointment | undefined)
+  const among_hours = view.type === views.week || view.type === views.day
+  const listed = view.type === views.list || view.type === views.year
+  const brief = among_hours && appointment && event.start && !isLong(appointment)
+  // A German range of times ends with a word, which takes the room of the title.
+  const time = brief ? formats.time(event.start.toISOString()) : timeText.replace(/ Uhr$/, '')
   return (
     <>
-      {/* A German range of times ends with a word, which takes the room of the title. */}
-      {timeText && <div className={timeClass}>{timeText.replace(/ Uhr$/, '')}</div>}
-      <div className={`${titleClass} calendar-name`}>{event.title}</div>
+      {time && <div className={listed ? `${timeClass} calendar-listed-time` : timeClass}>{time}</div>}
+      <div className={`${titleClass} calendar-name`}>
+        {event.title}
+        {appointment && <Whom {...appointment} />}
+      </div>
       {appointment && (
         <span className="calendar-host">
           <OwnerAvatar kind="appointments" id={appointment.owner_id} />
@@ -73,6 +82,8 @@ function contentOf({ event, view, timeText, timeClass, titleClass }: EventDispla
     </>
   )
 }
+
+const todayClass = ({ isToday }: { isToday: boolean }) => (isToday ? 'calendar-today' : '')
 
 /** Appointments in a month, week, day or list, in the person's zone. */
 export function CalendarGrid(props: GridProps) {
@@ -135,7 +146,9 @@ export function CalendarGrid(props: GridProps) {
         eventMinHeight={24}
         forceEventDuration
         events={events}
-        eventContent={contentOf}
+        eventContent={(info) => <Content {...info} />}
+        dayHeaderClass={todayClass}
+        dayCellTopInnerClass={todayClass}
         editable={editable}
         selectable={editable}
         selectMirror

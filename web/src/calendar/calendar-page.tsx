@@ -125,7 +125,7 @@ export function CalendarPage() {
       below={filtering.chips}
       actions={
         <>
-          <Button variant="default" component={Link} to="/booking-pages">
+          <Button variant="default" component={Link} to="/booking-pages" className="not-on-phone">
             {pages.many}
           </Button>
           <ListMenu kind="appointments" query={queryOf(range, asked)} />

@@ -31,7 +31,14 @@ export function CalendarView({ days, awaited, ...given }: Props) {
     if (settled && focused.current)
       place.current?.querySelector<HTMLElement>(`.${focused.current}`)?.focus({ preventScroll: true })
   }, [settled])
-  const { show, appointments, onOpen } = given
+  const { show, day, appointments, onOpen } = given
+  // A list has the whole month, and begins with the day.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: both drawings begin so
+  useEffect(() => {
+    if (show !== 'list' || awaited) return
+    const days = [...(place.current?.querySelectorAll<HTMLElement>('[data-date]') ?? [])]
+    days.find(({ dataset }) => (dataset.date ?? '') >= day)?.scrollIntoView()
+  }, [show, day, awaited, settled])
   return (
     <div
       className="calendar-grid"

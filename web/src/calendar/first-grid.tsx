@@ -4,8 +4,9 @@ import { wallOf } from '../app/zones.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
-import { type Appointment, classOf } from './appointments.ts'
+import { type Appointment, classOf, isLong } from './appointments.ts'
 import { type CalendarShow, clockOf, type Days, eachDay } from './ranges.ts'
+import { Whom } from './whom.tsx'
 import './first-grid.css'
 
 const day_minutes = 1440
@@ -105,7 +106,10 @@ function Entry({ appointment, time, onOpen, host, block, style }: EntryProps) {
       onClick={() => onOpen(appointment.id)}
     >
       <span className="numbers">{time}</span>
-      <span className="calendar-name">{visible(appointment.title)}</span>
+      <span className="calendar-name">
+        {visible(appointment.title)}
+        {host && <Whom {...appointment} />}
+      </span>
       {host && (
         <span className="calendar-host">
           <OwnerAvatar kind="appointments" id={appointment.owner_id} />
@@ -136,7 +140,7 @@ function Hours({ days, appointments, onOpen }: DrawnDays) {
     >
       <span className="first-head" />
       {days.map((day) => (
-        <span key={day} className="first-head" data-today={day === today || undefined}>
+        <span key={day} className={day === today ? 'first-head calendar-today' : 'first-head'}>
           {head(day)}
         </span>
       ))}
@@ -152,7 +156,11 @@ function Hours({ days, appointments, onOpen }: DrawnDays) {
             <Entry
               key={appointment.id}
               appointment={appointment}
-              time={`${time(appointment.start_at)}–${time(appointment.end_at)}`}
+              time={
+                isLong(appointment)
+                  ? `${time(appointment.start_at)}–${time(appointment.end_at)}`
+                  : time(appointment.start_at)
+              }
               host
               block
               onOpen={onOpen}
@@ -195,7 +203,9 @@ function Month({ days, appointments, onOpen }: Omit<DrawnDays, 'days'> & { days:
           data-today={day === today || undefined}
           data-other={day < days.first || day >= days.last || undefined}
         >
-          <span className="first-number">{number(day)}</span>
+          <span className={day === today ? 'first-number calendar-today' : 'first-number'}>
+            {number(day)}
+          </span>
           {onDay(day, appointments, zone)
             .slice(0, shown_in_month)
             .map((one) => (

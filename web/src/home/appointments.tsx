@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
+import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { fullName } from '../ui/full-name.ts'
 import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
@@ -20,12 +22,9 @@ export function NextAppointments() {
     queryFn: ({ signal }) => {
       const start_from = new Date().toISOString()
       const query = {
-        status: 'scheduled',
-        start_from,
-        owner_id: mine,
-        sort: 'start_at',
-        per_page: 6,
-      } as const
+        ...({ status: 'scheduled', owner_id: mine, details: 'true' } as const),
+        ...{ start_from, sort: 'start_at', per_page: 6 },
+      }
       return dataOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
     },
   })
@@ -55,13 +54,18 @@ export function NextAppointments() {
     >
       {data?.length === 0 && <p className="hint">{home.no_appointments}</p>}
       <ul>
-        {data?.map(({ id, title, start_at, location }) => (
+        {data?.map(({ id, title, start_at, contact, location }) => (
           <li key={id} className="home-row">
             <span className="home-row-two">
               <Link to={`/calendar/${id}`} className="home-row-name">
                 {title}
               </Link>
-              {location && <span className="hint one-line">{location}</span>}
+              {(contact || location) && (
+                <span className="hint home-row-below home-row-names">
+                  {contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}
+                  {location && <span className="one-line">{location}</span>}
+                </span>
+              )}
             </span>
             <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
               {near.format(new Date(start_at))}
