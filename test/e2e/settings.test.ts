@@ -179,7 +179,7 @@ test('a new workspace is made from the menu by an admin, as its owner; a member 
   const member = await join(ownersCalls(), web.rapport.url, 'member')
   const other = await web.open(t, '/', { session: `${member.call.cookie()}; Path=/` })
   await other.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).click()
-  await other.getByRole('menuitem', { name: owner.workspace_name }).waitFor()
+  await other.getByRole('menuitemradio', { name: owner.workspace_name }).waitFor()
   assert.equal(await other.getByRole('menuitem', { name: 'New workspace…' }).count(), 0)
 
   const { call } = await join(ownersCalls(), web.rapport.url, 'admin', 'mei@example.test')
@@ -192,6 +192,8 @@ test('a new workspace is made from the menu by an admin, as its owner; a member 
   await page.getByRole('button', { name: 'Create workspace' }).click()
   await page.getByRole('button', { name: 'Workspace: Side Project' }).waitFor()
   await page.getByRole('button', { name: 'Workspace: Side Project' }).click()
-  await page.getByRole('menuitem', { name: owner.workspace_name }).click()
+  // The present one is marked, not refused.
+  await page.getByRole('menuitemradio', { name: 'Side Project', checked: true }).waitFor()
+  await page.getByRole('menuitemradio', { name: owner.workspace_name, checked: false }).click()
   await page.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).waitFor()
 })

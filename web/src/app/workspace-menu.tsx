@@ -31,7 +31,13 @@ export function Workspaces() {
     <>
       <Menu.Label>{t.app.workspace}</Menu.Label>
       {workspaces.map(({ id, name }) => (
-        <Menu.Item key={id} disabled={id === workspace.id} onClick={() => go(id)}>
+        <Menu.Item
+          key={id}
+          role="menuitemradio"
+          aria-checked={id === workspace.id}
+          fw={id === workspace.id ? 600 : 400}
+          onClick={() => id !== workspace.id && go(id)}
+        >
           {name}
         </Menu.Item>
       ))}

@@ -56,7 +56,7 @@ export function BoardColumn(props: Props) {
             <header className="column-head">
               <h2 className="column-name">
                 <StageMark stage={stage} />
-                <span>{name}</span>
+                <span title={name}>{name}</span>
                 <span className="column-count numbers">{count}</span>
               </h2>
               {writes && stage !== 'lost' && (

@@ -61,7 +61,7 @@ function useDealColumns() {
         cell: ({ contact }) =>
           contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />,
       },
-      { id: 'stage', label: labelOf('stage'), width: 160, cell: ({ stage }) => <StageBadge stage={stage} /> },
+      { id: 'stage', label: labelOf('stage'), width: 176, cell: ({ stage }) => <StageBadge stage={stage} /> },
       {
         id: 'value',
         label: labelOf('value'),
@@ -82,7 +82,7 @@ function useDealColumns() {
       },
       {
         id: 'expected_close_date',
-        width: 120,
+        width: 128,
         label: t.deals.expected_close_date,
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
@@ -95,8 +95,8 @@ function useDealColumns() {
       },
       {
         id: 'stage_since',
-        label: labelOf('stage_since'),
-        width: 112,
+        label: t.deals.in_stage,
+        width: 96,
         cell: (deal) => <DaysInStage deal={deal} />,
       },
       ownerColumn(labelOf),

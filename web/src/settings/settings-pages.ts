@@ -1,5 +1,4 @@
 import {
-  BellIcon,
   BookIcon,
   CalendarIcon,
   GearIcon,
@@ -12,6 +11,7 @@ import {
   TableIcon,
   TrashIcon,
   UploadIcon,
+  WebhookIcon,
 } from '@primer/octicons-react'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
@@ -42,7 +42,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
     name: 'developers',
     pages: [
       { name: 'keys', to: '/settings/keys', icon: KeyIcon, scope: 'keys:read' },
-      { name: 'webhooks', to: '/settings/webhooks', icon: BellIcon, scope: 'webhooks:read' },
+      { name: 'webhooks', to: '/settings/webhooks', icon: WebhookIcon, scope: 'webhooks:read' },
       { name: 'deliveries', to: '/settings/deliveries', icon: LogIcon, scope: 'webhooks:read' },
     ],
   },
