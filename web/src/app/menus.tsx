@@ -5,6 +5,7 @@ import { UnreadMark } from '../notifications/bell.tsx'
 import { useUnreadCount } from '../notifications/unread.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
+import { MenuChoice } from '../ui/menu-choice.tsx'
 import { Initials } from '../ui/values.tsx'
 import { useSession, useSignOut } from './session.ts'
 import { Workspaces } from './workspace-menu.tsx'
@@ -44,15 +45,14 @@ function Appearance() {
       <Menu.Divider />
       <Menu.Label>{t.app.appearance}</Menu.Label>
       {Object.entries(schemes).map(([scheme, label]) => (
-        <Menu.Item
+        <MenuChoice
           key={scheme}
-          role="menuitemradio"
-          aria-checked={colorScheme === scheme}
-          onClick={() => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
-          fw={colorScheme === scheme ? 600 : 400}
+          value={scheme}
+          chosen={colorScheme === scheme}
+          onChoose={() => setColorScheme(scheme as 'light' | 'dark' | 'auto')}
         >
           {label}
-        </Menu.Item>
+        </MenuChoice>
       ))}
     </>
   )

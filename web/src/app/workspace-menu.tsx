@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
+import { MenuChoice } from '../ui/menu-choice.tsx'
 import { Initials } from '../ui/values.tsx'
 import { later } from './contained.tsx'
 import { showProblem } from './problems.tsx'
@@ -31,15 +32,14 @@ export function Workspaces() {
     <>
       <Menu.Label>{t.app.workspace}</Menu.Label>
       {workspaces.map(({ id, name }) => (
-        <Menu.Item
+        <MenuChoice
           key={id}
-          role="menuitemradio"
-          aria-checked={id === workspace.id}
-          fw={id === workspace.id ? 600 : 400}
-          onClick={() => id !== workspace.id && go(id)}
+          value={String(id)}
+          chosen={id === workspace.id}
+          onChoose={() => id !== workspace.id && go(id)}
         >
           {name}
-        </Menu.Item>
+        </MenuChoice>
       ))}
     </>
   )

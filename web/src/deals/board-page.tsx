@@ -16,6 +16,7 @@ import { Empty } from '../ui/empty.tsx'
 import { type Filter, useListFilters } from '../ui/filters.tsx'
 import { Menu } from '../ui/floating.tsx'
 import { isId, type ListView, useCreating, useListView } from '../ui/list-view.ts'
+import { MenuChoice } from '../ui/menu-choice.tsx'
 import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
@@ -136,15 +137,14 @@ function OrderMenu({ sort, view }: { sort: BoardOrder; view: ListView }) {
       <Menu.Dropdown>
         <Menu.Label>{t.deals.order}</Menu.Label>
         {board_orders.map((order) => (
-          <Menu.Item
+          <MenuChoice
             key={order}
-            role="menuitemradio"
-            aria-checked={order === sort}
-            fw={order === sort ? 600 : 400}
-            onClick={() => view.setSort(order === '-updated_at' ? '' : order)}
+            value={order}
+            chosen={order === sort}
+            onChoose={() => view.setSort(order === '-updated_at' ? '' : order)}
           >
             {t.deals.orders[order]}
-          </Menu.Item>
+          </MenuChoice>
         ))}
       </Menu.Dropdown>
     </Menu>

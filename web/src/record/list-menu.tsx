@@ -1,6 +1,5 @@
 import { ActionIcon } from '@mantine/core'
 import {
-  CheckIcon,
   DownloadIcon,
   DuplicateIcon,
   type Icon,
@@ -15,6 +14,7 @@ import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import type { Address } from '../ui/list-view.ts'
+import { MenuChoice } from '../ui/menu-choice.tsx'
 import type { ExportedKind } from './export-query.ts'
 import type { Grouped } from './groupings.tsx'
 import { useKind, useNames } from './kinds.ts'
@@ -92,16 +92,9 @@ export function ListMenu({ kind, query, grouped }: Props) {
             <>
               <Menu.Label>{t.record.group_by}</Menu.Label>
               {groupings.map(({ id, label, is_current, run }) => (
-                <Menu.RadioItem
-                  key={id}
-                  value={id}
-                  checked={is_current}
-                  checkIcon={<CheckIcon size={14} />}
-                  closeMenuOnClick
-                  onChange={run}
-                >
+                <MenuChoice key={id} value={id} chosen={is_current} onChoose={run}>
                   {label}
-                </Menu.RadioItem>
+                </MenuChoice>
               ))}
               <Menu.Divider />
             </>
