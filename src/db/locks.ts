@@ -67,8 +67,7 @@ export async function lockText(
   text: string,
 ): Promise<void> {
   if (engineOf(tx) === 'sqlite') return
-  const name = `${workspace_id} ${text}`
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${uses[use]}))`.execute(tx)
+  await sql`SELECT pg_advisory_xact_lock(${numberOf(use, workspace_id, text)})`.execute(tx)
 }
 
 /** Like lockText, but does not wait: false while another transaction has the lock. Always true on SQLite. */
@@ -79,12 +78,14 @@ export async function tryLockText(
   text: string,
 ): Promise<boolean> {
   if (engineOf(tx) === 'sqlite') return true
-  const name = `${workspace_id} ${text}`
-  const { rows } = await sql<{
-    locked: boolean
-  }>`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, ${uses[use]})) AS locked`.execute(tx)
-  return rows[0]?.locked ?? false
+  const number = numberOf(use, workspace_id, text)
+  const { rows } = await sql<Tried>`SELECT pg_try_advisory_xact_lock(${number}) AS is_locked`.execute(tx)
+  return rows[0]?.is_locked ?? false
 }
+type Tried = { is_locked: boolean }
+
+const numberOf = (use: keyof typeof uses, workspace_id: number, text: string) =>
+  sql`hashtextextended(${`${workspace_id} ${text}`}, ${uses[use]})`
 
 // PostgreSQL keeps all locks of all transactions in one small table, so many texts share these.
 const max_locks = 256
