@@ -68,7 +68,8 @@ test('a process does not wait while another one cancels the deliveries of a stop
   const cancel = async () => {
     const stopped = await stoppedBackfill(db)
     return (
-      stopped && transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, clock.elapsed(), { skips: true }))
+      stopped &&
+      transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, clock.elapsed(), { skip_locked: true }))
     )
   }
   const lock = (tx: Db) => tx.selectFrom('webhook_backfills').selectAll().forUpdate().execute()

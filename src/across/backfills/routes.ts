@@ -135,8 +135,8 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         },
         // After a crash, the backlog continues what was stopped.
         async meanwhile({ left }) {
-          const waits = { skips: false }
-          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), waits)));
+          const options = { skip_locked: false }
+          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), options)));
         },
         after: async (_tx, _context, { backfill }) => ({ body: single(shown(backfill)) }),
       }),

@@ -15,9 +15,10 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
   ])
   const elapsed_ms = clock.elapsed()
   if (removals.length && (await transaction(db, continueRemoval))) return true
-  const skips = { skips: true }
-  if (stopped && (await transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, elapsed_ms, skips))))
-    return true
+  if (stopped) {
+    const options = { skip_locked: true }
+    if (await transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, elapsed_ms, options))) return true
+  }
   if (unordered && (await releaseSome(db, unordered, elapsed_ms))) return true
   if (!resends.length) return false
   return transaction(db, (tx) => continueResend(tx, { now: isoTime(clock.now()), elapsed_ms }))

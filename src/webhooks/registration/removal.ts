@@ -112,20 +112,20 @@ const anyOfBackfill = sql`(SELECT 1 FROM webhook_queue AS q
   WHERE q.workspace_id = b.workspace_id AND q.webhook_id = b.webhook_id AND q.kind = 'backfill' LIMIT 1)`
 
 /**
- * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has ended the
- * backfill. Two processes would wait for each other's rows, so one at a time cancels: with `skips`, the result is 0 while
- * another one does.
+ * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has
+ * ended the backfill. One process at a time cancels: two would wait for each other's rows. With `skip_locked`, the
+ * result is 0 while another process does.
  */
 export async function cancelSomeOfBackfill(
   tx: Db,
   { workspace_id, webhook_id, removed_at }: Removal,
   elapsed_ms: number,
-  { skips }: { skips: boolean },
+  { skip_locked }: { skip_locked: boolean },
 ): Promise<number> {
   if (engineOf(tx) === 'postgres') {
     const { rows: held } = await sql`SELECT 1 FROM webhook_backfills
       WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}
-      FOR UPDATE ${skips ? sql`SKIP LOCKED` : sql``}`.execute(tx)
+      FOR UPDATE ${skip_locked ? sql`SKIP LOCKED` : sql``}`.execute(tx)
     if (!held.length) return 0
   }
   type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
