@@ -102,8 +102,9 @@ function bodyCases(operation: Operation, body: ValidRequest['body']) {
   ]
 }
 
-function addressCases({ method, query, ...operation }: Operation, path: string) {
-  return hostileAddresses({ method, query, ...operation }, path).map(({ what, text, name }) => {
+function addressCases(operation: Operation, path: string) {
+  const { method, query } = operation
+  return hostileAddresses(operation, path).map(({ what, text, name }) => {
     const schema = JSON.stringify(query.find((one) => one.name === name)?.schema)
     const part = `the schema ${schema} of ${method}: ${what}`
     return { what, path: text, refused_by: { 400: part, 422: part } }

@@ -101,15 +101,15 @@ export function prepareEach<T extends AnyRow, R, P extends object = object>(
 
 /** The parameters of a statement, which has equally many of each row. */
 function valuesOf(query: Prepared, rows: readonly AnyRow[], parameters: object): unknown[] {
-  const slots_of_rows = rows.length > 1 ? rowSlots(query) / rows.length : Infinity
+  const slots_of_row = rows.length > 1 ? rowSlots(query) / rows.length : Infinity
   let row = rows[0]
-  let left = slots_of_rows
+  let left = slots_of_row
   let at = 0
   return query.parameters.map((value) => {
     if (value instanceof RowSlot) {
       if (left-- === 0) {
         row = rows[++at]
-        left = slots_of_rows - 1
+        left = slots_of_row - 1
       }
       return row?.[value.name]
     }
