@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
 import { claimImport } from '../../src/across/imports/store.ts'
 import { isoTime } from '../../src/clock.ts'
 import { type Db, transaction } from '../../src/db/db.ts'
 import { lockText } from '../../src/db/locks.ts'
-import { cancelSomeOfBackfill, stoppedBackfill } from '../../src/webhooks/registration/removal.ts'
+import {
+  cancelSomeOfBackfill,
+  removeWebhook,
+  stoppedBackfill,
+} from '../../src/webhooks/registration/removal.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
+import { until } from '../webhooks.ts'
 
-// Jobs of several processes that find the same work.
+// Processes that find the same work, or write the same rows.
 
 let outbox: Outbox
 beforeEach(async () => {
@@ -76,4 +82,41 @@ test('a process does not wait while another one cancels the deliveries of a stop
   assert.equal(await whileLocked(lock, cancel), 0)
   assert.equal(await cancel(), 3)
   assert.equal(await cancel(), undefined)
+})
+
+test('a deletion of a webhook locks deliveries in flight in the order of their ids, as outcomes do', async () => {
+  const { db, clock, workspace_id } = outbox
+  await outbox.webhook('wh_1')
+  await outbox.events(2)
+  const [first = '', second = ''] = (await outbox.queue()).map(({ delivery_id }) => delivery_id)
+  // The lease of the second one ends first, so an index has it first.
+  for (const [delivery_id, run_at_ms] of [
+    [first, 2000],
+    [second, 1000],
+  ] as const)
+    await transaction(db, (tx) =>
+      tx
+        .updateTable('webhook_queue')
+        .set({ claim_id: 'clm_1', run_at_ms })
+        .where('delivery_id', '=', delivery_id)
+        .execute(),
+    )
+  const lock = (tx: Db, id: string) =>
+    sql`SELECT 1 FROM webhook_queue WHERE delivery_id = ${id} FOR UPDATE NOWAIT`.execute(tx)
+  const waiting = sql<{ n: string }>`SELECT count(*) AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  let removing: Promise<unknown> | undefined
+  await transaction(db, async (tx) => {
+    await lock(tx, first)
+    removing = transaction(db, (other) => removeWebhook(other, workspace_id, 'wh_1', isoTime(clock.now())))
+    removing.catch(() => {})
+    await until(
+      () => waiting.execute(db),
+      ({ rows: [found] }) => Number(found?.n) > 0,
+    )
+    // Fails if the deletion has it.
+    await lock(tx, second)
+  })
+  await removing
+  assert.deepEqual(await outbox.queue(), [])
 })

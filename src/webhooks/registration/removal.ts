@@ -74,11 +74,14 @@ const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: str
 // Cancels claimed deliveries. Deleting their claims is the fence: an attempt in flight can then only add itself to the
 // log of a cancelled delivery.
 async function cancelInFlight(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
+  const is_claimed = sql`workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND claim_id IS NOT NULL`
+  // record() locks its rows in this order, too. A DELETE alone follows an index, and the two could deadlock.
+  if (engineOf(tx) === 'postgres')
+    await sql`SELECT 1 FROM webhook_queue WHERE ${is_claimed} ORDER BY delivery_id FOR UPDATE`.execute(tx)
   // Without the hint, SQLite reads all queued deliveries of this webhook.
   const claimed = engineOf(tx) === 'sqlite' ? sql`INDEXED BY webhook_queue_claimed` : sql``
   const { rows } = await sql<{ workspace_id: number; delivery_id: string }>`
-    DELETE FROM webhook_queue ${claimed}
-    WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND claim_id IS NOT NULL
+    DELETE FROM webhook_queue ${claimed} WHERE ${is_claimed}
     RETURNING workspace_id, delivery_id`.execute(tx)
   await cancel(tx, rows, { removed_at })
   return rows.length
