@@ -40,8 +40,8 @@ export function showLocation({ folder, url }: Location): string {
 // One connection copies; the other reads the server's clock.
 const pool_size = 2
 /**
- * Opens both locations for the work, and locks a data folder against servers. Throws, and changes nothing, if a
- * location cannot be reached, or if the source is in use or not an installation.
+ * Opens both locations for the work, and locks a data folder against servers. Throws if a location cannot be reached,
+ * or if the source is in use or not an installation. Then nothing is changed.
  */
 export async function withLocations<T>(
   source: Location,

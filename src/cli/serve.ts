@@ -70,7 +70,7 @@ function greet(running: Running, io: Io, has_web_app: boolean) {
 const without_web_app =
   'This start serves the API without the web app. To have both, run npm ci without --omit=dev and start again.'
 
-// A journal or a log would keep the key for ever, so it gets the path. Without a file, this is the only place.
+// A journal or a log would store the key, so it gets the path. Without a file, this is the only place.
 function firstSteps(address: string, key: string, file: string | null, { terminal }: Io): string {
   const shown = terminal || !file
   const about = shown

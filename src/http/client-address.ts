@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-// Removes what a proxy may add (a port, brackets), and the IPv6 prefix of an IPv4 client on a dual-stack socket.
+// Removes a port and brackets, which a proxy may add. Removes the IPv6 prefix of an IPv4 client on a dual-stack socket.
 const plain = (address: string) =>
   address
     .trim()

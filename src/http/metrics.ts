@@ -15,7 +15,7 @@ export type QueueNumbers = {
 }
 
 /**
- * Whether removal is held because the clock may be wrong, how often it was postponed, and whether acknowledged writes
+ * Whether removal is held because the clock may be wrong, and how often it was postponed. Whether acknowledged writes
  * survive a power cut.
  */
 export type SafetyNumbers = { held: boolean; put_off: number; durable: boolean }

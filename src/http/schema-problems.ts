@@ -136,8 +136,8 @@ function schemaOf(name: string, schema: Schema): Schema | false {
 }
 
 /**
- * Yields the problems of a value, so that a caller can stop early. It checks the length of a list or an object first,
- * and skips the members of one that is far too long.
+ * Yields the problems of a value, so that a caller can stop early. It checks the length of a list or an object first.
+ * It skips the members of one that is far too long.
  */
 function* problemsIn(schema: Schema, value: unknown, path: readonly string[]): Generator<FieldProblem> {
   const error = ownError(schema, value)

@@ -6,8 +6,8 @@ import { traceparentOf } from './trace.ts'
 const untraced = ['/healthz', '/readyz', '/metrics']
 
 /**
- * Makes a span of each request, below the trace of its caller. `begin` wraps the listener of the HTTP server, because
- * Fastify writes the first log line of a request before its hooks. `route` is the first hook.
+ * Makes a span of each request, below the trace of its caller. `begin` wraps the listener of the HTTP server: Fastify
+ * writes the first log line of a request before its hooks. `route` is the first hook.
  */
 export function traceRequests(tracer: Tracer) {
   const routed = new WeakMap<IncomingMessage, FastifyRequest>()

@@ -147,8 +147,8 @@ function* wavesOf(work: Work): Generator<Task[]> {
 }
 
 /**
- * Runs a wave. Most items that fail do so before they write, so there is no savepoint: it would double the time. If an item
- * fails after it wrote, or a statement fails, the transaction begins anew and runs each item in a savepoint.
+ * Runs a wave. Most items that fail do so before they write, so there is no savepoint: it would double the time. If a
+ * statement fails, or an item fails after it wrote, the transaction is repeated with a savepoint for each item.
  */
 async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean): Promise<Outcome[]> {
   const { bulk, options } = work

@@ -167,7 +167,7 @@ async function readMonths(db: Db, found: Found, { kind }: FilterField, time_zone
   return { rows: [...dated, ...rows.filter(({ value }) => value === null)], more }
 }
 
-// Times are in UTC, so a record of one of these months can be in the month before or after it. Neighbours may be one
+// Times are in UTC. So a record of one of these months can be in the month before or after it. Neighbours may be one
 // month of the zone: these are enough for `max_groups`.
 const max_months = 2 * max_groups + 2
 const last_month = '9999-12'

@@ -337,7 +337,7 @@ function rowMaker(resource: Resource) {
     for (const name of Object.keys(hidden)) if (name in fields) row[name] = fields[name]
     const textsOf = (names: readonly string[]) =>
       names.map((name) => String((name in fields ? fields : (before as Row))[name] ?? ''))
-    // The database writes an index entry again even if the value is the same, so set these only if they may differ.
+    // The database writes an index entry again even if the value is the same. So set these only if they may differ.
     const isChanged = (names: readonly string[]) => names.some((name) => name in fields)
     if (isChanged(sort_name)) row.sort_name = sortName(...textsOf(sort_name))
     if (isChanged(search_text)) row.search_text = searchText(textsOf(search_text))

@@ -28,7 +28,7 @@ const close_within_ms = 2000
 const kinds = { internal: 1, server: 2, client: 3 }
 
 /**
- * A tracer that sends spans as OTLP/JSON over HTTP. It keeps at most 2,048 spans and sends one batch at a time, so a
+ * A tracer that sends spans as OTLP/JSON over HTTP. It keeps at most 2,048 spans, and sends one batch at a time. So a
  * collector that hangs costs nothing else. It does not repeat a failed batch.
  */
 export function createOtlpTracer(settings: OtlpSettings): Tracer {

@@ -11,7 +11,7 @@ import { wrongPassword } from './own-password.ts'
 import { closed_prefix, redactPerson } from './traces.ts'
 import { hasPassword } from './users.ts'
 
-/** How long an account without a workspace stays, so that a person who was removed by mistake can be invited again. */
+/** How long an account without a workspace stays. A person who was removed by mistake can be invited again until then. */
 export const account_retention_days = 30
 
 /** The columns of a closed account. No password has an empty hash, and the cleaning removes the account at once. */

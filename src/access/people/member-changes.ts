@@ -26,8 +26,8 @@ async function memberToChange(tx: Db, context: Context, role_scopes: RoleScopes,
 }
 
 /**
- * Gives a member another role. Throws 403 if the old or the new role may do more than the caller's, and 409 for the last
- * owner.
+ * Gives a member another role. Throws 403 if the old or the new role may do more than the caller's. Throws 409 for the
+ * last owner.
  */
 export async function changeMember(
   tx: Db,

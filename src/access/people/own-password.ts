@@ -39,7 +39,7 @@ export function createOwnPassword(db: Db, throttle: Throttle) {
   }
 }
 
-/** The hash of the verified password (null for none), the hash of the new one, and the problems of the new one. */
+/** The hash of the verified password (null for none). The hash of the new one, and its problems. */
 type PasswordProof = { current_hash: string | null; new_hash: string; problems: FieldProblem[] }
 type Passwords = Static<typeof PasswordBody>
 

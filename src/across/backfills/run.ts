@@ -23,8 +23,7 @@ import {
 const batch = 100
 // A step looks at the records of this many ids: few of them may have changed `since`.
 const max_ids = 5000
-// The throttle: a backfill waits while so many of its deliveries are due, so an event that happens meanwhile waits for few
-// of them.
+// The throttle: a backfill waits while so many of its deliveries are due. So a new event waits for few of them.
 const max_waiting = 200
 const pause_ms = 50
 
@@ -96,7 +95,8 @@ async function sendRecords(tx: Db, context: Context, kind: BackfillKind, backfil
   await updateBackfill(tx, backfill, progress)
 }
 
-// A concurrent change of these records waits for the commit, so its event has a larger sequence than the state sent here.
+// A concurrent change of these records waits for the commit. So its event has a larger sequence than the state sent
+// here.
 async function lockedIds(
   tx: Db,
   { resource }: BackfillKind,

@@ -14,8 +14,8 @@ import { conflict } from '../../errors.ts'
 import { customValue, type Definition, reasonAgainst } from '../../resources/definition-rules.ts'
 import { undoUnchecked, updateDefinition } from './queries.ts'
 
-// The values that records have when a field is defined are checked and stored in batches, so that no request waits for
-// more than one. Concurrent writes obey the definition already.
+// When a field is defined, the values of existing records are checked and stored in batches. So a request waits for at
+// most one batch. Concurrent writes obey the definition already.
 
 const batch = 500
 /** Another process may take over a check that has not advanced for this time. */

@@ -53,7 +53,7 @@ const ownedSource = ({ resource }: Room, table: string, by: string): Source => (
   },
 })
 
-/** The bytes of a tar archive with a file of JSON lines for each kind, or several for a long one. */
+/** The bytes of a tar archive. Each kind has a file of JSON lines, a long one several. */
 export async function* archive(
   db: Db,
   reader: Reader,

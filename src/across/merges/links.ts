@@ -136,8 +136,8 @@ const timesOf = (rows: readonly Referring[], moved: readonly { updated_at: strin
   }))
 
 /**
- * Lets records that a merge moves stay untouched for the other merges that moved them, so that each of those can still be
- * undone: a contact's deal moves again when the contact that it moved to is merged, or its company.
+ * A record that a merge moves stays untouched for the other merges that moved it. So each of those can still be undone:
+ * a contact's deal moves again when the contact that it moved to is merged, or its company.
  */
 async function keepUntouched(
   tx: Db,

@@ -171,8 +171,8 @@ async function changeSurvivor(
   { id: merge_id, wanted }: Merge,
   { survivor, body, from_ids }: Taken,
 ): Promise<Record<string, unknown>> {
-  const told = { ...context, merge: { merged_from_ids: from_ids } }
-  const change = (values: object) => operations.change(tx, told, survivor.id, values, unconditional)
+  const with_merged = { ...context, merge: { merged_from_ids: from_ids } }
+  const change = (values: object) => operations.change(tx, with_merged, survivor.id, values, unconditional)
   const set = await changeAccepted(
     change,
     body,
@@ -180,7 +180,7 @@ async function changeSurvivor(
   )
   if (!Object.keys(set).length) {
     const updated = resource.events.find(({ name }) => name === `${eventPrefix(resource)}.updated`)
-    if (updated) await emit(tx, told, updated, survivor, { changed_fields: [], previous: {} })
+    if (updated) await emit(tx, with_merged, updated, survivor, { changed_fields: [], previous: {} })
   }
   const after = { merge_id, merged_from_ids: from_ids }
   recordChange(tx, context, { action: 'merged', kind: resource.table, record_id: survivor.id, after })

@@ -8,8 +8,8 @@ const kept_days = 90
 const read_kept_days = 30
 
 /**
- * Removes notifications after 90 days, read ones after 30 days, those of people who have left, and all but the newest
- * 500 of a member.
+ * Removes notifications after 90 days, and read ones after 30 days. Removes those of people who have left, and all but
+ * the newest 500 of a member.
  */
 export async function removeOldNotifications(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const ago = (days: number) => isoTime(clock.now() - days * day_ms)

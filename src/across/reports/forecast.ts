@@ -27,7 +27,7 @@ type WonRow = { bucket: string; owner_id: Owner; n: number; parts: number | null
 
 const nothing = { count: 0, value: 0n, weighted_hundredfold: 0n, won_count: 0, won_value: 0n }
 
-/** The open deals by the month of their expected close date, and the deals won in the same months, by owner. */
+/** By owner: the open deals by the month of their expected close date, and the deals won in these months. */
 export async function forecastOf(
   db: Db,
   request: Omit<ListRequest, 'listing'>,

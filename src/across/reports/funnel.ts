@@ -51,7 +51,7 @@ export async function funnelOf(
       if (last && status === 'lost') last.reasons.set(lost_reason, (last.reasons.get(lost_reason) ?? 0) + 1)
       for (const [index, ms] of stays_ms) places[index]?.stays_ms.push(ms)
     }
-  // From the last stage to the first: whoever came further came here, too.
+  // From the last stage to the first: a deal that came further came here, too.
   let further = counts.won_count
   const stages = places.toReversed().map(({ open, lost, stays_ms, reasons: found }, index) => {
     const reached = further + open + lost
@@ -73,8 +73,8 @@ export async function funnelOf(
 }
 
 /**
- * The furthest place of a deal among the open stages, and the milliseconds that it spent in each stage that it has left.
- * Without an entry of its creation, the start of its first stay is unknown.
+ * The furthest open stage of a deal, and the milliseconds that it spent in each stage that it has left. Without an
+ * entry of its creation, the start of its first stay is unknown.
  */
 function passageOf(stage: Stage, changes: string | null) {
   let place = placeOf(stage)

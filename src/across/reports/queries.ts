@@ -9,7 +9,10 @@ import { filtersOf, type ListRequest } from '../../resources/list.ts'
 import type { ReportMonth } from '../../resources/months.ts'
 import { part, type Units, unitsOf } from '../../resources/sums.ts'
 
-/** The number of deals, the sum of their values, and the sum of value × probability in percent (100 times the sum). */
+/**
+ * The number of deals, the sum of their values, and the sum of value × probability in percent (100 times the weighted
+ * sum).
+ */
 export type Sums = { count: number; value: Units; weighted_hundredfold: Units }
 
 type Group = {

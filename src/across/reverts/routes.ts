@@ -92,7 +92,7 @@ export function revertRoute(
   ): Promise<string | null> {
     const place = places.get(record.kind)
     if (!place) return 'not_a_record'
-    // The version is read before the audit log, so a change that comes after the look into the log is refused.
+    // The version is read before the audit log. So a change after the read of the log is refused.
     const { etag } = await callAs(app, request, { method: 'GET', path: addressOf(place.path, record) })
     const { workspace_id } = request.access
     const group = { workspace_id, change_group: request.params.group_id }

@@ -115,8 +115,8 @@ export async function removeView(tx: Db, workspace_id: number, id: string): Prom
 }
 
 /**
- * Holds a membership until the end of the transaction. A concurrent removal of the member either committed before, and this
- * throws 403, or waits and then removes what this transaction writes.
+ * Holds a membership until the end of the transaction. If a concurrent removal of the member has committed, this throws
+ * 403. Otherwise the removal waits, and then removes what this transaction writes.
  */
 export async function holdMember(tx: Db, workspace_id: number, user_id: string): Promise<void> {
   await lockEntry(tx, 'users', user_id)

@@ -1,7 +1,7 @@
 import { isObjectSchema, type ObjectSchema } from './schemas.ts'
 
-// The names that generated clients have for operations, bodies and answers. They follow from the path, the method and the
-// answer of a declaration, so that a new operation has them without more words.
+// The names that generated clients have for operations, bodies and answers. They follow from the path, the method and
+// the answer of a declaration. So a new operation needs no names of its own.
 
 /** The part of a declaration that names follow from. */
 export type Named = {

@@ -254,7 +254,7 @@ const own_keyword = 'verbatim'
 type Json = Record<string, unknown>
 
 /**
- * Moves every object schema with a title into the components and refers to it by this name, so that a generated client has
+ * Moves every object schema with a title into the components, and refers to it by this name. So a generated client has
  * one type for it. Throws if two different schemas have the same title.
  */
 export function shareSchemas<D extends { components: { schemas: Json } }>(document: D): D {

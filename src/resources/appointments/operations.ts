@@ -44,7 +44,7 @@ export const lockAppointment = (tx: Db, context: Context, id: number): Promise<A
  * Locks the times of a booking page until the transaction ends. Other bookings of the page wait, and then see this one.
  * The database refuses an overlap without this lock, too. But concurrent bookings of one time would wait for each
  * other's uncommitted rows, and PostgreSQL would end them as deadlocks. Take this lock after the lock of an
- * appointment, and before any other read of the page. The check of a reference takes a shared lock of the row, and two
+ * appointment, and before any other read of the page. The check of a reference takes a shared lock of the row. Two
  * holders of a shared lock would deadlock.
  */
 export async function lockTimes(tx: Db, workspace_id: number, booking_page_id: number | null): Promise<void> {

@@ -34,7 +34,7 @@ const activitiesById = byIds<Next>('activities', (db, those) => ({
   compile: () => sql<Next>`SELECT id, type, subject, due_at FROM activities WHERE ${those}`.compile(db),
 }))
 
-/** Adds to deals of a list since when they are in their stage, and their open activity that is due first. */
+/** Adds two fields to the deals of a list: the time at which they entered their stage, and the next open activity. */
 export async function withProgress<Deal extends { id: number }>(
   db: Db,
   workspace_id: number,

@@ -16,7 +16,7 @@ const ChangeEvent = Type.Object(
   { title: 'ChangeEvent' },
 )
 
-// Transactions that overlap commit in another order than that of their times, and the events of a batch have one time.
+// Transactions that overlap may commit in another order than that of their times. The events of a batch have one time.
 const scanned_before = 1000
 const scanned_after = 4000
 

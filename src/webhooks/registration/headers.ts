@@ -51,8 +51,8 @@ export function headerProblems(headers: Headers | null | undefined, stored: Head
 }
 
 /**
- * The problems of stored values that a new url would send to another origin. Nobody can read these values in an answer, so
- * nobody can send them to a place of their own choice either.
+ * The problems of stored values that a new url would send to another origin. Nobody can read these values in an answer.
+ * So nobody may send them to an address of their own either.
  */
 export function redirectedProblems(headers: Headers | null | undefined, stored: Headers): FieldProblem[] {
   const kept = namesOf(stored)

@@ -5,8 +5,8 @@ import { prepareRows } from '../../db/statements/recordset.ts'
 import { isSubscribed } from '../../db/subscriptions.ts'
 import { type Failed, failedCondition } from '../../events/conditions.ts'
 
-// What each webhook asked for, by the seq of events. So it can be said later why a webhook did not get an event, and
-// nothing is written for an event that a webhook does not get.
+// What each webhook asked for, by the seq of events. So the service can explain later why a webhook did not get an
+// event. Nothing is written for such an event.
 
 type Webhook = { workspace_id: number; id: string }
 

@@ -74,8 +74,8 @@ export type OfWebhook<Body = unknown, Prepared = unknown> = Incoming<
 >
 
 /**
- * Locks the webhook that a request names. Throws 412 if If-Match does not match, 422 for problems, and 403 if the
- * caller may not read the webhook's events.
+ * Locks the webhook that a request names. Throws 412 if If-Match does not match, and 422 for problems. Throws 403 if
+ * the caller may not read the webhook's events.
  */
 export async function webhookToChange(
   tx: Db,
