@@ -185,6 +185,9 @@ test('columns that name a header which the file does not have are refused, and n
     message,
     'columns has "firm", "Age", which the file does not have. Its headers are: "Who", "Firm".',
   )
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`No ${n}`, null]))
+  const cut = await upload(rapport, query(many), file)
+  assert.match(cut.body.error.fields[0].message, /"No 49", …, which the file does not have/)
   const previewed = await upload(rapport, `/preview${query({ firm: 'company' })}`, file)
   assert.deepEqual(problems(previewed), { columns: 'not_found' })
   // As a spreadsheet writes it, with a line break in the header.

@@ -93,17 +93,15 @@ export function refuseUnknownHeaders(
   if (!names) return
   const unknown = Object.keys(columns).filter((header) => !names.includes(header))
   if (!unknown.length) return
-  const quoted = (headers: readonly string[]) =>
-    headers
-      .slice(0, max_named)
-      .map((header) => `"${header.slice(0, 100)}"`)
-      .join(', ')
-  const more = names.length > max_named ? ', …' : ''
+  const quoted = (headers: readonly string[]) => {
+    const some = headers.slice(0, max_named).map((header) => `"${header.slice(0, 100)}"`)
+    return [...some, ...(headers.length > max_named ? ['…'] : [])].join(', ')
+  }
   throw invalid([
     {
       field: 'columns',
       code: 'not_found',
-      message: `columns has ${quoted(unknown)}, which the file does not have. Its headers are: ${quoted(names)}${more}.`,
+      message: `columns has ${quoted(unknown)}, which the file does not have. Its headers are: ${quoted(names)}.`,
     },
   ])
 }
