@@ -36,8 +36,8 @@ let port: number | undefined
 
 /** A port that later services of this process have too: the browser keeps the app of an address. */
 export async function findPort(): Promise<number> {
-  // Below those that systems give to whoever asks for any.
-  port ??= 20_000 + (process.pid % 10_000)
+  // Below those that systems give to programs that ask for any port, and 20 for each of neighbouring processes.
+  port ??= 20_000 + (process.pid % 500) * 20
   while (!(await isFree(port))) port++
   return port
 }
