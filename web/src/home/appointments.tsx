@@ -13,8 +13,8 @@ import { mine } from './mine.ts'
 export function NextAppointments() {
   const { home } = useTexts()
   const formats = useFormats()
-  const near = new Intl.DateTimeFormat(formats.locale, {
-    ...({ weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' } as const),
+  const day = new Intl.DateTimeFormat(formats.locale, {
+    ...({ weekday: 'short', day: 'numeric', month: 'short' } as const),
     timeZone: formats.zone,
   })
   const { data, error, refetch } = useQuery({
@@ -68,7 +68,7 @@ export function NextAppointments() {
               )}
             </span>
             <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
-              {near.format(new Date(start_at))}
+              {day.format(new Date(start_at))}, {formats.time(start_at)}
             </time>
           </li>
         ))}
