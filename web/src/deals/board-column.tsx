@@ -3,6 +3,7 @@ import { PlusIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { useDrawn } from '../ui/drawn.ts'
 import { Popover } from '../ui/floating.tsx'
 import { Card, type CardActions } from './card.tsx'
 import { type BoardFilter, type BoardOrder, useColumn } from './columns.ts'
@@ -31,6 +32,8 @@ type Props = {
   onPutBack: () => void
 }
 
+const least_card_px = 100
+
 /** The deals of a stage, 25 at a time. */
 export function BoardColumn(props: Props) {
   const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions, onCreate } = props
@@ -42,6 +45,7 @@ export function BoardColumn(props: Props) {
   const name = t.deals.stages[stage]
   const count = sums ? formats.number(sums.count) : ''
   const value = sums ? formats.sum(sums.value) : ''
+  const cards = useDrawn(deals, least_card_px)
   const left = (sums?.count ?? 0) - (deals?.length ?? 0)
   return (
     <Drop droppableId={stage} isDropDisabled={!writes}>
@@ -76,7 +80,7 @@ export function BoardColumn(props: Props) {
             </header>
           </Reason>
           <div ref={innerRef} {...droppableProps} className="column-cards">
-            {deals?.map((deal, index) => (
+            {cards?.map((deal, index) => (
               <Card
                 key={deal.id}
                 deal={deal}

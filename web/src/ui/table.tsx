@@ -4,6 +4,7 @@ import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Check } from './check.tsx'
 import { type Drag, useColumnDrag } from './column-drag.ts'
+import { useDrawn } from './drawn.ts'
 import { moveFocus } from './focus.ts'
 import type { RowGroup, ShownGroups } from './list-groups.ts'
 import { GroupHead, MoreOfGroup, useWidth } from './table-groups.tsx'
@@ -89,6 +90,8 @@ function useFollowing(open_id: unknown): (open: () => void) => void {
     else open()
   }
 }
+
+const row_px = 36
 
 /** How a drag shows in the header of a column. */
 function dragOf(drag: Drag | null, ids: readonly string[], id: string) {
@@ -179,6 +182,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const cells = columns.length + (onSelect ? 1 : 0) + (lead ? 1 : 0)
   const width = useWidth(columns, onSelect !== undefined, lead !== undefined)
   const onFocus = useFocusedRow(rows)
+  const drawn_rows = useDrawn(rows, row_px)
   if (groups?.groups ? !groups.groups.length : rows?.length === 0) return <>{empty}</>
   const drawn = (some: Row[]) =>
     some.map((row) => (
@@ -251,7 +255,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
             </tr>
           </thead>
           {groups?.groups?.map(drawnGroup) ?? (
-            <tbody>{rows && !groups ? drawn(rows) : <Placeholder columns={cells} />}</tbody>
+            <tbody>{drawn_rows && !groups ? drawn(drawn_rows) : <Placeholder columns={cells} />}</tbody>
           )}
         </table>
         {groups?.cut && (
