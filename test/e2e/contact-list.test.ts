@@ -245,3 +245,18 @@ test('beside the list, the panel follows the arrows and holds the same record', 
   await page.keyboard.press('Escape')
   await panel(0).waitFor({ state: 'detached' })
 })
+
+test('the rows that fit the window are drawn before the others of the page', async (t) => {
+  for (let n = 0; n < 50; n++) await contact(`First${n}`, 'Drawnson')
+  const page = await web.open(t, null, { reusable: false })
+  await page.addInitScript(`
+    numbers = []
+    new MutationObserver(() => numbers.push(document.querySelectorAll('tbody tr[data-row-id]').length))
+      .observe(document, { childList: true, subtree: true })`)
+  await page.goto(`${web.rapport.url}/contacts?search=Drawnson`)
+  await until(() => rows(page, 'Contacts').count(), 50)
+  const numbers = await page.evaluate<number[]>('numbers')
+  const first = numbers.find((number) => number > 0) ?? 0
+  // Rows have 36 px, and the window of these tests 800.
+  assert.equal(first, Math.ceil(800 / 36))
+})
