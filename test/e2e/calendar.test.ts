@@ -376,7 +376,7 @@ test('a request is found from the home page, and accepted or declined at its rec
   assert.deepEqual([status, cancel_reason], ['declined', 'On holiday'])
   await visit(page, '/')
   await page.getByRole('heading', { level: 2, name: /appointments/i }).waitFor()
-  assert.equal(await page.getByRole('link', { name: /to answer/ }).count(), 0)
+  await page.getByRole('link', { name: /to answer/ }).waitFor({ state: 'detached' })
 })
 
 test('how much visitors may book, and whether somebody answers first, is set on the booking page', async (t) => {

@@ -111,6 +111,7 @@ describe('the board of deals', () => {
     const page = await board.web.open(t, `/deals?company_id=${company.id}`)
     const cards = column(page, 'qualification').locator('.card-link')
     await page.getByRole('button', { name: 'Show more (5)' }).waitFor()
+    await cards.nth(24).waitFor()
     assert.equal(await cards.count(), 25)
     await column(page, 'qualification').locator('.column-sum').getByText('€45').waitFor()
     await column(page, 'demo').getByText('No deals').waitFor()
