@@ -76,8 +76,6 @@ type Queue = ReturnType<typeof createQueue>
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const words = [
   `--import=${new URL('test-hook.ts', import.meta.url)}`,
-  // What tests leave in the heap is small, and a collection of all garbage reads the whole service.
-  '--initial-old-space-size=512',
   `--test-timeout=${test_ms}`,
   `--test-reporter=${here('reporter.ts')}`,
   here('worker.ts'),
