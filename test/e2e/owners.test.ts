@@ -92,6 +92,28 @@ test('many rows get an owner at once, also nobody, and a from the palette means 
   await owners('/companies', ids, [olivia, olivia, olivia])
 })
 
+test('the choice of an owner keeps its text when the program for dragging comes', async (t) => {
+  const id = await create('/deals', { name: 'Early bird' })
+  const page = await web.open(t, null, { reusable: false })
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route(/\/drag-parts-[^/]*\.js$/, async (route) => {
+    await come
+    await route.continue()
+  })
+  await page.goto(`${web.rapport.url}/deals`)
+  const card = page.locator(`[data-deal="${id}"]`)
+  await card.getByRole('link').focus()
+  await page.keyboard.press('a')
+  const choice = page.getByRole('dialog').getByRole('combobox')
+  await choice.fill('bob')
+  await page.getByRole('option', { name: 'Bob Marchetti' }).waitFor()
+  letCome()
+  await page.locator(`[data-rfd-draggable-id="${id}"]`).waitFor()
+  assert.equal(await choice.inputValue(), 'bob')
+  await page.keyboard.press('Enter')
+  await owners('/deals', [id], [bob])
+})
+
 test('a card shows its owner, and gets another one by a or from its menu', async (t) => {
   const id = await create('/deals', { name: 'Cardful', owner_id: bob, tags: ['q3'] })
   const page = await web.open(t, '/deals')

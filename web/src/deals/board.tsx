@@ -130,49 +130,52 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
     take(deal, to)
   }
   return (
-    <DragBoard
-      nonce={nonce}
-      autoScrollerOptions={scrolling}
-      dragHandleUsageInstructions={t.deals.drag_instructions}
-      onDragStart={onStart}
-      onDragUpdate={({ destination }, { announce }) => {
-        const name = in_hand.current?.name ?? ''
-        const stage = destination?.droppableId as Stage | undefined
-        announce(
-          stage ? t.deals.over({ name, stage: t.deals.stages[stage] }) : t.deals.over_nothing({ name }),
-        )
-      }}
-      onDragEnd={onEnd}
-    >
-      <div className="board" ref={board} data-lifted={lifted || undefined}>
-        {stages.map((stage) => (
-          <BoardColumn
-            key={stage}
-            stage={stage}
-            sums={report?.stages.find((one) => one.stage === stage)}
-            sort={sort}
-            filter={filter}
-            moves={moves}
-            held={held}
-            writes={writes}
-            menu={menu}
-            open_id={open_id}
-            actions={actions}
-            onCreate={onCreate}
-            asked={stage === 'lost' ? asked : null}
-            onReason={(reason) => {
-              end()
-              if (asked) send(asked, 'lost', reason)
-            }}
-            onPutBack={() => {
-              end()
-              if (asked) putBack(asked.id)
-            }}
-          />
-        ))}
-      </div>
+    <>
+      <DragBoard
+        nonce={nonce}
+        autoScrollerOptions={scrolling}
+        dragHandleUsageInstructions={t.deals.drag_instructions}
+        onDragStart={onStart}
+        onDragUpdate={({ destination }, { announce }) => {
+          const name = in_hand.current?.name ?? ''
+          const stage = destination?.droppableId as Stage | undefined
+          announce(
+            stage ? t.deals.over({ name, stage: t.deals.stages[stage] }) : t.deals.over_nothing({ name }),
+          )
+        }}
+        onDragEnd={onEnd}
+      >
+        <div className="board" ref={board} data-lifted={lifted || undefined}>
+          {stages.map((stage) => (
+            <BoardColumn
+              key={stage}
+              stage={stage}
+              sums={report?.stages.find((one) => one.stage === stage)}
+              sort={sort}
+              filter={filter}
+              moves={moves}
+              held={held}
+              writes={writes}
+              menu={menu}
+              open_id={open_id}
+              actions={actions}
+              onCreate={onCreate}
+              asked={stage === 'lost' ? asked : null}
+              onReason={(reason) => {
+                end()
+                if (asked) send(asked, 'lost', reason)
+              }}
+              onPutBack={() => {
+                end()
+                if (asked) putBack(asked.id)
+              }}
+            />
+          ))}
+        </div>
+      </DragBoard>
+      {/* Outside: the board is drawn anew when the program for dragging comes. */}
       {dialog}
-    </DragBoard>
+    </>
   )
 }
 
