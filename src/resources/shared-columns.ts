@@ -1,12 +1,23 @@
 import { type Static, Type } from 'typebox'
 import { actorOf } from '../events/actors.ts'
-import { CustomFields, CustomFieldsInput, nullableObject, Tags, TagsInput } from '../http/fields.ts'
+import { CustomFields, CustomFieldsInput, Id, nullableObject, Tags, TagsInput } from '../http/fields.ts'
 import { defineColumns } from './resource.ts'
 
 // Columns that many resources have. Descriptions choose among them.
 
 // Extensions of resources that are in the interface.
 const extension = { 'x-extension': true }
+
+/** The schema of a contact by its id and name, in a record that refers to it. */
+export const ContactName = (title: string) =>
+  Type.Object(
+    {
+      id: Id(),
+      first_name: Type.String({ examples: ['Ana'] }),
+      last_name: Type.String({ examples: ['Ruiz'] }),
+    },
+    { title },
+  )
 
 /** The person who is responsible for a record. A person who creates it becomes the owner if the body names none. */
 export const owner = defineColumns({

@@ -19,7 +19,7 @@ import {
   readOnlyFields,
   type Values,
 } from '../resource.ts'
-import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
+import { authors, ContactName, custom_fields, owner, tags } from '../shared-columns.ts'
 
 export const activity_types = ['call', 'email', 'meeting', 'task', 'other'] as const
 export type ActivityType = (typeof activity_types)[number]
@@ -67,16 +67,7 @@ export type ListedActivity = Static<typeof ListedActivity>
 const Named = (title: string) =>
   nullableObject(Type.Object({ id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) }, { title }))
 const names = {
-  contact: nullableObject(
-    Type.Object(
-      {
-        id: Id(),
-        first_name: Type.String({ examples: ['Ana'] }),
-        last_name: Type.String({ examples: ['Ruiz'] }),
-      },
-      { title: 'ActivityContact' },
-    ),
-  ),
+  contact: nullableObject(ContactName('ActivityContact')),
   company: Named('ActivityCompany'),
   deal: Named('ActivityDeal'),
 }

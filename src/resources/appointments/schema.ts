@@ -1,16 +1,7 @@
 import { type Static, Type } from 'typebox'
-import {
-  Body,
-  flag,
-  Id,
-  nullableObject,
-  OptionalId,
-  OptionalText,
-  Text,
-  Timestamp,
-} from '../../http/fields.ts'
+import { Body, flag, nullableObject, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
-import { authors, custom_fields, owner, tags } from '../shared-columns.ts'
+import { authors, ContactName, custom_fields, owner, tags } from '../shared-columns.ts'
 
 const appointment_statuses = ['requested', 'scheduled', 'cancelled', 'declined'] as const
 type AppointmentStatus = (typeof appointment_statuses)[number]
@@ -78,16 +69,7 @@ export type Appointment = Static<typeof Appointment>
 export const ListedAppointment = listView('ListedAppointment', columns, 5)
 export type ListedAppointment = Static<typeof ListedAppointment>
 
-const contact = nullableObject(
-  Type.Object(
-    {
-      id: Id(),
-      first_name: Type.String({ examples: ['Ana'] }),
-      last_name: Type.String({ examples: ['Ruiz'] }),
-    },
-    { title: 'AppointmentContact' },
-  ),
-)
+const contact = nullableObject(ContactName('AppointmentContact'))
 /** An appointment in a list: the list view, with the name of its contact if the query asks for it. */
 export const AppointmentOfList = Type.Object(
   { ...ListedAppointment.properties, contact: Type.Optional(contact) },

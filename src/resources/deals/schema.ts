@@ -16,7 +16,7 @@ import { Activity } from '../activities/schema.ts'
 import { highest_value } from '../decimal.ts'
 import { rangeFilter, valuesFilter } from '../filter-fields.ts'
 import { dates, defineColumns, detailView, listView, readOnlyFields, type Values } from '../resource.ts'
-import { custom_fields, owner, tags, unlisted_authors } from '../shared-columns.ts'
+import { ContactName, custom_fields, owner, tags, unlisted_authors } from '../shared-columns.ts'
 import { open_stages, type Stage, type Status, stages } from './stages.ts'
 
 export const StageCode = (options: object = {}) =>
@@ -36,14 +36,7 @@ const Probability = OptionalInteger(0, 100, {
 const RequiredStage = StageCode({ minLength: 1 })
 const LostReason = (description: string) => OptionalText(255, { description, examples: ['Price'] })
 
-const contact = Type.Object(
-  {
-    id: Id(),
-    first_name: Type.String({ examples: ['Ana'] }),
-    last_name: Type.String({ examples: ['Ruiz'] }),
-  },
-  { title: 'DealContact' },
-)
+const contact = ContactName('DealContact')
 const company = Type.Object(
   { id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) },
   { title: 'DealCompany' },
