@@ -223,3 +223,12 @@ export async function addFilter(page: Page, field: string) {
   await editor.locator(':focus').waitFor()
   return editor
 }
+
+/** Asks until the answer is the wanted one; the last answer is the error. A busy machine may take long. */
+export async function until<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (JSON.stringify(await ask()) === JSON.stringify(wanted)) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  assert.deepEqual(await ask(), wanted)
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, startWeb, visit, type Web } from '../web.ts'
+import { addFilter, startWeb, until, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -27,16 +27,6 @@ const contact = (first_name: string, last_name: string, more = {}) =>
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const rows = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr[data-row-id]')
 const undo = (page: Page) => page.getByRole('button', { name: 'Undo' }).click()
-
-/** Waits until something is so; the last answer is the error. A busy machine may take long. */
-async function until<T>(ask: () => Promise<T>, wanted: T) {
-  for (let tries = 0; tries < 300; tries++) {
-    const got = await ask()
-    if (JSON.stringify(got) === JSON.stringify(wanted)) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  assert.deepEqual(await ask(), wanted)
-}
 
 test('a selected row under the pointer looks selected', async (t) => {
   for (const name of ['Chosen', 'Passed']) await contact(name, 'Hoverson')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, checkScreen, owner, startWeb, visit, type Web } from '../web.ts'
+import { addFilter, checkScreen, owner, startWeb, until, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 let web: Web
@@ -30,14 +30,6 @@ async function create(path: string, body: object): Promise<number> {
 }
 const ownersOf = (path: string, ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await read(`${path}/${id}`)).owner_id))
-/** Waits until something is so; the last answer is the error. */
-async function until<T>(ask: () => Promise<T>, wanted: T) {
-  for (let tries = 0; tries < 300; tries++) {
-    if (JSON.stringify(await ask()) === JSON.stringify(wanted)) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  assert.deepEqual(await ask(), wanted)
-}
 const owners = (path: string, ids: readonly number[], wanted: (string | null)[]) =>
   until(() => ownersOf(path, ids), wanted)
 const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) })
