@@ -33,7 +33,7 @@ export function CalendarView({ days, awaited, ...given }: Props) {
   }, [settled])
   const { show, day, appointments, onOpen } = given
   // A list has the whole month, and begins with the day.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: both drawings begin so
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is drawn twice, and scrolls each time
   useEffect(() => {
     if (show !== 'list' || awaited) return
     const days = [...(place.current?.querySelectorAll<HTMLElement>('[data-date]') ?? [])]

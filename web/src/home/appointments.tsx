@@ -14,7 +14,9 @@ export function NextAppointments() {
   const { home } = useTexts()
   const formats = useFormats()
   const day = new Intl.DateTimeFormat(formats.locale, {
-    ...({ weekday: 'short', day: 'numeric', month: 'short' } as const),
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
     timeZone: formats.zone,
   })
   const { data, error, refetch } = useQuery({
@@ -22,9 +24,13 @@ export function NextAppointments() {
     queryFn: ({ signal }) => {
       const start_from = new Date().toISOString()
       const query = {
-        ...({ status: 'scheduled', owner_id: mine, details: 'true' } as const),
-        ...{ start_from, sort: 'start_at', per_page: 6 },
-      }
+        status: 'scheduled',
+        owner_id: mine,
+        details: 'true',
+        start_from,
+        sort: 'start_at',
+        per_page: 6,
+      } as const
       return dataOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
     },
   })
