@@ -46,7 +46,7 @@ describe('the own account', () => {
     // A zone is kept in its usual capitals.
     const zone = await call('PATCH', '/profile', { time_zone: 'asia/kolkata' })
     assert.equal(zone.body.data.time_zone, 'Asia/Kolkata')
-    // What GET returned can be put back.
+    // PUT accepts the body that GET returned.
     assert.equal((await call('PUT', '/profile', (await call('GET', '/profile')).body.data)).status, 200)
   })
 

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { buildNodes } from './build.ts'
 import type { HttpAnswer, HttpRequest } from './src/sdk.ts'
 
-// What n8n does for its nodes, for tests.
+// Runs the nodes in tests as n8n would.
 
 export type Loaded = {
   Rapport: typeof import('./src/Rapport.node.ts').Rapport

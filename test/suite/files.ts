@@ -16,7 +16,7 @@ const all = [
 const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
 
 /**
- * What the first lines of a test file may say of how it is run: `// runs: once, long`.
+ * The marks that the first lines of a test file can have: `// runs: once, long`.
  * - once: it opens no database, or what it states does not depend on the engine. All others run on both engines.
  * - apart: in a process of its own, because it measures or changes what a process has.
  * - long: it takes more than 10 s, so it is among the first.

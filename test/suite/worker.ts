@@ -19,7 +19,7 @@ process.on('message', (order: Order) => {
   describe(file, () => void require(join(root, file)))
 })
 
-// node:test does not know which test an error belongs to that no test waited for (test-hook.ts).
+// No test waited for these errors, and node:test cannot name theirs (test-hook.ts). So the file fails.
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error) => {
     const told: Told = {

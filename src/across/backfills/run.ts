@@ -23,7 +23,7 @@ import {
 const batch = 100
 // A step looks at the records of this many ids: few of them may have changed `since`.
 const max_ids = 5000
-// The throttle: a backfill waits while so many of its deliveries are due. So a new event waits for few of them.
+// A backfill pauses while it has this many due deliveries, so that a new event does not wait for many.
 const max_waiting = 200
 const pause_ms = 50
 
