@@ -107,7 +107,7 @@ function checkBody(body: unknown): { value: unknown } {
   return checked
 }
 
-type Sent = { atomic: boolean; items?: unknown[] }
+type Sent = { atomic: boolean; items?: unknown }
 
 /** POST of many changes of one resource: each item is created, changed or deleted as by a request of its own. */
 export function batchRoute(app: App, service: Service, room: Room): void {
@@ -130,7 +130,9 @@ export function batchRoute(app: App, service: Service, room: Room): void {
     checkBody,
   } as const
   operation(app, declared, (request, reply) => {
-    const { atomic, items = [] } = request.body as Sent
+    const { atomic, items: sent } = request.body as Sent
+    // A body with another form is refused below.
+    const items: unknown[] = Array.isArray(sent) ? sent : []
     const undo = request.query.dry_run === 'true'
     return service.write(
       request,

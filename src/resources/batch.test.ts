@@ -352,6 +352,7 @@ test('the body has 1 to 1,000 items, and other forms are refused', async () => {
     [{ items: Array.from({ length: 200_000 }, () => 0) }, 'items', 'too_many'],
     [{ items: { 0: create } }, 'items', 'invalid_type'],
     [{}, 'items', 'required'],
+    [{ items: null }, 'items', 'required'],
     [[create], 'body', 'invalid_type'],
     [null, 'body', 'invalid_type'],
     [{ items: [create], atomic: 'yes' }, 'atomic', 'invalid_type'],
