@@ -113,7 +113,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // How an upsert finds a record; a batch, which runs operations of any resource.
   { files: 'resources/match', may: 'db/.*', packages: 'kysely' },
   {
-    files: 'resources/batch(-items|-routes)?',
+    files: 'resources/batch(-items|-order|-routes)?',
     may: `resources/[a-z-]+|${floor}`,
     packages: 'kysely|typebox|node:util',
   },

@@ -12,6 +12,7 @@ import { readSubscribers } from '../events/emit.ts'
 import { publicError } from '../http/errors.ts'
 import { etagOf } from '../http/etag.ts'
 import { type BatchOptions, type Outcome, recordOf, type Task, taskOf, type Writes } from './batch-items.ts'
+import { dependOnOrder } from './batch-order.ts'
 import type { Definition } from './definition-rules.ts'
 import { definitionsOf } from './definitions.ts'
 
@@ -148,11 +149,14 @@ function* wavesOf(work: Work): Generator<Task[]> {
 
 /**
  * Runs a wave. Most items that fail do so before they write, so there is no savepoint: it would double the time. If a
- * statement fails, or an item fails after it wrote, the transaction is repeated with a savepoint for each item.
+ * statement fails, an item fails after it wrote, or items exchange unique values, the transaction is repeated with a
+ * savepoint for each item.
  */
 async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean): Promise<Outcome[]> {
-  const { bulk, options } = work
+  const { bulk, options, definitions } = work
   const ran = await runTogether(work, tasks, await matchesOf(work, tasks))
+  const outcomes = ran.map(({ outcome }) => outcome)
+  if (dependOnOrder(definitions, outcomes)) throw new Error('An item needs a unique value of another one.')
   const failed = ran.filter(({ outcome }) => outcome.error)
   if (options.atomic && (has_failed || failed.length)) bulk.discard()
   else if (failed.some(({ member }) => bulk.hasWritten(member)))
@@ -163,7 +167,7 @@ async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean):
     work.written = bulk.flush()
     work.written.catch(() => {})
   }
-  return ran.map(({ outcome }) => outcome)
+  return outcomes
 }
 
 async function runOneByOne(work: Work, tasks: readonly Task[]): Promise<Outcome[]> {

@@ -254,6 +254,35 @@ test('two items of one batch cannot have one value, and a batch that is not atom
   )
 })
 
+test('items of a batch take unique values in their order, as single requests do', async () => {
+  for (const atomic of [true, false]) {
+    const call = await newWorkspace(rapport)
+    await define(call)
+    const batch = async (items: object[]) =>
+      (await call('POST', `${path}/batch`, { atomic, items })).body.data
+    const statuses = async (items: object[]) =>
+      (await batch(items))?.map((one: { status: string }) => one.status) ?? 'refused'
+    const set = (id: number, number: string | null) => ({
+      op: 'update',
+      id,
+      data: { custom_fields: { number } },
+    })
+    const add = (number: string) => ({ op: 'create', data: { ...ana, custom_fields: { number } } })
+    const [a, b] = [await made(call, 'A'), await made(call, 'B')]
+
+    assert.deepEqual(await statuses([set(a.id, 'C'), set(b.id, 'A')]), ['updated', 'updated'])
+    assert.deepEqual(await statuses([set(a.id, null), add('C')]), ['updated', 'created'])
+    assert.deepEqual(await statuses([add('A'), set(b.id, 'B')]), atomic ? 'refused' : ['failed', 'updated'])
+    if (atomic) await ok(call, 'PUT', `${path}/${b.id}`, { custom_fields: { number: 'B' } })
+    assert.deepEqual(
+      await statuses([add('B'), { op: 'delete', id: b.id }]),
+      atomic ? 'refused' : ['failed', 'deleted'],
+    )
+    if (atomic) await ok(call, 'DELETE', `${path}/${b.id}`)
+    assert.deepEqual(await statuses([add('B')]), ['created'])
+  }
+})
+
 test('a taken value is named beside the other problems of a write', async () => {
   const call = await newWorkspace(rapport)
   await define(call)
