@@ -211,8 +211,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The jobs of the trash and the audit log remove old rows.
   {
     files:
-      '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|notifications|search)|events/feed)/.*',
-    may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|${floor}|resources/(resource|derived|room)`,
+      '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|notifications|search)|events/feed)/.*|across/titles',
+    may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|across/titles|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },
 

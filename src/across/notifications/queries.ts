@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import type { NotificationsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { titlesOf } from '../titles.ts'
 import type { Notification } from './schema.ts'
 
 /** Whose notifications, and the kinds of records that the person may read; null: all. */
@@ -75,51 +76,14 @@ export async function shownNotifications(
     workspace_id,
     rows.map(({ actor }) => actorOf(actor)),
   )
-  const titles = new Map<string, string | null>()
-  for (const [kind, of_kind] of Map.groupBy(rows, ({ record_kind }) => record_kind)) {
-    const ids = [...new Set(of_kind.map(({ record_id }) => record_id))]
-    for (const { id, title } of await titlesOf(db, workspace_id, resources, kind, ids))
-      titles.set(`${kind} ${id}`, title)
-  }
+  const records = rows.map(({ record_kind, record_id }) => ({ kind: record_kind, id: record_id }))
+  const titleOf = await titlesOf(db, workspace_id, resources, records)
   return rows.map((row, n) => {
     const { id, kind, record_kind, record_id, note_id, records, outcome, occurred_at, read_at } = row
-    const title = titles.get(`${record_kind} ${record_id}`) ?? null
+    const title = titleOf(record_kind, record_id)
     const shown_id = /^\d+$/.test(record_id) ? Number(record_id) : record_id
     const record = { kind: record_kind, id: shown_id, title }
     const actor = actors[n] as Notification['actor']
     return { id, kind, record, note_id, records, outcome, actor, occurred_at, read_at }
   })
-}
-
-type Title = { id: number | string; title: string | null }
-
-/** The names of live records of a kind. */
-async function titlesOf(
-  db: Db,
-  workspace_id: number,
-  resources: readonly Resource[],
-  kind: string,
-  ids: readonly string[],
-): Promise<Title[]> {
-  const resource = resources.find(({ table }) => table === kind)
-  if (resource) {
-    const { fields, characters } = resource.title
-    const name = sql.join(
-      fields.map((field) => sql.ref(field)),
-      sql` || ' ' || `,
-    )
-    const title = characters ? sql`substr(${name}, 1, ${sql.lit(characters)})` : name
-    const { rows } = await sql<Title>`SELECT id, ${title} AS title FROM ${sql.table(kind)}
-      WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND id IN (${sql.join(ids.map(Number))})`.execute(
-      db,
-    )
-    return rows
-  }
-  const [table, title] =
-    kind === 'webhooks'
-      ? (['webhooks', sql`coalesce(name, url)`] as const)
-      : (['imports', sql`coalesce(file_name, '')`] as const)
-  const { rows } = await sql<Title>`SELECT id, ${title} AS title FROM ${sql.table(table)}
-    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})`.execute(db)
-  return rows
 }
