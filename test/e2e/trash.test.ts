@@ -128,8 +128,10 @@ test('the audit log calls a contact by its name, never by its job title', () => 
     of('2', 'updated', { title: 'Head of Sales', email: 'ben@example.test' }),
     of('1', 'created', { first_name: 'Ada', last_name: 'Lovelace', title: 'Engineer' }),
     { ...of('7', 'created', { title: 'Product demo' }), kind: 'appointments' },
+    { ...of('3', 'updated', { title: 'Head of Research' }), title: 'Grace Hopper' },
   ]
-  assert.deepEqual(entries.map(namesOf(entries)), ['Ada Lovelace', '2', 'Ada Lovelace', 'Product demo'])
+  const names = ['Ada Lovelace', '2', 'Ada Lovelace', 'Product demo', 'Grace Hopper']
+  assert.deepEqual(entries.map(namesOf(entries)), names)
 })
 
 test('each sentence of the audit log ends: who signed in, and out', async (t) => {

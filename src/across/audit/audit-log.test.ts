@@ -175,6 +175,27 @@ test('entries of keys and workspaces name the start of the service or the comman
     assert.equal(rows.includes(secret), false)
 })
 
+test('with details=true, an entry has the present title of its record; a record in the trash has none', async () => {
+  const call = await newWorkspace(rapport)
+  const contact = await done(call, 'POST', '/contacts', {
+    first_name: 'Ana',
+    last_name: 'Ruiz',
+    title: 'CEO',
+  })
+  const deal = await done(call, 'POST', '/deals', { name: 'Relaunch' })
+  const hook = await register(call, { url: 'https://hooks.example/in', name: 'Billing' })
+  await done(call, 'PUT', `/contacts/${contact.id}`, { title: 'CTO' })
+  await done(call, 'PUT', `/contacts/${contact.id}`, { last_name: 'Ruiz de Luna' })
+  await done(call, 'DELETE', `/deals/${deal.id}`)
+  const titles = async (query: string) =>
+    (await call('GET', `${path}?${query}`)).body.data.map(({ title }: { title?: unknown }) => title)
+  const name = 'Ana Ruiz de Luna'
+  assert.deepEqual(await titles('kind=contacts&details=true'), [name, name, name])
+  assert.deepEqual(await titles(`kind=webhooks&record_id=${hook.id}&details=true`), ['Billing'])
+  assert.deepEqual(await titles('kind=deals&details=true'), [null, null])
+  assert.deepEqual(await titles('kind=deals'), [undefined, undefined])
+})
+
 test('filters, pages and cursors give what a model gives', async () => {
   const call = await newWorkspace(rapport)
   const reader = await done(call, 'POST', '/companies', { name: 'Zero' })

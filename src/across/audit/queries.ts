@@ -4,6 +4,8 @@ import { chosenIds } from '../../db/lists/pages.ts'
 import type { AuditLogTable } from '../../db/tables.ts'
 import { type NamedActor, namedActors } from '../../events/actors.ts'
 import { type ListedSides, listed_sides, listedSides, sideOf } from '../../events/audit.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { titlesOf } from '../titles.ts'
 import { type AuditFilters, type AuditPage, newestIds } from './matching.ts'
 import type { AuditEntry, ListedAuditEntry } from './schema.ts'
 
@@ -29,6 +31,18 @@ export async function listEntries(
   const ids = await newestIds(db, workspace_id, filters, window)
   const entries = await readEntries(db, workspace_id, ids)
   return ids.flatMap((id) => entries.get(id) ?? [])
+}
+
+/** The same entries with the present titles of their records. */
+export async function withTitles(
+  db: Db,
+  workspace_id: number,
+  resources: readonly Resource[],
+  entries: readonly ListedAuditEntry[],
+): Promise<ListedAuditEntry[]> {
+  const records = entries.map(({ kind, record_id }) => ({ kind, id: String(record_id) }))
+  const titleOf = await titlesOf(db, workspace_id, resources, records)
+  return entries.map((entry) => ({ ...entry, title: titleOf(entry.kind, String(entry.record_id)) }))
 }
 
 type Row = Pick<Selectable<AuditLogTable>, (typeof columns)[number]>

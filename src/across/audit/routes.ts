@@ -6,12 +6,12 @@ import { pagesBy } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { type AuditPosition, countEntries } from './matching.ts'
-import { findEntry, listEntries } from './queries.ts'
+import { findEntry, listEntries, withTitles } from './queries.ts'
 import { AuditEntry, auditQuery, ListedAuditEntry } from './schema.ts'
 
 /** Reads the audit log. Only changes write it. */
 export function auditRoutes(app: App, service: Service): void {
-  const { reading, rights } = service
+  const { reading, rights, resources } = service
   const entries = endpoints(app, service, {
     path: '/api/v1/audit-log',
     params: IdParams,
@@ -29,7 +29,7 @@ export function auditRoutes(app: App, service: Service): void {
       pages: pagesBy('audit_log', 'string', 'number'),
     },
     async ({ access: { workspace_id, scopes }, query }, { page }) => {
-      const { kind, record_id, action, actor_id, from, to } = query
+      const { kind, record_id, action, actor_id, from, to, details } = query
       const kinds =
         kind === undefined
           ? rights.readableKinds(scopes)
@@ -41,8 +41,11 @@ export function auditRoutes(app: App, service: Service): void {
         readPage(
           page,
           () => countEntries(db, workspace_id, filters),
-          ({ after, ...window }) =>
-            listEntries(db, workspace_id, filters, { ...window, after: after as AuditPosition | null }),
+          async ({ after, ...window }) => {
+            const position = after as AuditPosition | null
+            const entries = await listEntries(db, workspace_id, filters, { ...window, after: position })
+            return details === 'true' ? withTitles(db, workspace_id, resources, entries) : entries
+          },
           ({ occurred_at, id }) => [occurred_at, id],
         ),
       )

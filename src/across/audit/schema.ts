@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
-import { Id, Listed, ListQuery, nullableObject, Timestamp, time } from '../../http/fields.ts'
+import { flag, Id, Listed, ListQuery, nullableObject, Timestamp, time } from '../../http/fields.ts'
 import { cursor } from '../../http/lists.ts'
 
 /** Fields of a record on one side of a change; null where there is nothing to tell. */
@@ -41,7 +41,19 @@ export type AuditEntry = Static<typeof AuditEntry>
 const { before, after } = AuditEntry.properties
 /** The list view: the same, but for long sides. */
 export const ListedAuditEntry = Type.Object(
-  { ...AuditEntry.properties, before: Listed(before), after: Listed(after) },
+  {
+    ...AuditEntry.properties,
+    before: Listed(before),
+    after: Listed(after),
+    title: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description:
+          'With `details=true`: the present title of the record. Null if it is deleted, or of a kind without titles.',
+        'x-extension': true,
+      }),
+    ),
+  },
   { title: 'ListedAuditEntry' },
 )
 export type ListedAuditEntry = Static<typeof ListedAuditEntry>
@@ -58,4 +70,5 @@ export const auditQuery = (kinds: readonly string[]) =>
     actor_id: text(255, 'The id of a key or a person.'),
     from: time('At or after this time.'),
     to: time('At or before this time.'),
+    details: flag('true: each entry with the present title of its record.'),
   })

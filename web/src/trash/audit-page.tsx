@@ -99,7 +99,7 @@ function Log({ view }: { view: ListView }) {
     read: (cursor, nth, signal) =>
       answerOf(
         api.GET('/api/v1/audit-log', {
-          params: { query: { ...query, cursor, per_page: growing(50, nth) } },
+          params: { query: { ...query, details: 'true', cursor, per_page: growing(50, nth) } },
           signal,
         }),
       ),

@@ -3,7 +3,7 @@ import { isNoteKind, recordOfNote } from '../api/note-kinds.ts'
 type Side = Record<string, unknown> | null | undefined
 /** The fields of an audit entry that identify its record. */
 type Entry = { kind: string; record_id: number | string; action: string; before?: Side; after?: Side }
-type NamedEntry = Entry & { actor: { id: string | null; name: string | null } }
+type NamedEntry = Entry & { title?: string | null; actor: { id: string | null; name: string | null } }
 
 type Paths = Partial<Record<string, { path: string }>>
 
@@ -53,14 +53,14 @@ function nameIn({ kind, before, after }: Entry): string | null {
   return null
 }
 
-/** The names of the records of entries: the latest known name, else the id, shortened if long. */
+/** The names of the records of entries: the one in the entry, else the present or the latest known one, else the id, shortened if long. */
 export function namesOf(entries: readonly NamedEntry[]): (entry: Entry) => string {
   const names = new Map<string, string>()
   for (const { actor } of entries)
     if (actor.id && actor.name)
       for (const kind of ['users', 'members', 'api_keys']) names.set(`${kind} ${actor.id}`, actor.name)
   for (const entry of entries) {
-    const name = names.has(keyOf(entry)) ? null : nameIn(entry)
+    const name = names.has(keyOf(entry)) ? null : (entry.title ?? nameIn(entry))
     if (name) names.set(keyOf(entry), name)
   }
   return (entry) => {
