@@ -8,8 +8,8 @@ export type Answer = { status: number | null; error: string | null; duration_ms:
 
 export type Sent = { headers: Record<string, string>; body: string }
 
-/** Sends the body in parts, with pauses between them. */
-export type Slowness = { parts: number; pause_ms: number }
+/** Sends the body in parts, with pauses between them, and the last part after a promise. */
+export type Slowness = { parts: number; pause_ms: number; last_after?: Promise<void> }
 
 /** Makes one POST on a connection of its own. Never rejects. */
 export async function exchange(
@@ -48,10 +48,11 @@ export async function exchange(
 
 type Writable = { write(part: Buffer): unknown; end(): unknown; destroyed: boolean }
 
-async function sendParts(request: Writable, bytes: Buffer, { parts, pause_ms }: Slowness) {
+async function sendParts(request: Writable, bytes: Buffer, { parts, pause_ms, last_after }: Slowness) {
   const size = Math.ceil(bytes.length / parts)
   for (let at = 0; at < bytes.length && !request.destroyed; at += size) {
     if (at > 0) await pause(pause_ms)
+    if (at + size >= bytes.length) await last_after
     if (!request.destroyed) request.write(bytes.subarray(at, at + size))
   }
   if (!request.destroyed) request.end()
