@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { CDPSession, Locator, Page, Request } from 'playwright-core'
-import { phone, settled, startWeb, type Web } from '../web.ts'
+import { colour, phone, settled, startWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
@@ -89,11 +89,11 @@ test('before any script has come, the page shows the frame of the app, as it is 
   for (const view of [{}, phone]) {
     const page = await web.open(t, '/contacts', { ...view, reusable: false })
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
       const rail = page.locator('.rail:visible, .bottom:visible')
       await rail.waitFor()
+      await colour(page, colorScheme)
       const box = await rail.boundingBox()
-      const colour = await colourOf(rail)
+      const background = await colourOf(rail)
       const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
       await page.route(/\.(js|css)$/, async (route) => {
         await come
@@ -103,7 +103,7 @@ test('before any script has come, the page shows the frame of the app, as it is 
       const shell = page.locator('.shell-rail')
       await shell.waitFor()
       assert.deepEqual(await shell.boundingBox(), box)
-      assert.equal(await colourOf(shell), colour)
+      assert.equal(await colourOf(shell), background)
       letCome()
       await shell.waitFor({ state: 'hidden' })
       await page.unrouteAll()
