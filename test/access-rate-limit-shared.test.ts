@@ -1,14 +1,15 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type Socket } from 'node:net'
-import { type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { beforeEach, type TestContext, test } from 'node:test'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Allowance } from '../src/http/rate-limit.ts'
-import { openSharedLimiter, type SharedLimiter } from '../src/http/shared-rate-limit.ts'
+import { limits_ms, openSharedLimiter, type SharedLimiter } from '../src/http/shared-rate-limit.ts'
 import { calmTime } from './calm-time.ts'
 import { refused } from './envelope.ts'
-import { type Reply, startRapport } from './harness.ts'
+import { type Reply, startRapport, turnableClock } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { startRedis } from './redis.ts'
 
@@ -17,6 +18,13 @@ const path = '/api/v1/companies'
 const ok = (allowance: Allowance) => allowance.retry_after_seconds === 0
 const shown = ({ headers }: Reply) =>
   ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`))
+
+// On a busy machine, a Redis that works may need longer than the limits of the service. Their tests set them.
+const service_limits_ms = { ...limits_ms }
+const patient_limits_ms = { answer: 60_000, connect: 60_000 }
+beforeEach(() => {
+  Object.assign(limits_ms, patient_limits_ms)
+})
 
 /** A limiter as one process has it, and the lines that it logged. */
 async function oneProcess(t: TestContext, redis_url: string, per_second: number) {
@@ -47,8 +55,18 @@ async function assertBurst(processes: Process[], key: string, buckets: number): 
 }
 
 async function until(what: string, happened: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + 10_000; !(await happened()); await pause(20))
+  for (const deadline = performance.now() + 60_000; !(await happened()); await pause(20))
     assert.ok(performance.now() < deadline, `never: ${what}`)
+}
+
+/** Repeats work with another key until it takes less than 1 s: buckets fill with time, and a busy machine may take longer. */
+async function withinSecond<T>(work: (key: string) => Promise<T>): Promise<T> {
+  for (let tries = 0; tries < 100; tries++) {
+    const start = performance.now()
+    const result = await work(`key ${tries}`)
+    if (performance.now() - start < 1000) return result
+  }
+  return assert.fail('never within 1 s')
 }
 
 test('processes share the burst of a key: twice the rate, however they divide it; another key has its own', async (t) => {
@@ -62,15 +80,23 @@ test('processes share the burst of a key: twice the rate, however they divide it
 test('after the burst, all processes together get exactly the rate', async (t) => {
   const { url } = await startRedis(t)
   const processes = [await oneProcess(t, url, 20), await oneProcess(t, url, 20)]
-  await flood(processes, 'key', 100)
-  const start = performance.now()
-  let allowed = 0
-  while (performance.now() - start < 1500) {
-    allowed += await flood(processes, 'key', 2)
-    await pause(5)
+  /** Empties the bucket. It was empty at a moment from `from` to `to`. */
+  const empty = async () => {
+    const from = performance.now()
+    const allowed = await flood(processes, 'key', 100)
+    return { from, allowed, to: performance.now() }
   }
-  const fair = ((performance.now() - start) / 1000) * 20
-  assert.ok(allowed >= fair * 0.9 - 1 && allowed <= fair + 1, `${allowed} of ${fair} were allowed`)
+  const first = await empty()
+  let last = first
+  let allowed = 0
+  while (last.to - first.to < 1500) {
+    await pause(50)
+    last = await empty()
+    allowed += last.allowed
+  }
+  const least = ((last.from - first.to) / 1000) * 20 - 1
+  const most = ((last.to - first.from) / 1000) * 20 + 1
+  assert.ok(allowed >= least && allowed <= most, `${allowed} were allowed, not ${least} to ${most}`)
 })
 
 test('a request costs one round trip to Redis', async (t) => {
@@ -93,9 +119,13 @@ test('a request costs one round trip to Redis', async (t) => {
 test('what Redis keeps of a key goes when its bucket is full again, and is all it keeps', async (t) => {
   const redis = await startRedis(t)
   const process = await oneProcess(t, redis.url, 20)
-  await flood([process], 'key', 60)
-  assert.deepEqual(await redis.command('KEYS', '*'), ['rapport:rate:key'])
-  const left: number = await redis.command('PTTL', 'rapport:rate:key')
+  const { key, kept, left } = await withinSecond(async (key) => {
+    await until('Redis has forgotten all keys', async () => (await redis.command('DBSIZE')) === 0)
+    await flood([process], key, 60)
+    const kept = await redis.command('KEYS', '*')
+    return { key, kept, left: Number(await redis.command('PTTL', `rapport:rate:${key}`)) }
+  })
+  assert.deepEqual(kept, [`rapport:rate:${key}`])
   assert.ok(left > 1000 && left <= 2000, `${left} ms`)
   await until('Redis has forgotten the key', async () => (await redis.command('DBSIZE')) === 0)
   assert.equal((await process.ask('key')).remaining, 39)
@@ -106,9 +136,12 @@ test('a clock of Redis that is turned back neither locks a key out nor gives it 
   const process = await oneProcess(t, redis.url, 2)
   const in_an_hour = String(Date.now() + 3_600_000)
   await redis.command('HSET', 'rapport:rate:key', 'tokens', '0', 'at', in_an_hour)
+  const start = performance.now()
   assert.equal(ok(await process.ask('key')), false)
-  await pause(600)
-  assert.deepEqual([ok(await process.ask('key')), ok(await process.ask('key'))], [true, false])
+  await until('a request is allowed', async () => ok(await process.ask('key')))
+  const allowed = 1 + (await flood([process], 'key', 10))
+  const most = ((performance.now() - start) / 1000) * 2
+  assert.ok(allowed <= most, `${allowed} were allowed, not ${most}`)
 })
 
 test('a service tells the shared allowance in its headers, and 429 when another process has used it', async (t) => {
@@ -116,15 +149,18 @@ test('a service tells the shared allowance in its headers, and 429 when another 
   const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
   t.after(rapport.close)
   const other = await oneProcess(t, url, 1)
-  const key = await makeKey(rapport)
-  assert.deepEqual(shown(await key.call('GET', path)), ['2', '1', '1'])
-  assert.ok(ok(await other.ask(key.id)))
-  const reply = await key.call('POST', path, { name: 'Acme' })
+  const { key, first, allowed, reply } = await withinSecond(async (name) => {
+    const key = await makeKey(rapport, { name })
+    const first = await key.call('GET', path)
+    const allowed = ok(await other.ask(key.id))
+    return { key, first, allowed, reply: await key.call('POST', path, { name: key.id }) }
+  })
+  assert.deepEqual([shown(first), allowed], [['2', '1', '1'], true])
   refused(reply, 429, 'rate_limited')
   assert.deepEqual([...shown(reply), reply.headers.get('retry-after')], ['2', '0', '2', '1'])
   await pause(1000)
   const { status, body } = await key.call('GET', path)
-  assert.deepEqual([status, body.meta.total], [200, 0])
+  assert.deepEqual([status, body.data.filter(({ name }: { name: string }) => name === key.id)], [200, []])
   // Scopes are looked at after the limit, as ever.
   const reader = await makeKey(rapport, { scopes: ['contacts:read'] })
   const forbidden = await reader.call('GET', path)
@@ -158,12 +194,13 @@ test('a Redis that hangs holds requests up for a moment once, not each of them, 
   t.after(rapport.close)
   const left = async () => Number((await rapport.call('GET', path)).headers.get('ratelimit-remaining'))
   assert.equal(await left(), 3)
-  // The key expires after 0.5 s, when its bucket is full again.
+  // The key expires after 2 s, when its bucket is full again.
   const counts = async () => {
-    await left()
+    await Promise.all([left(), left(), left(), left()])
     return (await redis.command('DBSIZE')) === 1
   }
   await until('Redis counts', counts)
+  Object.assign(limits_ms, service_limits_ms)
   redis.hang()
   t.after(redis.goOn)
   const { value: first, ...waited } = await calmTime(() => rapport.call('GET', path))
@@ -175,12 +212,18 @@ test('a Redis that hangs holds requests up for a moment once, not each of them, 
   // Held up one by one, they would take 1.8 s.
   assert.ok(calm_ms < 1500, `${calm_ms} ms`)
 
+  Object.assign(limits_ms, patient_limits_ms)
   redis.goOn()
   // It still counts what had been sent to it.
   await until('Redis has forgotten the key', async () => (await redis.command('DBSIZE')) === 0)
   await until('Redis counts again', counts)
+  Object.assign(limits_ms, service_limits_ms)
   redis.hang()
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<unknown>()
+  subscribe('http.server.request.start', arrive)
   const request = rapport.call('GET', path)
+  await arrived
+  unsubscribe('http.server.request.start', arrive)
   await pause(20)
   const stop = await calmTime(() => rapport.stop())
   assert.ok(stop.calm_ms < 2000, `${stop.calm_ms} ms`)
@@ -191,8 +234,11 @@ test('a Redis that hangs holds requests up for a moment once, not each of them, 
 test('a busy process does not take its own pause for one of Redis', async (t) => {
   const { url } = await startRedis(t)
   const process = await oneProcess(t, url, 20)
+  Object.assign(limits_ms, service_limits_ms)
   const answer = process.ask('key')
-  for (const until = performance.now() + 300; performance.now() < until; );
+  // The client sends at the end of this turn, so an answer is read only after the pause.
+  await turn()
+  for (const until = performance.now() + 1000; performance.now() < until; );
   assert.equal((await answer).remaining, 39)
   assert.deepEqual(process.lines, [])
 })
@@ -208,8 +254,11 @@ test('a service starts and limits by itself when Redis is not there, or never an
   })
   await until('listens', () => mute.listening)
   const mute_url = `redis://127.0.0.1:${(mute.address() as { port: number }).port}`
+  Object.assign(limits_ms, service_limits_ms)
+  // Its clock stands still, so its bucket does not fill.
+  const clock = turnableClock()
   for (const url of [redis.url, mute_url]) {
-    const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
+    const rapport = await startRapport({ clock, env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
     t.after(rapport.close)
     assert.deepEqual(shown(await rapport.call('GET', path)), ['2', '1', '1'])
     await rapport.call('GET', path)
@@ -217,9 +266,10 @@ test('a service starts and limits by itself when Redis is not there, or never an
   }
   const late = await oneProcess(t, redis.url, 20)
   assert.equal((await late.ask('key')).remaining, 39)
+  Object.assign(limits_ms, patient_limits_ms)
   await redis.start()
   await until('Redis counts', async () => {
-    await late.ask('key')
+    await flood([late], 'key', 60)
     return (await redis.command('DBSIZE')) === 1
   })
   assert.equal(late.lines.length, 2)

@@ -12,9 +12,8 @@ type Options = {
   logger: { warn(details: object, text: string): void }
 }
 
-// A request waits at most this long for Redis. Without Redis, it takes a few milliseconds.
-const answer_ms = 100
-const connect_ms = 1000
+/** A request waits at most `answer` for Redis. Without Redis, it takes a few milliseconds. */
+export const limits_ms = { answer: 100, connect: 1000 }
 const again_ms = 1000
 
 // The token bucket of rate-limit.ts with the clock of Redis, because the clocks of processes may differ. ARGV[3] is the
@@ -37,15 +36,16 @@ redis.call('PEXPIRE', KEYS[1], full_ms)
 return { allowed and math.ceil(limit - tokens) or limit + 1, full_ms }
 `
 
-const client_options = {
-  // RESP 2 is enough, and every compatible server has it.
-  RESP: 2,
-  maintNotifications: 'disabled',
-  // The client's timeout covers only the sending of a command. afterAnswerTime covers the answer.
-  commandOptions: { timeout: 0 },
-  // Do not reconnect in the client: it does not notice a missing answer. Each reconnection creates a new client.
-  socket: { reconnectStrategy: false, connectTimeout: connect_ms },
-} as const
+const clientOptions = () =>
+  ({
+    // RESP 2 is enough, and every compatible server has it.
+    RESP: 2,
+    maintNotifications: 'disabled',
+    // The client's timeout covers only the sending of a command. afterAnswerTime covers the answer.
+    commandOptions: { timeout: 0 },
+    // Do not reconnect in the client: it does not notice a missing answer. Each reconnection creates a new client.
+    socket: { reconnectStrategy: false, connectTimeout: limits_ms.connect },
+  }) as const
 
 const limiter_options = {
   useRedisPackage: true,
@@ -75,12 +75,17 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   let again: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const client = redis.createClient({ url: redis_url, ...client_options })
+    const client = redis.createClient({ url: redis_url, ...clientOptions() })
     const mine: Connection = { drop: () => client.destroy(), limiter: null }
     current = mine
     client.on('error', (error) => lost(mine, error))
     client.unref()
-    const late = setTimeout(lost, connect_ms, mine, new Error(`No connection within ${connect_ms} ms`))
+    const late = setTimeout(
+      lost,
+      limits_ms.connect,
+      mine,
+      new Error(`No connection within ${limits_ms.connect} ms`),
+    )
     try {
       await client.connect()
       // The client was dropped while it connected, but has connected nevertheless. Destroy it again.
@@ -110,7 +115,9 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   }
 
   const ask = async (connection: Connection, limiter: RateLimiterRedis, key: string) => {
-    const answered = afterAnswerTime(() => lost(connection, new Error(`No answer within ${answer_ms} ms`)))
+    const answered = afterAnswerTime(() =>
+      lost(connection, new Error(`No answer within ${limits_ms.answer} ms`)),
+    )
     try {
       const answer = await limiter.consume(key).catch((refusal) => {
         if (refusal instanceof RateLimiterRes) return refusal
@@ -160,12 +167,12 @@ function isRedisUrl(
 }
 
 /**
- * Calls `late` after `answer_ms`, unless the returned function is called first. It uses two timers and setImmediate, so
- * that received answers are read first. A pause of this process must not count as a timeout of Redis.
+ * Calls `late` after the limit of an answer, unless the returned function is called first. It uses two timers and
+ * setImmediate, so that received answers are read first. A pause of this process must not count as a timeout of Redis.
  */
 function afterAnswerTime(late: () => void): () => void {
   let waiting = true
-  const half = answer_ms / 2
+  const half = limits_ms.answer / 2
   let timer = setTimeout(() => {
     timer = setTimeout(() => setImmediate(() => waiting && late()), half)
   }, half)
