@@ -56,6 +56,8 @@ export type BatchOptions = {
   on_match?: 'update' | 'skip'
   /** Items run one after the other, for rules that count the records of earlier items. */
   one_by_one?: boolean
+  /** Fields that only an existing record takes. A new record gets them by a change of the same item. */
+  after_create?: readonly string[] | undefined
   /** false drops the views of records as soon as their etag is known: they may have 128 MiB together. */
   views?: boolean
 }
@@ -146,9 +148,13 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
     return { status: is_same ? 'unchanged' : 'updated', id, before, after } as const
   }
   const creating = async (tx: Db) => {
-    const { body, problems } = checked(create, item.data as object)
-    const after = await operations.create(tx, context, body, problems)
-    return { status: 'created', id: after.id, after } as const
+    const { first, later } = inSteps(item.data as object, options.after_create)
+    const { body, problems } = checked(create, first)
+    const made = await operations.create(tx, context, body, problems)
+    if (!later) return { status: 'created', id: made.id, after: made } as const
+    const { body: more, problems: wrong } = checked(update, later)
+    const { after } = await changing(made.id, more, wrong)(tx)
+    return { status: 'created', id: made.id, after } as const
   }
 
   if (op === 'create') return { ...task, op, run: creating }
@@ -193,6 +199,18 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
       const before = await operations.remove(tx, context, target, expect)
       return { status: 'deleted', before }
     },
+  }
+}
+
+/** The data of a new record without the fields that it takes later, and these fields; null without a value of them. */
+function inSteps(data: object, fields: readonly string[] = []) {
+  const values = Object.entries(data)
+  const isLater = ([name, value]: [string, unknown]) => fields.includes(name) && value !== null
+  const later = values.filter(isLater)
+  if (!later.length) return { first: data, later: null }
+  return {
+    first: Object.fromEntries(values.filter((one) => !isLater(one))),
+    later: Object.fromEntries(later),
   }
 }
 

@@ -57,13 +57,13 @@ export type Running = {
 /** Puts the ids of this workspace into rows, or removes ids. Returns an error for each reference that has no record. */
 export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) => Promise<RowError[]>
 
-/** A row that can be read, and its item. `later` has the fields that only an existing record takes. */
-type Prepared = { row: FileRow; item: Item; later: Record<string, unknown> | null }
+/** A row that can be read, and its item. */
+type Prepared = { row: FileRow; item: Item }
 
-/** Rows that are imported together. Its lists stay the same when a transaction runs again, as runBatch needs them. */
-type Part = Read & { rows: FileRow[]; items: Item[]; changes: Item[] }
-/** A part, and the outcomes of its items and of its later changes. */
-type Ran = { part: Part; outcomes: Outcome[]; changed: Outcome[] }
+/** Rows that are imported together. Its list of items stays the same when a transaction runs again, as runBatch needs it. */
+type Part = Read & { rows: FileRow[]; items: Item[] }
+/** A part, and the outcomes of its items. */
+type Ran = { part: Part; outcomes: Outcome[] }
 
 // A transaction of SQLite lets no other one write, so it ends when another one waits. The commit of a longer one would
 // delay requests.
@@ -89,7 +89,7 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
       await holdImport(tx, row, clock.elapsed())
       // Only one part when it runs again: each part may need a try of its own.
       const ran = tried ?? (await runParts(tx, running, tries++ ? parts.slice(0, 1) : parts))
-      const outcomes = ran.flatMap(({ outcomes, changed }) => [...outcomes, ...changed])
+      const outcomes = ran.flatMap((one) => one.outcomes)
       if (!tried) await keepChanges(tx, row, room, outcomes, sourcesOf(ran))
       return { count: ran.length, progress: await saveOutcomes(tx, running, ran) }
     },
@@ -114,14 +114,12 @@ async function runParts(tx: Db, running: Running, parts: readonly Part[]): Promi
 }
 
 async function runPart(tx: Db, { room, options }: Running, context: Context, part: Part): Promise<Ran> {
-  const { prepared, items, changes } = part
-  const writes = writesOf(room) as Writes
+  const { items } = part
+  if (!items.length) return { part, outcomes: [] }
   const one_by_one = room.archived !== undefined
-  const given = { atomic: false, on_match: onMatch(options), one_by_one } as const
-  const outcomes = items.length ? await runBatch(tx, context, writes, items, given) : []
-  changes.splice(0, changes.length, ...laterChanges(prepared, outcomes))
-  const changed = changes.length ? await runBatch(tx, context, writes, changes, { atomic: false }) : []
-  return { part, outcomes, changed }
+  const { after_create } = room.import
+  const given = { atomic: false, on_match: onMatch(options), one_by_one, after_create } as const
+  return { part, outcomes: await runBatch(tx, context, writesOf(room) as Writes, items, given) }
 }
 
 const onMatch = ({ on_match }: ImportOptions) => (on_match === 'skip' ? 'skip' : 'update')
@@ -194,7 +192,7 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
   for (const [row, read] of mapped) {
     const problem = problems.get(read)
     if (problem) errors.push({ row, ...problem, field: Object.keys(read.names).join() })
-    else prepared.push({ row, ...itemOf(running, read) })
+    else prepared.push({ row, item: itemOf(running, read) })
   }
   return partsOf(rows, { prepared, errors, notes }, partRows(running))
 }
@@ -208,8 +206,7 @@ function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
   const parts: Part[] = []
   const parts_of = new Map<FileRow, Part>()
   for (const [n, row] of rows.entries()) {
-    if (n % length === 0)
-      parts.push({ rows: [], prepared: [], items: [], changes: [], errors: [], notes: [] })
+    if (n % length === 0) parts.push({ rows: [], prepared: [], items: [], errors: [], notes: [] })
     const part = parts.at(-1) as Part
     part.rows.push(row)
     parts_of.set(row, part)
@@ -224,16 +221,9 @@ function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
   return parts
 }
 
-function itemOf({ options: { on_match, match }, room }: Running, { data }: MappedRow) {
+function itemOf({ options: { on_match, match } }: Running, { data }: MappedRow): Item {
   const matches = on_match !== 'create' && match !== null && hasValue(data, match)
-  let later: Prepared['later'] = null
-  for (const field of room.import.after_create ?? [])
-    if (data[field] !== undefined && data[field] !== null) {
-      later = Object.assign(later ?? {}, { [field]: data[field] })
-      delete data[field]
-    }
-  const item: Item = matches ? { op: 'upsert', match, data } : { op: 'create', data }
-  return { item, later }
+  return matches ? { op: 'upsert', match, data } : { op: 'create', data }
 }
 
 function hasValue(data: Record<string, unknown>, match: string): boolean {
@@ -242,22 +232,11 @@ function hasValue(data: Record<string, unknown>, match: string): boolean {
   return value !== undefined && value !== null && String(value).trim() !== ''
 }
 
-/** The changes of records with fields that a new record does not take. */
-const laterChanges = (prepared: readonly Prepared[], outcomes: readonly Outcome[]): Item[] =>
-  prepared.flatMap(({ later }, n) => {
-    const { status, id } = outcomes[n] as Outcome
-    const is_there = status === 'created' || status === 'updated'
-    return later && is_there && id !== null ? [{ op: 'update' as const, id, data: later }] : []
-  })
-
-function errorsOf({ part: { prepared, changes }, outcomes, changed }: Ran): RowError[] {
-  const rows_of_ids = new Map(outcomes.map(({ id }, n) => [id, prepared[n]?.row]))
-  const rows = [...prepared.map(({ row }) => row), ...changes.map(({ id = null }) => rows_of_ids.get(id))]
-  return [...outcomes, ...changed].flatMap(({ error }, n) => {
-    const row = rows[n]
+const errorsOf = ({ part: { prepared }, outcomes }: Ran): RowError[] =>
+  outcomes.flatMap(({ error }, n) => {
+    const row = prepared[n]?.row
     return error && row ? problemsOf(error).map((problem) => ({ row, ...problem })) : []
   })
-}
 
 /** The ids that new records had in an archive. */
 const sourcesOf = (ran: readonly Ran[]): Map<number, number> =>
