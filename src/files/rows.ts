@@ -153,6 +153,9 @@ async function* readLines(
   yield rowsOf([rest])
 }
 
+/** The value of a text of JSON. Throws, as for a body, also for the name __proto__. */
+export const parseJson = (text: string): unknown => secureJson.parse(text)
+
 function lineOf(number: number, line: string, max_characters: number): FileRow {
   const unread = (code: RowProblem['code'], message: string) => ({
     number,
@@ -165,7 +168,7 @@ function lineOf(number: number, line: string, max_characters: number): FileRow {
   if (isTooDeep(line)) return unread('too_deep', `The JSON is nested deeper than ${max_depth} levels.`)
   let value: unknown
   try {
-    value = secureJson.parse(line)
+    value = parseJson(line)
   } catch {
     return unread('invalid_json', 'The line is not valid JSON.')
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { problems } from '../../../test/envelope.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
-import { importFile } from '../../../test/imports.ts'
+import { importFile, upload } from '../../../test/imports.ts'
 
 let rapport: Rapport
 before(async () => {
@@ -21,6 +22,41 @@ async function outcome(query: Record<string, string>, file: string) {
     .map((row) => [row.split(',')[1], row.split(',').at(-1)])
   return { counts: [created, updated, failed], reported }
 }
+const customFieldsOf = async (last_name: string) => {
+  const [{ id }] = await found(`contacts?search=${last_name}`)
+  return (await found(`contacts/${id}`)).custom_fields
+}
+
+test('a cell of custom fields without an object is an error of its row, also beside columns of single fields', async () => {
+  const columns = ['custom_fields.region', 'custom_fields']
+  for (const order of [columns, columns.toReversed()])
+    for (const cell of ['abc', '"[1,2]"', '5', '"{""__proto__"":1}"']) {
+      const cells = order.map((column) => (column === 'custom_fields' ? cell : 'EMEA'))
+      const file = `first_name,last_name,${order}\nAna,Ruiz,${cells}\n`
+      const expected = { counts: [0, 0, 1], reported: [['custom_fields', 'invalid_type']] }
+      assert.deepEqual(await outcome({ resource: 'contacts' }, file), expected, file)
+    }
+  const file = `first_name,last_name,${columns}\nAna,Both,EMEA,"{""size"":5,""region"":""APAC""}"\n`
+  await outcome({ resource: 'contacts' }, file)
+  assert.deepEqual(await customFieldsOf('both'), { size: 5, region: 'EMEA' })
+})
+
+test('no column becomes a custom field that no request can have', async () => {
+  const file = 'first_name,last_name,__proto__,custom_fields.__proto__,Region\nAna,Proto,1,2,EMEA\n'
+  assert.deepEqual((await outcome({ resource: 'contacts', rest: 'custom_fields' }, file)).counts, [1, 0, 0])
+  assert.deepEqual(Object.entries(await customFieldsOf('proto')), [['Region', 'EMEA']])
+  const columns = JSON.stringify({ Region: 'custom_fields.__proto__' })
+  const query = new URLSearchParams({ resource: 'contacts', columns })
+  assert.deepEqual(problems(await upload(rapport, `?${query}`, file)), { columns: 'unknown_field' })
+})
+
+test('a long header becomes a custom field with whole characters', async () => {
+  const header = `${'x'.repeat(63)}😀 and more`
+  const file = `first_name,last_name,${header}\nAna,Header,v\n`
+  assert.deepEqual((await outcome({ resource: 'contacts', rest: 'custom_fields' }, file)).counts, [1, 0, 0])
+  assert.deepEqual(await customFieldsOf('header'), { [`${'x'.repeat(63)}😀`]: 'v' })
+})
+
 test('a row with the reason of a lost deal changes a deal, and is imported as a whole or not at all', async () => {
   const { id } = (await rapport.call('POST', '/api/v1/deals', { name: 'Chairs' })).body.data
   const query = { resource: 'deals', on_match: 'update', match: 'name' }

@@ -1,4 +1,4 @@
-import { type FileRow, isTooDeep } from '../../files/rows.ts'
+import { type FileRow, isTooDeep, parseJson } from '../../files/rows.ts'
 import { splitLabels, splitTags } from '../../files/tags.ts'
 import type { ImportForm, Room } from '../../resources/room.ts'
 
@@ -31,6 +31,8 @@ type Parse = (value: unknown) => unknown
 
 const custom = 'custom_fields.'
 const max_key_characters = 64
+// The parser of bodies refuses this key.
+const unusable = '__proto__'
 /** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. */
 const plain = (header: string) => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 
@@ -53,8 +55,10 @@ export function createMapping(
   const singular = plain(room.resource.noun)
 
   function guess(header: string): Target | null {
-    if (targets.includes(header) || header.startsWith(custom)) return header
-    if (ignored.has(header) || header === '') return null
+    if (targets.includes(header)) return header
+    if (ignored.has(header) || header === '' || header === unusable || header === custom + unusable)
+      return null
+    if (header.startsWith(custom)) return header
     // Pipedrive begins each header with the kind: `Person - Name`.
     const [, kind = '', own = ''] = /^(Person|Organization|Deal|Activity) - (.+)$/.exec(header) ?? []
     const target =
@@ -62,7 +66,7 @@ export function createMapping(
       (kind && known.get(plain(own))) ??
       known.get(plain(header).replace(singular, ''))
     if (target) return target
-    return rest === 'custom_fields' ? custom + header.slice(0, max_key_characters) : null
+    return rest === 'custom_fields' ? custom + [...header].slice(0, max_key_characters).join('') : null
   }
   const found = new Map<string, Target | null>(Object.entries(columns))
   const targetOf = (header: string): Target | null => {
@@ -92,15 +96,19 @@ export function createMapping(
       const name = nameOf(value)
       if (name) names[reference] ??= name
     } else if (target.startsWith(custom)) {
-      const { custom_fields } = data
-      const others = typeof custom_fields === 'object' ? custom_fields : {}
       const key = target.slice(custom.length)
-      data.custom_fields = { ...others, [key]: custom_parsers.get(key)?.(value) ?? value }
+      const { custom_fields = {} } = data
+      if (isObjectOrNull(custom_fields))
+        data.custom_fields = { ...custom_fields, [key]: custom_parsers.get(key)?.(value) ?? value }
     } else if (data[target] === undefined) {
       const parse = target === 'tags' && plain(header) !== 'tags' ? labels : fields.get(target)
       data[target] = parse ? parse(value) : value
-    } else if (target === 'custom_fields')
-      data[target] = { ...(fields.get(target)?.(value) as object), ...(data[target] as object) }
+    } else if (target === 'custom_fields') {
+      const others = fields.get(target)?.(value)
+      // The schema refuses any other value.
+      if (!isObjectOrNull(others)) data[target] = others
+      else if (isObjectOrNull(data[target])) data[target] = { ...others, ...data[target] }
+    }
   }
   return { targets, targetOf, read }
 }
@@ -134,6 +142,9 @@ function parserOf({ type, format }: Property): Parse {
   return (value) => value
 }
 
+const isObjectOrNull = (value: unknown): value is object | null =>
+  typeof value === 'object' && !Array.isArray(value)
+
 const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value) : value)
 
 // A text that cannot be read stays as it is. Then the schema refuses it with its field.
@@ -155,7 +166,7 @@ function parseTime(text: string): string {
 
 function parseObject(text: string): unknown {
   try {
-    return isTooDeep(text) ? text : JSON.parse(text)
+    return isTooDeep(text) ? text : parseJson(text)
   } catch {
     return text
   }

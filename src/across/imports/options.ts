@@ -64,7 +64,8 @@ export function mappingFrom(
   const columns = parseColumns(sent)
   const { targets } = createMapping(room, { columns: {}, rest })
   const unknown = Object.values(columns ?? {}).filter(
-    (field) => field !== null && !targets.includes(field) && !/^custom_fields\..{1,64}$/s.test(field),
+    (field) =>
+      field !== null && !targets.includes(field) && !/^custom_fields\.(?!__proto__$).{1,64}$/su.test(field),
   )
   if (!columns)
     problems.push({
