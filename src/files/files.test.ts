@@ -125,6 +125,28 @@ test('a quote that is not closed ends the file with the row that has it', async 
   await assert.rejects(rowsOf(long, csv(), 65_536), /Row 3 has more than 262144 characters/)
 })
 
+test('a file may have line ends of several systems', async () => {
+  const read = async (text: string) => {
+    const form = guessDelimiter(text)
+    return (await rowsOf(text, csv(form), 3)).map(({ values }) => values)
+  }
+  const rows = [
+    ['1', ''],
+    ['2', 'x\r\ny'],
+    ['3', 'z'],
+  ]
+  for (const [header, ...ends] of [
+    ['\r\n', '\n', '\n', '\r\n'],
+    ['\n', '\r\n', '\r\n', ''],
+    ['\r', '\n', '\r\n', '\r'],
+    ['\r', '\r', '\r', ''],
+  ]) {
+    const text = `"a\r\n",b${header}1,${ends[0]}2,"x\r\ny"${ends[1]}3,z${ends[2]}`
+    assert.deepEqual(await read(text), rows, JSON.stringify(text))
+  }
+  assert.deepEqual(await read('a,b\n1,x\ry\n'), [['1', 'x\ry']])
+})
+
 test('the line sep= of Excel names the delimiter', async () => {
   const text = 'sep=|\r\na|b\r\n1|2\r\n'
   const form = guessDelimiter(text)

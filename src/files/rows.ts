@@ -2,7 +2,7 @@ import { type CsvError, parse } from 'csv-parse'
 import { parse as parseAll } from 'csv-parse/sync'
 import secureJson from 'secure-json-parse'
 import { unguardCell } from './csv.ts'
-import type { CsvForm } from './delimiter.ts'
+import { type CsvForm, rowEnds } from './delimiter.ts'
 import { decode, type Encoding } from './encoding.ts'
 
 /** How a file of rows is read. */
@@ -65,10 +65,10 @@ async function* readCsv(bytes: AsyncIterable<Buffer>, form: FileForm & CsvForm):
 
 /** The names in the header of a CSV file, from its first bytes. Null if they have no valid header. */
 export function readHeader(start: Buffer, form: FileForm & CsvForm): string[] | null {
-  const { delimiter, header_line } = form
+  const { delimiter, header_line: from_line } = form
   const text = new TextDecoder(form.encoding).decode(start)
   try {
-    const options = { ...parserOptions, delimiter, from_line: header_line, to: 1 }
+    const options = { ...parserOptions, delimiter, record_delimiter: rowEnds(form), from_line, to: 1 }
     const [header] = parseAll(text, options) as string[][]
     return header ? headerOf(header) : null
   } catch {
@@ -87,15 +87,13 @@ const parserOptions = {
 type Parsed = { rows: string[][]; error: CsvError | null }
 
 /** The rows that end in each part. As a stream, the parser would drop the rows before an error. */
-async function* parseParts(
-  parts: AsyncIterable<Buffer | string>,
-  { delimiter, header_line }: CsvForm,
-): AsyncGenerator<Parsed> {
+async function* parseParts(parts: AsyncIterable<Buffer | string>, form: CsvForm): AsyncGenerator<Parsed> {
   let rows: string[][] = []
   const parser = parse({
     ...parserOptions,
-    delimiter,
-    from_line: header_line,
+    delimiter: form.delimiter,
+    record_delimiter: rowEnds(form),
+    from_line: form.header_line,
     on_record(row: string[]) {
       rows.push(row)
       return null
