@@ -147,6 +147,19 @@ test('a file may have line ends of several systems', async () => {
   assert.deepEqual(await read('a,b\n1,x\ry\n'), [['1', 'x\ry']])
 })
 
+test('a far too long line of JSON has a problem, and the next one is read', async () => {
+  const long = `{"a":"${'x'.repeat(max_row_characters * 3)}"}`
+  const rows = await rowsOf(`{"a":1}\n${long}\n{"a":2}`, { format: 'ndjson', encoding: 'utf-8' }, 32_768)
+  assert.deepEqual(
+    rows.map(({ number, problem, values }) => [number, problem?.code ?? values]),
+    [
+      [1, [1]],
+      [2, 'row_too_long'],
+      [3, [2]],
+    ],
+  )
+})
+
 test('the line sep= of Excel names the delimiter', async () => {
   const text = 'sep=|\r\na|b\r\n1|2\r\n'
   const form = guessDelimiter(text)

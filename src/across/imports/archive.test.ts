@@ -188,11 +188,11 @@ test('a dry run of an archive counts, and writes nothing', async () => {
 test('a line with an error, an unknown owner and a missing company are reported with their file and line', async () => {
   const target = await newWorkspace()
   const contact = { first_name: 'Ana', last_name: 'Ruiz', owner_id: 'usr_gone', company_id: 7 }
-  const lines = `${JSON.stringify({ id: 1, ...contact })}\n{"id":2,"first_name":"Zoë","owner_id":"usr_gone"}\nnot JSON\n`
+  const lines = `${JSON.stringify({ id: 1, ...contact })}\n{"id":2,"first_name":"Zoë","owner_id":"usr_gone"}\nnot JSON\n${'x'.repeat(5_000_000)}\n`
   const done = await imported(target, archiveOf({ 'contacts-0001.ndjson': lines }))
-  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 2])
+  assert.deepEqual([done.status, done.created, done.failed], ['succeeded', 1, 3])
   assert.deepEqual(done.kinds, [
-    { kind: 'contacts', rows_read: 3, created: 1, updated: 0, skipped: 0, failed: 2 },
+    { kind: 'contacts', rows_read: 4, created: 1, updated: 0, skipped: 0, failed: 3 },
   ])
   const { text } = await target.call('GET', `/api/v1/imports/${done.id}/errors`)
   assert.match(text, /company_id,"contacts-0001\.ndjson, line 1: .*,not_in_archive\r/)
@@ -201,6 +201,7 @@ test('a line with an error, an unknown owner and a missing company are reported 
   // It is not imported at all.
   assert.doesNotMatch(text, /owner_id,"contacts-0001\.ndjson, line 2: /)
   assert.match(text, /contacts-0001\.ndjson, line 3: The line is not valid JSON/)
+  assert.match(text, /contacts-0001\.ndjson, line 4: The line has more than 2097152 characters/)
 })
 
 test('a record far longer than a row of other files comes back from its archive', async () => {
@@ -227,10 +228,6 @@ test('a cut, foreign or hostile archive fails with a message that says why', asy
     [gzipSync(Buffer.alloc(5000, 'x')), /not a \.tar\.gz archive/],
     [Buffer.from('name\nAcme\n'), /not a \.tar\.gz archive/],
     [archiveOf({ '../companies-0001.ndjson': '' }), /unknown/],
-    [
-      archiveOf({ 'companies-0001.ndjson': 'x'.repeat(5_000_000) }),
-      /companies-0001\.ndjson: Line 1 has more than/,
-    ],
     [archiveOf({ 'companies-0001.ndjson': ' '.repeat(17 * 1024 * 1024) }), /larger than 16 MiB/],
   ]
   for (const [file, message] of broken) {
