@@ -84,13 +84,15 @@ test('a defined custom field has a column of its own, and an import gives it its
   for (const [key, type] of [
     ['seats', 'number'],
     ['vip', 'boolean'],
+    ['empty', 'text'],
   ] as const)
     await make('custom-fields', { resource: 'companies', key, label: key, type })
-  const custom_fields = { seats: 5, vip: true, other: '7' }
+  const custom_fields = { seats: 5, vip: true, other: '7', empty: '' }
   await make('companies', { name: 'Defined', custom_fields })
   const { text } = await exported('companies/export?search=defined')
-  assert.match(text, /^id,name,.*custom_fields\.seats,custom_fields\.vip,custom_fields,/)
-  assert.match(text, /,5,true,"\{""other"":""7""\}",/)
+  assert.match(text, /^id,name,.*custom_fields\.empty,custom_fields\.seats,custom_fields\.vip,custom_fields,/)
+  // A cell cannot tell an empty text from no value.
+  assert.match(text, /,,5,true,"\{""other"":""7"",""empty"":""""\}",/)
   const done = await importFile(rapport, { resource: 'companies' }, text.replace('Defined', 'Again'))
   assert.deepEqual([done.created, done.failed], [1, 0])
   const [again] = (await exported('companies?search=again')).body.data

@@ -93,12 +93,14 @@ export async function columnsOf<Query>(db: Db, { resource, request }: Export<Que
   return [{ name: 'id', read: ({ id }) => String(id) }, ...fields]
 }
 
-/** A column for each defined key, and one for all others as JSON. */
+/** A column for each defined key, and one as JSON for all others, and for empty texts, which a cell cannot show. */
 function customColumns(keys: readonly string[]): CsvColumn[] {
   const name = 'custom_fields'
   const valuesOf = (record: Values) => record[name] as CustomFields
   const others = (record: Values) =>
-    Object.fromEntries(Object.entries(valuesOf(record)).filter(([key]) => !keys.includes(key)))
+    Object.fromEntries(
+      Object.entries(valuesOf(record)).filter(([key, value]) => value === '' || !keys.includes(key)),
+    )
   return [
     ...keys.map((key) => ({
       name: `${name}.${key}`,
