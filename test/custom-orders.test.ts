@@ -160,6 +160,23 @@ test('an order or a range of an undefined field, of another type, and a malforme
   })
 })
 
+test('a key of 64 characters of four bytes is filtered, ranged and sorted like any other', async () => {
+  const call = await newWorkspace(rapport)
+  const key = '😀'.repeat(64)
+  await ok(call, 'POST', '/custom-fields', { resource: 'companies', key, type: 'number' })
+  const made: number[] = []
+  for (const value of [2, 1, undefined]) {
+    const body = { name: 'Acme', custom_fields: { [key]: value } }
+    made.push((await ok(call, 'POST', '/companies', body)).data.id)
+  }
+  const [two, one] = made
+  const field = encodeURIComponent(`custom_fields[${key}]`)
+  const sort = encodeURIComponent(`custom_fields.${key}`)
+  assert.deepEqual(await listed(call, `${field}=1`), [one])
+  assert.deepEqual(await listed(call, `${field}_from=2`), [two])
+  assert.deepEqual(await listed(call, `sort=${sort}&${field}=!null`), [one, two])
+})
+
 test('an export has the order and the ranges of defined fields', async () => {
   const { call } = await fill()
   const query = 'custom_fields[seats]_from=9&sort=-custom_fields.seats'

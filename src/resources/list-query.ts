@@ -41,10 +41,10 @@ const tag = Type.Optional(
 )
 
 /** The name of the filter of a custom field, with its key. */
-export const custom_field = /^custom_fields\[(.{1,64})\]$/s
+export const custom_field = /^custom_fields\[(.{1,64})\]$/su
 
 /** An end of a range of a defined custom field. */
-export const custom_range = /^custom_fields\[(.{1,64})\]_(from|to)$/s
+export const custom_range = /^custom_fields\[(.{1,64})\]_(from|to)$/su
 const ends_of_ranges = ['from', 'to'].map((end) => `^custom_fields\\[(.{1,64})\\]_${end}$`)
 
 function sortSchema(resource: Resource): object {

@@ -50,7 +50,7 @@ export const sortNames = (orders: readonly Order[]): string[] => [
   ),
 ]
 
-const by_custom_field = /^(-?)custom_fields\.(.{1,64})$/s
+const by_custom_field = /^(-?)custom_fields\.(.{1,64})$/su
 
 /** The order of a `sort` value by a custom field, such as `-custom_fields.seats`; null for another text. */
 export function findCustomSorting(text: string): Sorting | null {
