@@ -153,6 +153,12 @@ test('an order or a range of an undefined field, of another type, and a malforme
     'custom_fields[seats]_from': 'invalid_type',
     'custom_fields[renewal]_to': 'invalid_format',
   })
+  for (const end of ['0x10', '1_000', '1e999', ''])
+    assert.deepEqual(
+      await problem(`custom_fields[seats]_to=${end}`),
+      { 'custom_fields[seats]_to': 'invalid_type' },
+      end,
+    )
   const { next_cursor } = (await ok(call, 'GET', '/companies?sort=custom_fields.seats&per_page=2&cursor='))
     .meta
   assert.deepEqual(await problem(`sort=custom_fields.region&cursor=${next_cursor}`), {

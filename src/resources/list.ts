@@ -336,9 +336,12 @@ async function customRanges(
   return filters
 }
 
+// Number() also reads other forms, such as 0x10.
+const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
+
 function readEnd(name: string, type: FieldType | undefined, text: string): { value: unknown } | FieldProblem {
   if (type === 'date') return readValue({ name, kind: 'day', nullable: false }, text)
-  const value = text === '' ? Number.NaN : Number(text)
+  const value = decimal.test(text) ? Number(text) : Number.NaN
   if (type === 'number' && Number.isFinite(value)) return { value }
   return type === 'number'
     ? { field: name, code: 'invalid_type', message: `${name} must be a number, such as 12.5.` }
