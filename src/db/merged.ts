@@ -21,6 +21,25 @@ export async function mergeOf(
   return found ?? null
 }
 
+/** Those of some records into which others were merged. */
+export async function survivorsAmong(
+  db: Db,
+  workspace_id: number,
+  kind: string,
+  ids: readonly number[],
+): Promise<number[]> {
+  if (!ids.length) return []
+  const rows = await db
+    .selectFrom('merged_records')
+    .select('survivor_id')
+    .distinct()
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where('survivor_id', 'in', ids)
+    .execute()
+  return rows.map(({ survivor_id }) => survivor_id)
+}
+
 const max_merges = 100
 
 /** The id of the record into which a record was merged; null for other records. Follows merges of that record, too. */

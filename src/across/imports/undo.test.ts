@@ -87,6 +87,16 @@ test('undo removes what an import made, puts back what it changed, and leaves wh
   assert.equal(entries[1].after.created, 3)
 })
 
+test('undo leaves a record that an import made and others were merged into', async () => {
+  const old = await data('POST', 'contacts', { first_name: 'Ana', last_name: 'Twice' })
+  const { id } = await importFile(rapport, { resource: 'contacts' }, 'first_name,last_name\nAna,Twice\n')
+  const [survivor] = await data('GET', 'contacts?search=twice')
+  await data('POST', `contacts/${survivor.id}/merge`, { from_ids: [old.id] })
+  const left = [{ kind: 'contacts', id: survivor.id, reason: 'changed' }]
+  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 0, left })
+  assert.deepEqual((await data('GET', 'contacts?search=twice')).length, 1)
+})
+
 test('undo of many records of every kind removes all of them', async () => {
   const rows = Array.from({ length: 350 }, (_, n) => `Row ${n}`).join('\n')
   for (const [resource, header] of [

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { survivorsAmong } from '../../db/merged.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { ApiError, conflict } from '../../errors.ts'
 import { actorOf, storedActor } from '../../events/actors.ts'
@@ -218,15 +219,12 @@ async function reasonsToKeep(
     if (!record || record.deleted_at !== null) reasons.set(record_id, 'deleted')
     else if (record.updated_at !== changed_at) reasons.set(record_id, 'changed')
   }
-  const made = changes.filter(({ before, record_id }) => before === null && !reasons.has(record_id))
-  for (const id of await referredTo(
-    tx,
-    rooms,
-    workspace_id,
-    table,
-    made.map(({ record_id }) => record_id),
-  ))
-    reasons.set(id, 'in_use')
+  const made = changes.flatMap(({ before, record_id }) =>
+    before === null && !reasons.has(record_id) ? record_id : [],
+  )
+  for (const id of await referredTo(tx, rooms, workspace_id, table, made)) reasons.set(id, 'in_use')
+  // A merge may change no value of its survivor. Without the survivor, the merged records would be gone, too.
+  for (const id of await survivorsAmong(tx, workspace_id, table, made)) reasons.set(id, 'changed')
   return reasons
 }
 
