@@ -87,3 +87,21 @@ test('a row with the reason of a lost deal changes a deal, and is imported as a 
     ],
   )
 })
+
+test('the name of a company that cannot be made is an error of its row, also in a dry run', async () => {
+  const names = ['Nul\0', `Nul\0${'x'.repeat(255)}`, 'x'.repeat(256), 'Fine']
+  const file = `first_name,last_name,company\n${names.map((name) => `Ana,Company,${name}\n`).join('')}`
+  const expected = {
+    counts: [1, 0, 3],
+    reported: [
+      ['company_id', 'invalid_characters'],
+      ['company_id', 'invalid_characters'],
+      ['company_id', 'too_long'],
+    ],
+  }
+  assert.deepEqual(await outcome({ resource: 'contacts', dry_run: 'true' }, file), expected)
+  assert.deepEqual(await found('companies?search=fine'), [])
+  assert.deepEqual(await outcome({ resource: 'contacts' }, file), expected)
+  const [contact] = await found('contacts?search=company')
+  assert.equal(contact.company.name, 'Fine')
+})

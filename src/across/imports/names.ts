@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { transaction } from '../../db/db.ts'
+import { type Db, transaction } from '../../db/db.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
+import { textProblems } from '../../http/texts.ts'
 import { runBatch } from '../../resources/batch.ts'
 import { writesOf } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
@@ -11,6 +12,7 @@ import { type Problem, problemsOf } from './errors.ts'
 import type { MappedRow } from './mapping.ts'
 import type { Running } from './rows.ts'
 import { holdImport } from './store.ts'
+import { tryOut } from './try-out.ts'
 
 // References by name, such as `company` for `company_id`.
 
@@ -28,7 +30,7 @@ export async function linkNames(
 ): Promise<Map<MappedRow, NameProblem>> {
   const problems = new Map<MappedRow, NameProblem>()
   for (const field of running.room.import.by_name) {
-    const naming = rows.filter(({ names }) => names[field] !== undefined)
+    const naming = rows.filter((row) => hasName(row, field, problems))
     if (!naming.length) continue
     const table = running.room.resource.references[field] as string
     const target = running.rooms.find(({ resource }) => resource.table === table) as Room
@@ -45,6 +47,14 @@ export async function linkNames(
     }
   }
   return problems
+}
+
+/** Whether a row has a name that a database can look up. Adds the problem of another one. */
+function hasName(row: MappedRow, field: string, problems: Map<MappedRow, NameProblem>): boolean {
+  const name = row.names[field]
+  const [problem] = name === undefined ? [] : textProblems({ [field]: name })
+  if (problem) problems.set(row, problem)
+  return name !== undefined && !problem
 }
 
 /** The rows whose own id does not name a record with the name. */
@@ -112,24 +122,26 @@ async function makeMissing(
       })
     return
   }
-  if (options.dry_run) {
-    for (const name of names) linked.set(name, { id: null })
-    return
-  }
   const writes = writesOf(target)
   if (!writes) return
   // The same list when the transaction runs again.
   const items = names.map((name) => ({ op: 'upsert', match: 'name', data: { name } }))
-  const outcomes = await transaction(
-    db,
-    async (tx) => {
-      await holdImport(tx, row, clock.elapsed())
-      const made = await runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
-      await keepChanges(tx, row, target, made)
-      return made
-    },
-    { large: true },
-  )
+  const make = (tx: Db) => runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
+  const outcomes = options.dry_run
+    ? await tryOut(db, make)
+    : await transaction(
+        db,
+        async (tx) => {
+          await holdImport(tx, row, clock.elapsed())
+          const made = await make(tx)
+          await keepChanges(tx, row, target, made)
+          return made
+        },
+        { large: true },
+      )
   for (const [n, { id, error }] of outcomes.entries())
-    linked.set(names[n] as string, error ? { problem: problemsOf(error)[0] as Problem } : { id })
+    linked.set(
+      names[n] as string,
+      error ? { problem: problemsOf(error)[0] as Problem } : { id: options.dry_run ? null : id },
+    )
 }

@@ -14,6 +14,7 @@ import type { MappedRow, Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
 import type { ImportOptions, KindCounts } from './schema.ts'
 import { holdImport, type ImportRow } from './store.ts'
+import { tryOut } from './try-out.ts'
 
 export type ImportRoom = Room & { import: ImportForm }
 
@@ -81,14 +82,15 @@ export async function importRows(running: Running, rows: readonly FileRow[]): Pr
 /** Imports as many parts as a short transaction can; returns their number. */
 async function importSome(running: Running, parts: readonly Part[]): Promise<number> {
   const { db, row, room, clock, options } = running
-  const tried = options.dry_run ? await tryOut(running, parts) : null
   let tries = 0
+  // Only one part when it runs again: each part may need a try of its own.
+  const run = (tx: Db) => runParts(tx, running, tries++ ? parts.slice(0, 1) : parts)
+  const tried = options.dry_run ? await tryOut(db, run) : null
   const { count, progress } = await transaction(
     db,
     async (tx) => {
       await holdImport(tx, row, clock.elapsed())
-      // Only one part when it runs again: each part may need a try of its own.
-      const ran = tried ?? (await runParts(tx, running, tries++ ? parts.slice(0, 1) : parts))
+      const ran = tried ?? (await run(tx))
       const outcomes = ran.flatMap((one) => one.outcomes)
       if (!tried) await keepChanges(tx, row, room, outcomes, sourcesOf(ran))
       return { count: ran.length, progress: await saveOutcomes(tx, running, ran) }
@@ -140,30 +142,6 @@ function saveOutcomes(tx: Db, { row, options }: Running, ran: readonly Ran[]): P
     failed: unread + outcomes.filter(({ error }) => error).length,
     errors: keepErrors(tx, row, found),
   })
-}
-
-class Tried extends Error {
-  readonly ran: Ran[]
-  constructor(ran: Ran[]) {
-    super('The transaction was a dry run.')
-    this.ran = ran
-  }
-}
-
-async function tryOut(running: Running, parts: readonly Part[]): Promise<Ran[]> {
-  let tries = 0
-  try {
-    return await transaction(
-      running.db,
-      async (tx) => {
-        throw new Tried(await runParts(tx, running, tries++ ? parts.slice(0, 1) : parts))
-      },
-      { large: true },
-    )
-  } catch (error) {
-    if (error instanceof Tried) return error.ran
-    throw error
-  }
 }
 
 /** The rows that became records. Of the others, nothing was imported without a link. */
