@@ -1,5 +1,13 @@
 const turn_ms = 10
 
+/** The CPU time of work, in all threads of this process. Other processes do not lengthen it. */
+export async function cpuTime(work: () => unknown): Promise<number> {
+  const begun = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(begun)
+  return (user + system) / 1000
+}
+
 /**
  * Measures work that waits, in turns of this process's timers. A moment in which a busy machine does not run the
  * process counts as one turn, so a limit on `calm_ms` holds there too. It does not measure work that blocks the process.

@@ -40,7 +40,7 @@ export async function follow(url: string, key: string, { headers = {}, query = '
     /** What a browser would send when it comes back. */
     last_id: () => frames.findLast(({ id }) => id !== undefined)?.id ?? '',
     ended,
-    async waitFor(count: number, limit_ms = 10_000): Promise<Frame[]> {
+    async waitFor(count: number, limit_ms = 60_000): Promise<Frame[]> {
       const start = performance.now()
       while (events().length < count) {
         assert.ok(performance.now() - start < limit_ms, `${events().length} of ${count} events came`)

@@ -6,6 +6,7 @@ import { readConfig } from '../src/config.ts'
 import { type Db, transaction } from '../src/db/db.ts'
 import { newId } from '../src/db/ids.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
+import { cpuTime } from './calm-time.ts'
 import { newWorkspace } from './database.ts'
 import { refused } from './envelope.ts'
 import { type Rapport, startRapport } from './harness.ts'
@@ -145,10 +146,7 @@ test('a contact with 100 webhooks that listen costs one write of a few statement
   const timed = async () => {
     const times: number[] = []
     for (let n = 0; n < 15; n++) {
-      const begun = process.cpuUsage()
-      await create()
-      const { user, system } = process.cpuUsage(begun)
-      times.push((user + system) / 1000)
+      times.push(await cpuTime(create))
     }
     return times.sort((a, b) => a - b)[7] as number
   }

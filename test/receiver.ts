@@ -58,7 +58,7 @@ export async function startReceiver(options: { port?: number; answer?: Answer | 
     answering: typeof answer === 'function' ? answer : () => answer,
 
     /** Resolves with all requests when there are enough of them, or when the condition holds. */
-    waitFor(wanted: number | ((received: Received[]) => boolean), timeout_ms = 30_000): Promise<Received[]> {
+    waitFor(wanted: number | ((received: Received[]) => boolean), timeout_ms = 120_000): Promise<Received[]> {
       const enough = typeof wanted === 'number' ? () => received.length >= wanted : () => wanted(received)
       return new Promise((resolve, reject) => {
         const end = () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { catalogue } from '../src/app.ts'
+import { cpuTime } from './calm-time.ts'
 import { newWorkspace, readStored } from './database.ts'
 import { type Rapport, type Reply, startRapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
@@ -177,11 +178,12 @@ describe('registration', () => {
 
   test('a body of 20,000 unknown fields does not hold up the other writers', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 0]))
-    const began = performance.now()
-    const reply = await rapport.call('POST', path, unknown)
-    assert.equal(reply.body.error.message, 'At least 1000 fields are not valid. The first 1000 are listed.')
-    assert.ok(reply.text.length < 500_000)
-    assert.ok(performance.now() - began < 4000, 'the time grows with the square of the fields')
+    const cpu_ms = await cpuTime(async () => {
+      const reply = await rapport.call('POST', path, unknown)
+      assert.equal(reply.body.error.message, 'At least 1000 fields are not valid. The first 1000 are listed.')
+      assert.ok(reply.text.length < 500_000)
+    })
+    assert.ok(cpu_ms < 4000, `${cpu_ms} ms: the time grows with the square of the fields`)
   })
 })
 

@@ -87,7 +87,7 @@ export async function delivery(call: Call, id: string): Promise<Delivery & { att
 export async function until<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
-  limit_ms = 30_000,
+  limit_ms = 120_000,
 ): Promise<T> {
   const from = performance.now()
   for (;;) {

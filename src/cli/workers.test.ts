@@ -152,7 +152,7 @@ test('writes through any of them are delivered once each', async (t) => {
   const service = steady
   const hook = await register(service.call, { url: receiver.url })
   const made = await Promise.all(Array.from({ length: 30 }, () => company(service.call)))
-  await receiver.waitFor(30, 15_000)
+  await receiver.waitFor(30)
   await until(
     () => log(service.call),
     (all) => all.every(({ status }) => status === 'succeeded'),
@@ -171,7 +171,7 @@ test('SIGTERM lets what is in flight finish in all of them, and ends with 0', as
   const hook = await register(service.call, { url: receiver.url })
   // A ping answers when its attempt does: requests in flight, on connections of several processes.
   const pings = Array.from({ length: 6 }, () => ping(service.url, service.key, hook.id))
-  await receiver.waitFor(6, 10_000)
+  await receiver.waitFor(6)
   const workers = service.workers()
   const ended = service.end('SIGTERM')
   await pause(200)

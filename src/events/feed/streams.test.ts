@@ -72,7 +72,7 @@ test('events of which nobody tells are found by the clock', async (t) => {
   const { url } = await startStreams(t, { database: { db, onCommit: () => {} }, poll_ms: 50 })
   const stream = await follow(url, '')
   await outbox.events(3)
-  assert.equal((await stream.waitFor(3, 1000)).length, 3)
+  assert.equal((await stream.waitFor(3)).length, 3)
   stream.close()
 })
 
