@@ -1,29 +1,23 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { role_scopes } from '../src/app.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { resources } from '../src/resources/index.ts'
 import { refused } from './envelope.ts'
 import { follow } from './follower.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { client, type Rapport, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, join, setUp } from './people.ts'
-import { startReceiver } from './receiver.ts'
+import { startReceiver, useReceiver } from './receiver.ts'
 import { log, register, until } from './webhooks.ts'
 
 // A caller cannot grant, revoke or see anything outside of their own scopes.
 
-let rapport: Rapport
+const receiver = useReceiver()
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
 let ada: Browser
-let receiver: Awaited<ReturnType<typeof startReceiver>>
 before(async () => {
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
   ada = await setUp(rapport)
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
 })
 
 const call: Rapport['call'] = (method, path, ...rest) => rapport.call(method, `/api/v1${path}`, ...rest)

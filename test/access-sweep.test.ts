@@ -1,9 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { scopes } from '../src/app.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import type { Operation } from './operations.ts'
 import { type Requests, startRequests, type ValidRequest } from './valid-requests.ts'
@@ -11,18 +11,16 @@ import { until } from './webhooks.ts'
 
 // Covers every operation of the OpenAPI document, also new ones, each with a request that would succeed.
 
-let rapport: Rapport
+const rapport = useRapport()
 let requests: Requests
 /** The operations with a scope or a session. A refused request changes nothing, so all tests send the same ones. */
 let guarded: { operation: Operation; request: ValidRequest }[]
 before(async () => {
-  rapport = await startRapport()
   requests = await startRequests(rapport)
   guarded = []
   for (const operation of requests.operations)
     if (operation.caller !== 'anyone') guarded.push({ operation, request: await requests.request(operation) })
 })
-after(() => rapport.close())
 
 const withKey = (request: ValidRequest, key: string): ValidRequest => ({
   ...request,

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { callOf, type Rapport, useRapport } from './harness.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
+const rapport = useRapport()
+const call = callOf(rapport)
 let other: Awaited<ReturnType<typeof newWorkspace>>
 before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
   other = await newWorkspace(rapport)
 })
-after(() => rapport.close())
 
 const v1 = '/api/v1'
 const url = 'http://127.0.0.1:9/hook'

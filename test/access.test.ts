@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { revokeKey } from '../src/access/keys/keys.ts'
 import { scopes } from '../src/app.ts'
 import { systemClock } from '../src/clock.ts'
@@ -9,18 +9,13 @@ import { command_line } from '../src/events/context.ts'
 import { hashToken } from '../src/http/auth.ts'
 import { first_key_file, readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
-import { client, type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
+import { callOf, client, type Reply, turnableClock, useRapport } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { until } from './webhooks.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const path = '/api/v1/companies'
 const revoke = (id: string) => beside(rapport.data_dir, (db) => revokeKey(db, systemClock, command_line, id))

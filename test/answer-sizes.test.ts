@@ -1,9 +1,9 @@
 // runs: long
 // biome-ignore-all lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { engine } from './engine.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { type Operation, valueFor } from './operations.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
 
@@ -13,13 +13,11 @@ import { type Requests, startRequests } from './valid-requests.ts'
 const max_answer_bytes = 8 * 1024 * 1024
 const api = '/api/v1'
 
-let rapport: Rapport
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
 let requests: Requests
 before(async () => {
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
   requests = await startRequests(rapport)
 })
-after(() => rapport.close())
 
 const intervals = Array.from({ length: 48 }, (_, n) => {
   const hour = String(Math.floor(n / 2)).padStart(2, '0')

@@ -2,20 +2,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { transaction } from '../src/db/db.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { callOf, type Reply, useRapport } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { startReceiver } from './receiver.ts'
 import { until } from './webhooks.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
+const call = callOf(rapport)
 
 const mebibyte = 1024 * 1024
 const api = '/api/v1'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '../src/db/db.ts'
 import { ana, fieldOf, type Made, makePage, visitor } from './booking.ts'
-import { readStored, type Stored } from './database.ts'
+import { useStored } from './database.ts'
 import { engine } from './engine.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { type Rapport, turnableClock, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { until } from './webhooks.ts'
 
@@ -14,16 +14,8 @@ import { until } from './webhooks.ts'
 
 const clock = turnableClock()
 const hour_ms = 3_600_000
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock, removal: { first_ms: 50, every_ms: 50 } })
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock, removal: { first_ms: 50, every_ms: 50 } })
+const stored = useStored(rapport)
 
 let slugs = 0
 const page = (fields: object = {}): Promise<Made> =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { subscriberOf } from '../src/http/client-address.ts'
 import { type Answer, ana, fieldOf, type Made, makePage, timesOf, visitor } from './booking.ts'
 import { readStored } from './database.ts'
 import { problems } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { turnableClock, useRapport } from './harness.ts'
 import { until } from './webhooks.ts'
 
 // One visitor cannot book a whole calendar: limits of a page by e-mail, by address and in total.
@@ -13,11 +13,7 @@ const clock = turnableClock()
 const minute_ms = 60_000
 const hour_ms = 60 * minute_ms
 const removal = { first_ms: 50, every_ms: 50 }
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' }, removal })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' }, removal })
 
 let slugs = 0
 const defaults = { open_bookings_per_email: 3, bookings_per_address_per_day: 10, bookings_per_hour: 30 }

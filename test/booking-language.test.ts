@@ -1,15 +1,11 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { ana, fieldOf, makePage, unescaped, visitor } from './booking.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { turnableClock, useRapport } from './harness.ts'
 
-let rapport: Rapport
+const rapport = useRapport({ clock: turnableClock() })
 let pages = 0
-before(async () => {
-  rapport = await startRapport({ clock: turnableClock() })
-})
-after(() => rapport.close())
 
 async function openPage(fields: object = {}) {
   const slug = `page-${++pages}`

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { ana, fieldOf, type Made, makePage, timesOf, visitor } from './booking.ts'
-import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
+import { client, startRapport, turnableClock, useRapport } from './harness.ts'
 import { firstKey, scratchFolder, serveProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
 import { register } from './webhooks.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let pages = 0
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
 
 const hour = 3_600_000
 const inHours = (hours: number) => new Date(Math.ceil(clock.now() / hour) * hour + hours * hour).toISOString()

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { ana, fieldOf, makePage, timesOf, unescaped, visitor } from './booking.ts'
 import { unset } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { turnableClock, useRapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
 import { register } from './webhooks.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let pages = 0
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
 
 /** A page of its own for each test, with its visitor. */
 async function openPage(fields: object = {}) {

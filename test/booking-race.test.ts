@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { ana, type Made, makePage, timesOf, visitor } from './booking.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { turnableClock, useRapport } from './harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ clock: turnableClock() })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock: turnableClock() })
 
 const minute = 60_000
 const guest = (i: number) => ({ ...ana, email: `guest-${i}@acme.example` })

@@ -1,21 +1,17 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { transaction } from '../src/db/db.ts'
 import { ana, type Made, makePage, timesOf, unescaped, visitor } from './booking.ts'
 import { everyDay, span, whole_day } from './booking-rules.ts'
 import { openScratch } from './engine.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { turnableClock, useRapport } from './harness.ts'
 
 const day = 86_400_000
 const clock = turnableClock(Date.parse('2026-11-01T00:30:00+01:00'))
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let pages = 0
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
 
 async function openPage(fields: object = {}) {
   const slug = `times-${++pages}`

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from './database.ts'
 import { problems } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 
 // Sorting and ranges of defined custom fields, against a plain look at each record.
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Reply>
 const ok = async (call: Call, method: string, path: string, body?: object) => {

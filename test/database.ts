@@ -11,6 +11,7 @@ import { command_line, contextOf } from '../src/events/context.ts'
 import { engine, settingsOf } from './engine.ts'
 import { client } from './harness.ts'
 import { beside } from './keys.ts'
+import { use } from './use.ts'
 
 export type StoredEvent = {
   id: string
@@ -126,6 +127,9 @@ export function withoutOrigin<Payload extends object>(payload: Payload): Payload
 }
 
 export type Stored = Awaited<ReturnType<typeof readStored>>
+
+/** The rows of a service that the tests of a file share. */
+export const useStored = (rapport: { data_dir: string }): Stored => use(() => readStored(rapport.data_dir))
 
 /** Makes a workspace beside a running service, as the command line does; calls as its key. */
 export async function newWorkspace({ url, data_dir }: { url: string; data_dir: string }) {

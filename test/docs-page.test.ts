@@ -1,14 +1,10 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { openPage } from './browser.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { client, useRapport } from './harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 test('/ leads to the docs page, which is there with and without the slash and needs no key', async () => {
   const call = client(rapport.url, null)

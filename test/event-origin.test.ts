@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeRequest } from './booking.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { useRapport } from './harness.ts'
 import { ended, upload } from './imports.ts'
 import { setUp } from './people.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { useReceiver } from './receiver.ts'
 import { act, register, until } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Receiver
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 type Payload = Record<string, unknown> & {
   actor: { kind: string; name: string | null }

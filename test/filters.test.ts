@@ -1,20 +1,18 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { useRapport } from './harness.ts'
 import { type Browser, join, setUp } from './people.ts'
 
 // Every filter of every list, against a plain look at each record.
 
-let rapport: Rapport
+const rapport = useRapport()
 let ada: Browser
 before(async () => {
-  rapport = await startRapport()
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: a record as JSON
 type Item = Record<string, any>

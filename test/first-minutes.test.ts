@@ -1,17 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refused } from './envelope.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { callOf, client, useRapport } from './harness.ts'
 import { readOperations } from './operations.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport()
+const call = callOf(rapport)
 
 const told = async (method: string, path: string, status: number, code: string) =>
   refused(await call(method, path), status, code).message

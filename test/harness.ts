@@ -10,6 +10,7 @@ import { folderFiles } from '../src/web/files.ts'
 import { removeScratch, settingsOf, small_pool, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
 import { sendRequest } from './http-request.ts'
+import { use } from './use.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
@@ -114,3 +115,12 @@ export async function startRapport({ clock, removal, roles, env = {}, data_dir, 
   }
 }
 export type Rapport = Awaited<ReturnType<typeof startRapport>>
+
+/** Calls a service that the tests of a file share, with its first key. */
+export const callOf =
+  (rapport: Rapport): Rapport['call'] =>
+  (...given) =>
+    rapport.call(...given)
+
+/** A service that the tests of a file share. */
+export const useRapport = (options?: Options): Rapport => use(() => startRapport(options))

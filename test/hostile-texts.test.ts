@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { resources } from '../src/resources/index.ts'
 import { problems } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { canBeStored, hostile_texts } from './hostile-texts.ts'
 import { smallestBody } from './operations.ts'
 import { type Browser, setUp } from './people.ts'
 import { register } from './webhooks.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let owner: Browser
 before(async () => {
-  rapport = await startRapport()
   owner = await setUp(rapport)
 })
-after(() => rapport.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is read as it is
 type Json = any

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { problems, refused } from './envelope.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { callOf, client, useRapport } from './harness.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport()
+const call = callOf(rapport)
 
 const path = '/api/v1/companies'
 const json = { 'content-type': 'application/json' }

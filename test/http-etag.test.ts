@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { readStored } from './database.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { callOf, turnableClock, useRapport } from './harness.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const path = '/api/v1/companies'
 async function make() {

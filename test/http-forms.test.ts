@@ -1,14 +1,10 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { useRapport } from './harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const path = '/api/v1/companies'
 

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
-import { client, type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
+import { callOf, client, type Reply, startRapport, turnableClock, useRapport } from './harness.ts'
 import { scratchFolder } from './process.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const path = '/api/v1/companies'
 const hour = 3_600_000

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { refused } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { callOf, type Reply, useRapport } from './harness.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
+const rapport = useRapport()
+const call = callOf(rapport)
 let id: number
 before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
   id = (await call('POST', path, { name: 'Acme' })).body.data.id
 })
-after(() => rapport.close())
 
 const path = '/api/v1/companies'
 

@@ -2,20 +2,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { useRapport } from './harness.ts'
 import { exchange, type RawReply, takeResponse } from './raw-http.ts'
 
 // Clients that send a whole body before they read, as many HTTP libraries do.
 
 const mebibyte = 1024 * 1024
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ env: { MAX_IMPORT_MB: '1' } })
-})
-after(() => rapport.close())
+const rapport = useRapport({ env: { MAX_IMPORT_MB: '1' } })
 
 type Sent = { path: string; type: string; mib: number; chunked: boolean; slow: boolean; more?: string }
 

@@ -1,19 +1,17 @@
 // runs: once
 import assert from 'node:assert/strict'
 import type { AddressInfo, Socket } from 'node:net'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { createServer } from '../src/http/server.ts'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { startRapport, useRapport } from './harness.ts'
 import { exchange, type RawReply } from './raw-http.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let key: string
 before(async () => {
-  rapport = await startRapport()
   key = `Host: rapport.example\r\nAuthorization: Bearer ${rapport.key}\r\n`
 })
-after(() => rapport.close())
 
 const path = '/api/v1/companies'
 const json = 'Content-Type: application/json\r\n'

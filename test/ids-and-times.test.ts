@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { problems } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { useRapport } from './harness.ts'
 import { valueFor } from './operations.ts'
 import { type Browser, setUp } from './people.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let person: Browser
 before(async () => {
-  rapport = await startRapport()
   person = await setUp(rapport)
 })
-after(() => rapport.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is read as it is
 type Json = any

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { isReference, type Operation } from './operations.ts'
 import { type Requests, startRequests, type ValidRequest } from './valid-requests.ts'
 import { until } from './webhooks.ts'
 
 // Two workspaces, and every operation of the OpenAPI document: valid requests of one that name records of the other.
 
-let rapport: Rapport
+const rapport = useRapport()
 let mine: Requests
 let theirs: Requests
 before(async () => {
-  rapport = await startRapport()
   theirs = await startRequests(rapport)
   mine = await startRequests(rapport, { workspace: 'new' })
 })
-after(() => rapport.close())
 
 const pages = [
   'contacts',

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { engine } from './engine.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { type Case, documents, invalid, left_open, numbers, texts } from './json-cases.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const path = '/api/v1/companies'
 // Both engines share the parser, so refused documents are sent on one. Accepted documents are stored on both.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { insertKey } from '../src/access/keys/keys.ts'
 import { systemClock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
@@ -9,18 +9,14 @@ import { command_line, contextOf } from '../src/events/context.ts'
 import { cpuTime } from './calm-time.ts'
 import { newWorkspace } from './database.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { type Rapport, startRapport, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { setUp } from './people.ts'
 import { startReceiver } from './receiver.ts'
 
 // How many there may be of what costs others something: each limit is exact, also when many come at once.
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const api = '/api/v1'
 type Call = Rapport['call']

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace } from './database.ts'
-import { type Rapport, type Reply, startRapport, turnableClock } from './harness.ts'
+import { type Reply, turnableClock, useRapport } from './harness.ts'
 
 // Sorting, filters and cursors of the lists of records, against a model in memory.
 
-let rapport: Rapport
 const clock = turnableClock()
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
 
 // biome-ignore lint/suspicious/noExplicitAny: a record as JSON, of which the test says what it expects
 type Item = { id: number } & Record<string, any>

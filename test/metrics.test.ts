@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { engine } from './engine.ts'
-import { type Rapport, startRapport } from './harness.ts'
-import { startReceiver } from './receiver.ts'
+import { useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import { act, company, log, register, until } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  receiver = await startReceiver()
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: '0', WEBHOOK_TIMEOUT_MS: '2000' } })
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: '0', WEBHOOK_TIMEOUT_MS: '2000' } })
 
 /** The samples of /metrics, by name and labels. */
 async function samples(): Promise<Record<string, number>> {

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Rapport, startRapport } from './harness.ts'
+import { test } from 'node:test'
+import { useRapport } from './harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport?.close())
+const rapport = useRapport()
 
 const names = [
   'Ångström Optics',

@@ -1,25 +1,23 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { makePage } from './booking.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { startRapport, turnableClock, useRapport } from './harness.ts'
 import { type Operation, readOperations } from './operations.ts'
 import { exchange } from './raw-http.ts'
 
 const limit = 16 * 1024
 
-let rapport: Rapport
+const rapport = useRapport()
 let open: Operation[]
 let keyed: Operation[]
 before(async () => {
-  rapport = await startRapport()
   const operations = await readOperations(rapport)
   open = operations.filter(({ caller, body }) => caller === 'anyone' && body)
   keyed = operations.filter(({ caller, body }) => caller !== 'anyone' && body)
   await makePage(rapport)
 })
-after(() => rapport.close())
 
 /** The head of a request whose body is never sent, so the service must answer before it reads the body. */
 async function answerToHead(url: string, method: string, path: string, bytes: number, ...more: string[]) {

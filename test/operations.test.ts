@@ -1,17 +1,15 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Rapport, startRapport } from './harness.ts'
+import { before, test } from 'node:test'
+import { useRapport } from './harness.ts'
 import { valueFor } from './operations.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let requests: Requests
 before(async () => {
-  rapport = await startRapport()
   requests = await startRequests(rapport)
 })
-after(() => rapport.close())
 
 test('for every operation of the document a request is built that succeeds', async () => {
   for (const operation of requests.operations) {

@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored, type Stored } from './database.ts'
+import { before, describe, test } from 'node:test'
+import { newWorkspace, useStored } from './database.ts'
 import { problems } from './envelope.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, join, setUp } from './people.ts'
 
-let rapport: Rapport
-let stored: Stored
+const rapport = useRapport()
+const stored = useStored(rapport)
 let ada: Browser
 let ada_id: string
 before(async () => {
-  rapport = await startRapport()
-  stored = await readStored(rapport.data_dir)
   ada = await setUp(rapport)
   ada_id = (await ada('GET', '/session')).body.data.user.id
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
 })
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>

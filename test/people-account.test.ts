@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { command_line } from '../src/events/context.ts'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
+import { turnableClock, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { type Browser, browser, join, password, setUp, signIn } from './people.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let ada: Browser
 before(async () => {
-  rapport = await startRapport({ clock })
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 type Row = { id: string; email: string; role: string }
 

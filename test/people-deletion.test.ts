@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { removeExpiredAccess } from '../src/access/people/cleaning.ts'
 import { closeAccount, lockAccount } from '../src/access/people/deletion.ts'
 import { isoTime } from '../src/clock.ts'
@@ -7,20 +7,18 @@ import { transaction } from '../src/db/db.ts'
 import { command_line } from '../src/events/context.ts'
 import { readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock, withRealHashes } from './harness.ts'
+import { turnableClock, useRapport, withRealHashes } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
 import { runRapport } from './run-rapport.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000
-let rapport: Rapport
+const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 let ada: Browser
 before(async () => {
-  rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 const run = (...words: string[]) => runRapport(words, { DATA_DIR: rapport.data_dir })
 const remove = (call: Browser, current_password = password) =>

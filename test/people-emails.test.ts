@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
 import { readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp } from './people.ts'
 
-let rapport: Rapport
+const rapport = useRapport({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 let ada: Browser
 before(async () => {
-  rapport = await startRapport({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 let addresses = 0
 /** An unknown browser with its own address. */

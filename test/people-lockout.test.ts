@@ -1,19 +1,17 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { longest_wait_ms, max_pair_failures } from '../src/access/people/throttle.ts'
 import { refused } from './envelope.ts'
-import { type Rapport, startRapport, turnableClock, withRealHashes } from './harness.ts'
+import { turnableClock, useRapport, withRealHashes } from './harness.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
+const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 let ada: Browser
 before(async () => {
-  rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 /** A browser behind a proxy that forwards its address. */
 const from = (address: string) => browser(rapport.url, { 'x-forwarded-for': address })

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { problems, refused } from './envelope.ts'
-import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
+import { client, turnableClock, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp } from './people.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let ada: Browser
 let ada_id: string
 before(async () => {
-  rapport = await startRapport({ clock })
   ada = await setUp(rapport)
   ada_id = (await ada('GET', '/session')).body.data.user.id
 })
-after(() => rapport.close())
 
 type Row = { id: string; email: string; role: string }
 const members = async (): Promise<Row[]> => (await ada('GET', '/members?per_page=100')).body.data

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import {
   type Browser,
@@ -16,12 +16,8 @@ import {
   signIn,
 } from './people.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let ada: Browser
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
 
 /** A call that is refused and leaves nothing, one that leaves these entries, and who is named in them. */
 type Trial = {

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { refused } from './envelope.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { client, useRapport } from './harness.ts'
 import { type Browser, browser, join, password, setUp, signIn } from './people.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let ada: Browser
 before(async () => {
-  rapport = await startRapport()
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 describe('the second look', () => {
   // Changes that outlast the session: the gate caches it for 500 ms, but the transaction reads it again.

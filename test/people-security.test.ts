@@ -1,20 +1,19 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: the document is looked at as its readers get it
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashToken } from '../src/http/auth.ts'
 import { readStored } from './database.ts'
 import { refused } from './envelope.ts'
-import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
+import { client, turnableClock, useRapport } from './harness.ts'
 import { type Browser, browser, invite, join, password, setUp, setupToken, signIn } from './people.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000
-let rapport: Rapport
+const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 let ada: Browser
 let operations: { method: string; path: string; operation: any }[]
 before(async () => {
-  rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
   ada = await setUp(rapport)
   const { paths } = (await rapport.call('GET', '/api/v1/openapi.json')).body
   operations = Object.entries<any>(paths).flatMap(([path, methods]) =>
@@ -25,7 +24,6 @@ before(async () => {
     })),
   )
 })
-after(() => rapport.close())
 
 // The cache of the gate expires after 500 ms. Tests that wait for it run concurrently.
 const settle = () => pause(600)

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems, refused } from './envelope.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { callOf, useRapport } from './harness.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport()
+const call = callOf(rapport)
 
 const times = { start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
 const bodies: Record<string, object> = {

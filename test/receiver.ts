@@ -3,6 +3,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { text } from 'node:stream/consumers'
 import { verify } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
+import { use } from './use.ts'
 
 export type Received = {
   at_ms: number
@@ -28,6 +29,10 @@ export type Answer =
 export type Answering = (request: Received, number: number) => Answer
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+/** A receiver that the tests of a file share. Use it before the service, so that it closes after it. */
+export const useReceiver = (options?: Parameters<typeof startReceiver>[0]): Receiver =>
+  use(() => startReceiver(options))
 
 /** A webhook receiver on 127.0.0.1 that records every request; `answering` may be replaced at any time. */
 export async function startReceiver(options: { port?: number; answer?: Answer | Answering } = {}) {

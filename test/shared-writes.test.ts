@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { readStored, type Stored } from './database.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { test } from 'node:test'
+import { useStored } from './database.ts'
+import { callOf, useRapport } from './harness.ts'
 
 // Concurrent requests share transactions. Each must answer, and store, what it would alone.
 
-let rapport: Rapport
-let call: Rapport['call']
-let stored: Stored
-before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport()
+const stored = useStored(rapport)
+const call = callOf(rapport)
 
 const path = '/api/v1/contacts'
 const ana = { first_name: 'Ana', last_name: 'Ruiz-Fernández de la Vega' }

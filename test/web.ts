@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Rapport, startRapport } from './harness.ts'
+import { use } from './use.ts'
 import { findPort, leaveBrowser, openBrowser, returnPage, takePage, visit } from './web-pages.ts'
 
 export { visit }
@@ -105,6 +106,9 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
   }
 }
 export type Web = Awaited<ReturnType<typeof startWeb>>
+
+/** A service with a browser that the tests of a file share. */
+export const useWeb = (options?: Options): Web => use(() => startWeb(options))
 
 /** Makes the first account; returns its session's cookie as the service sets it. */
 async function makeOwner({ call, setup_url }: Rapport): Promise<string> {

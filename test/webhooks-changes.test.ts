@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
+import { type Reply, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
-import { startReceiver } from './receiver.ts'
+import { useReceiver } from './receiver.ts'
 import { company, log, register, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const url = 'http://127.0.0.1:9/hook'

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport } from './harness.ts'
-import { startReceiver } from './receiver.ts'
+import { useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import { type Call, log, register, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const large = { field: 'data.value', op: 'gte', value: 10_000 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
 import { calmTime } from './calm-time.ts'
 import { newWorkspace, readStored } from './database.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { client, startRapport, useRapport } from './harness.ts'
 import { scratchFolder } from './process.ts'
-import { type Answer, type Received, type Receiver, startReceiver, startTcpServer } from './receiver.ts'
+import { type Answer, type Received, startTcpServer, useReceiver } from './receiver.ts'
 import {
   act,
   attempted,
@@ -23,19 +23,11 @@ import {
 
 const retry_delays = [0.2, 0.3]
 const timeout_ms = 400
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport({
+  env: { WEBHOOK_RETRY_DELAYS: retry_delays.join(','), WEBHOOK_TIMEOUT_MS: String(timeout_ms) },
+})
 let call: Call
-before(async () => {
-  rapport = await startRapport({
-    env: { WEBHOOK_RETRY_DELAYS: retry_delays.join(','), WEBHOOK_TIMEOUT_MS: String(timeout_ms) },
-  })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
 // Each test has a workspace of its own, so that only its own webhooks hear of its events.
 const fresh = async () => {
   call = await newWorkspace(rapport)

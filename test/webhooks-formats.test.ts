@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { startReceiver } from './receiver.ts'
+import { turnableClock, useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import { act, attempted, company, onlyDelivery, register, webhook } from './webhooks.ts'
 
 const clock = turnableClock(Date.now())
 const env = { PUBLIC_URL: 'https://crm.example', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' }
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  rapport = await startRapport({ clock, env })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport({ clock, env })
 
 test('a message is signed, the same bytes in each attempt, and in the log, also after the format changed', async () => {
   const call = await newWorkspace(rapport)

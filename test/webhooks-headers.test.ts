@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
-import { type Rapport, startRapport } from './harness.ts'
-import { startReceiver } from './receiver.ts'
+import { useRapport } from './harness.ts'
+import { startReceiver, useReceiver } from './receiver.ts'
 import { act, attempted, type Call, company, onlyDelivery, register, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const put = (call: Call, id: string, body: object) => call('PUT', `${path}/${id}`, body)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { turnableClock, useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import {
   act,
   attempted,
@@ -17,16 +17,8 @@ import {
 } from './webhooks.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let receiver: Receiver
-before(async () => {
-  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '60' } })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '60' } })
 
 describe('the list of deliveries', () => {
   let call: Call

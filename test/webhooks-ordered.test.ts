@@ -3,27 +3,19 @@ import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { companyUpdated } from '../src/resources/companies/resource.ts'
 import { emitMany } from './backlog.ts'
 import { newWorkspace } from './database.ts'
 import { engine, removeScratch } from './engine.ts'
-import { client, type Rapport, startRapport } from './harness.ts'
+import { client, type Rapport, startRapport, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
-import { type Answer, type Received, type Receiver, startReceiver } from './receiver.ts'
+import { type Answer, type Received, startReceiver, useReceiver } from './receiver.ts'
 import { act, type Call, company, log, register, total, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Receiver
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 type Seen = { record: number; sequence: number; ok: boolean }
 const eventOf = ({ body }: Received) =>

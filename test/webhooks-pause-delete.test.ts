@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport } from './harness.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import {
   act,
   attempted,
@@ -19,21 +19,13 @@ import {
 } from './webhooks.ts'
 
 const retry_ms = 150
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: String(retry_ms / 1000) } })
 let call: Call
-before(async () => {
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: String(retry_ms / 1000) } })
-  receiver = await startReceiver()
-})
 beforeEach(async () => {
   call = await newWorkspace(rapport)
   receiver.received.length = 0
   receiver.answering = () => ({})
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
 })
 
 /** A webhook that failed for good. */

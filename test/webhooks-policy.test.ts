@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
+import { afterEach, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { startRapport, turnableClock, useRapport } from './harness.ts'
+import { startReceiver, useReceiver } from './receiver.ts'
 import { attempted, company, log, onlyDelivery, register, until, webhook } from './webhooks.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let receiver: Receiver
-before(async () => {
-  rapport = await startRapport({ clock })
-  receiver = await startReceiver()
-})
+const receiver = useReceiver()
+const rapport = useRapport({ clock })
 afterEach(() => {
   receiver.received.length = 0
   receiver.answering = () => ({})
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
 })
 
 const path = '/api/v1/webhooks'

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Rapport, startRapport } from './harness.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { test } from 'node:test'
+import { useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import { company, delivery, onlyDelivery, register, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Receiver
 const delay_ms = 300
-before(async () => {
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: `${delay_ms / 1000}` } })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: `${delay_ms / 1000}` } })
 
 test('410, and 429 or 503 with Retry-After, are failures like all others: only the schedule decides the time of the retry', async () => {
   const { call } = rapport

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { catalogue } from '../src/app.ts'
 import { cpuTime } from './calm-time.ts'
 import { newWorkspace, readStored } from './database.ts'
-import { type Rapport, type Reply, startRapport } from './harness.ts'
-import { startReceiver } from './receiver.ts'
+import { type Reply, startRapport, useRapport } from './harness.ts'
+import { useReceiver } from './receiver.ts'
 import { act, type Call, company, log, register, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const url = 'http://127.0.0.1:9/hook'

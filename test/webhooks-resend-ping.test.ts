@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { type Receiver, startReceiver, verifySignatures } from './receiver.ts'
+import { turnableClock, useRapport } from './harness.ts'
+import { useReceiver, verifySignatures } from './receiver.ts'
 import {
   act,
   attempted,
@@ -19,21 +19,13 @@ import {
 } from './webhooks.ts'
 
 const clock = turnableClock(Date.now())
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '60' } })
 let call: Call
-before(async () => {
-  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '60' } })
-  receiver = await startReceiver()
-})
 beforeEach(async () => {
   call = await newWorkspace(rapport)
   receiver.received.length = 0
   receiver.answering = () => ({})
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
 })
 
 const resend = (id: string, headers = {}) =>

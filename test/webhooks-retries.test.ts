@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
-import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
+import { client, startRapport, turnableClock, useRapport } from './harness.ts'
 import { scratchFolder } from './process.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { useReceiver } from './receiver.ts'
 import {
   attempted,
   type Call,
@@ -19,13 +19,9 @@ import {
 
 const clock = turnableClock()
 const at = (ms: number) => new Date(ms).toISOString()
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport({ clock })
 let call: Call
-before(async () => {
-  rapport = await startRapport({ clock })
-  receiver = await startReceiver()
-})
 beforeEach(async () => {
   call = await newWorkspace(rapport)
   receiver.received.length = 0
@@ -35,10 +31,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const { id } of (await call('GET', '/api/v1/webhooks')).body.data)
     await call('DELETE', `/api/v1/webhooks/${id}`)
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
 })
 
 /** Sets the clock and wakes the service, then waits until due deliveries arrive. */

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { type Received, type Receiver, startReceiver, verifySignatures } from './receiver.ts'
+import { turnableClock, useRapport } from './harness.ts'
+import { type Received, useReceiver, verifySignatures } from './receiver.ts'
 import { act, attempted, type Call, onlyDelivery, register, type Webhook, webhook } from './webhooks.ts'
 
 // Near the real time, which the verifying library compares timestamps with.
 const clock = turnableClock(Date.now())
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport({ clock })
 let call: Call
-before(async () => {
-  rapport = await startRapport({ clock })
-  receiver = await startReceiver()
-})
 beforeEach(async () => {
   call = await newWorkspace(rapport)
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
 })
 
 const rotate = (id: string, body?: object): Promise<Webhook> => act(call, id, 'rotate-secret', body)

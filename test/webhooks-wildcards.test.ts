@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Rapport, startRapport } from './harness.ts'
+import { type Rapport, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
-import { startReceiver } from './receiver.ts'
+import { useReceiver } from './receiver.ts'
 import { company, log, register, until, webhook } from './webhooks.ts'
 
-let rapport: Rapport
-let receiver: Awaited<ReturnType<typeof startReceiver>>
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const eventsOf = async (call: Rapport['call'], id: string) =>

@@ -5,16 +5,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { test } from 'node:test'
+import { useRapport } from '../../test/harness.ts'
 import { scratchFolder } from '../../test/process.ts'
 import { runCommand } from './run.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 async function run(words: string[], env: Record<string, string> = {}) {
   const lines: string[] = []

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { client, type Rapport, startRapport } from '../../test/harness.ts'
-import type { Call } from '../../test/webhooks.ts'
+import { callOf, client, useRapport } from '../../test/harness.ts'
 
-let rapport: Rapport
-let call: Call
-before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport()
+const call = callOf(rapport)
 
 /** An assistant that is connected with a key, by the official client. */
 async function assistant(key = rapport.key) {

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { readStored, type Stored } from '../../test/database.ts'
-import { type Rapport, type Reply, startRapport } from '../../test/harness.ts'
+import { describe, test } from 'node:test'
+import { useStored } from '../../test/database.ts'
+import { callOf, type Reply, useRapport } from '../../test/harness.ts'
 import { register } from '../../test/webhooks.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ roles: ['api'] })
-  call = rapport.call
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ roles: ['api'] })
+const stored = useStored(rapport)
+const call = callOf(rapport)
 
 const path = '/api/v1/contacts'
 const name = { first_name: 'Ana', last_name: 'Ruiz' }

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { after, before, test } from 'node:test'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { test } from 'node:test'
+import { useRapport } from '../../test/harness.ts'
 import { importFile } from '../../test/imports.ts'
 import { until } from '../../test/webhooks.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const make = async (path: string, body: object) => {
   const { status, body: answer, text } = await rapport.call('POST', `/api/v1/${path}`, body)

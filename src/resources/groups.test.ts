@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace } from '../../test/database.ts'
 import { problems, refused } from '../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { useRapport } from '../../test/harness.ts'
 import { makeKey } from '../../test/keys.ts'
 import { type Browser, join, setUp } from '../../test/people.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let ada: Browser
 let grace_id: string
 let ada_id: string
 before(async () => {
-  rapport = await startRapport()
   ada = await setUp(rapport)
   ada_id = (await ok('GET', '/session')).data.user.id
   grace_id = (await join(ada, rapport.url, 'member')).id
   await fill()
 })
-after(() => rapport.close())
 
 const ok = async (method: string, path: string, body?: object) => {
   const reply = await ada(method, path, body)

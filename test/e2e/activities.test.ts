@@ -1,19 +1,15 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, phone, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const day_ms = 86_400_000
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 async function create(path: string, body: object): Promise<number> {
   const made = await web.rapport.call('POST', `/api/v1${path}`, body)

@@ -1,18 +1,14 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { written } from '../../web/src/ui/written.ts'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
-import { checkScreen, desk, phone, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 async function create(path: string, body: object): Promise<number> {
   const made = await web.rapport.call('POST', `/api/v1${path}`, body)

@@ -1,17 +1,15 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
+const web = useWeb()
 before(async () => {
-  web = await startWeb()
   const deal = { name: 'Lenses', value: 1200, stage: 'demo' }
   assert.equal((await web.rapport.call('POST', '/api/v1/deals', deal)).status, 201)
 })
-after(() => web?.close())
 
 const heads = async (page: Page) =>
   (await page.locator('th[data-column]').allInnerTexts()).map((text) => text.trim())

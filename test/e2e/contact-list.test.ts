@@ -1,19 +1,17 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, startWeb, until, visit, type Web } from '../web.ts'
+import { addFilter, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
-let web: Web
+const web = useWeb()
 let reader: string
 before(async () => {
-  web = await startWeb()
   await fillWorkspace(web.rapport)
   reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', { language: 'en' })
 })
-after(() => web?.close())
 
 async function create(path: string, body: object): Promise<number> {
   const made = await web.rapport.call('POST', `/api/v1${path}`, body)

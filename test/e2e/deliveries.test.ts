@@ -1,20 +1,12 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, startWeb, visit, type Web } from '../web.ts'
+import { test } from 'node:test'
+import { useReceiver } from '../receiver.ts'
+import { checkScreen, startWeb, useWeb, visit } from '../web.ts'
 import { company, onlyDelivery, register } from '../webhooks.ts'
 
-let web: Web
-let receiver: Receiver
-before(async () => {
-  web = await startWeb()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await receiver?.close()
-  await web?.close()
-})
+const web = useWeb()
+const receiver = useReceiver()
 
 const asJson = { 'content-type': 'application/json' }
 

@@ -1,18 +1,14 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { settled, startWeb, type Web } from '../web.ts'
+import { settled, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 // Does the tasks of a day by mouse and by keyboard, and counts. docs/web-app.md has the table.
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 const call = async (method: string, path: string, body?: object) => {
   const reply = await web.rapport.call(method, `/api/v1${path}`, body)

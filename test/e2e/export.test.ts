@@ -1,18 +1,16 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { exportQuery } from '../../web/src/record/export-query.ts'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, useWeb } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 
-let web: Web
+const web = useWeb()
 before(async () => {
-  web = await startWeb()
   await fillWorkspace(web.rapport)
 })
-after(() => web?.close())
 
 /** Runs what starts a download; answers its name and its bytes. */
 async function downloaded(page: Page, start: () => Promise<unknown>) {

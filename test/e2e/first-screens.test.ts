@@ -1,23 +1,21 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import type { CDPSession, Locator, Page, Request } from 'playwright-core'
-import { colour, phone, settled, startWeb, type Web } from '../web.ts'
+import { colour, phone, settled, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
 const budget_bytes = 200_000
 const most_files = 30
 
-let web: Web
+const web = useWeb()
 let screens: Record<string, string>
 let german: string
 before(async () => {
-  web = await startWeb()
   screens = await makeScreens(web.rapport)
   german = await joinAs(web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
 })
-after(() => web?.close())
 
 /** Loads a page without a cache. Resolves to the scripts that had come when it was usable, and how far it jumped. */
 async function load(page: Page, session: CDPSession, path: string) {

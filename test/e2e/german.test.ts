@@ -1,21 +1,19 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startReceiver } from '../receiver.ts'
-import { settled, startWeb, visit, type Web } from '../web.ts'
+import { settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { company, onlyDelivery, register, until, webhook } from '../webhooks.ts'
 
-let web: Web
+const web = useWeb()
 let german: string
 before(async () => {
-  web = await startWeb()
   await fillWorkspace(web.rapport)
   german = await joinAs(web.rapport, 'gerda@example.test', 'member', { language: 'de' })
 })
-after(() => web?.close())
 
 // Words that are the same in both languages.
 const same = new Set([

@@ -1,14 +1,13 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, fits, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, fits, phone, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
+const web = useWeb()
 before(async () => {
-  web = await startWeb()
   const data = Array.from({ length: 70 }, (_, n) => ({
     name: `Deal ${n}`,
     value: 1000,
@@ -18,7 +17,6 @@ before(async () => {
   const items = data.map((data) => ({ op: 'create', data }))
   assert.equal((await web.rapport.call('POST', '/api/v1/deals/batch', { items })).status, 200)
 })
-after(() => web?.close())
 
 const head = (page: Page, name: string | RegExp) => page.locator('.table-group').getByRole('button', { name })
 const heads = async (page: Page) =>

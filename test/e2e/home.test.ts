@@ -1,28 +1,22 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
 import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
 import { daysInStage, isStale, lastStaleDay } from '../../web/src/deals/staleness.ts'
 import { ticksTo } from '../../web/src/home/ticks.ts'
-import { checkScreen, desk, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, phone, useWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 const budget_bytes = 200_000
 
-let empty: Web
-let web: Web
+const empty = useWeb()
+const web = useWeb()
 before(async () => {
-  empty = await startWeb()
-  web = await startWeb()
   await fillWorkspace(web.rapport)
-})
-after(async () => {
-  await empty?.close()
-  await web?.close()
 })
 
 const report = async (name: string) => (await web.rapport.call('GET', `/api/v1/reports/${name}`)).body.data

@@ -1,16 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { parseCsv } from '../../web/src/imports/csv.ts'
-import { checkScreen, startWeb, type Web } from '../web.ts'
+import { checkScreen, startWeb, useWeb } from '../web.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
 const read = async (path: string) => (await call('GET', path)).body

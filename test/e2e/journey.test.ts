@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { owner, pressTogether, startWeb, type Web } from '../web.ts'
+import { useReceiver } from '../receiver.ts'
+import { owner, pressTogether, useWeb } from '../web.ts'
 
-let web: Web
-let receiver: Receiver
-before(async () => {
-  web = await startWeb({ set_up: false })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await receiver?.close()
-  await web?.close()
-})
+const web = useWeb({ set_up: false })
+const receiver = useReceiver()
 
 /** Types what each labelled field is to hold, going from one to the next by Tab. */
 async function fill(page: Page, fields: Record<string, string>) {

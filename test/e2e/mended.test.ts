@@ -1,20 +1,18 @@
 // runs: once, long
 // biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, join } from '../people.ts'
-import { startWeb, visit, type Web } from '../web.ts'
+import { useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
+const web = useWeb()
 let ids: Awaited<ReturnType<typeof fillWorkspace>>
 before(async () => {
-  web = await startWeb()
   ids = await fillWorkspace(web.rapport)
 })
-after(() => web?.close())
 
 async function create(path: string, body: object): Promise<number> {
   const made = await web.rapport.call('POST', `/api/v1${path}`, body)

@@ -1,15 +1,11 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { choicesOf, idsIn, unitedTags } from '../../web/src/merges/choices.ts'
-import { checkScreen, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, useWeb, visit } from '../web.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
 async function create(path: string, body: object): Promise<number> {

@@ -1,19 +1,17 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, phone, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
-let web: Web
+const web = useWeb()
 let reader: string
 let german: string
 before(async () => {
-  web = await startWeb()
   reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', { language: 'en' })
   german = await joinAs(web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
 })
-after(() => web?.close())
 
 async function create(path: string, body: object): Promise<number> {
   const made = await web.rapport.call('POST', `/api/v1${path}`, body)

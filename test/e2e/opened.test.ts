@@ -1,16 +1,14 @@
 // runs: once, long
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, phone, settled, startWeb, type Web } from '../web.ts'
+import { checkScreen, desk, phone, settled, useWeb } from '../web.ts'
 import { makeScreens } from '../web-screens.ts'
 
-let web: Web
+const web = useWeb()
 let screens: Record<string, string>
 before(async () => {
-  web = await startWeb()
   screens = await makeScreens(web.rapport)
 })
-after(() => web?.close())
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
 const palette = async (page: Page) => {

@@ -1,16 +1,15 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, checkScreen, owner, startWeb, until, visit, type Web } from '../web.ts'
+import { addFilter, checkScreen, owner, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
-let web: Web
+const web = useWeb()
 let reader: string
 let olivia: string
 let bob: string
 before(async () => {
-  web = await startWeb()
   await joinAs(web.rapport, 'bob@example.test', 'member', { name: 'Bob Marchetti' })
   reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', {
     name: 'Rita Reader',
@@ -18,7 +17,6 @@ before(async () => {
   })
   ;[olivia, bob] = await Promise.all([idOf(owner.email), idOf('bob@example.test')])
 })
-after(() => web?.close())
 
 const idOf = async (email: string): Promise<string> =>
   (await read('/members')).find((one: { email: string }) => one.email === email).id

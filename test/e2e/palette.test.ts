@@ -1,17 +1,15 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
+const web = useWeb()
 before(async () => {
-  web = await startWeb()
   await fillWorkspace(web.rapport)
 })
-after(() => web?.close())
 
 async function openPalette(page: Page) {
   await page.getByRole('heading', { level: 1 }).waitFor()

@@ -1,15 +1,11 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, invite, join, password, setupToken } from '../people.ts'
-import { checkScreen, owner, phone, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, owner, phone, startWeb, useWeb, visit } from '../web.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 /** The owner's session, for requests beside the browser. */
 function ownersCalls() {

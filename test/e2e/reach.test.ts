@@ -1,13 +1,9 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { settled, startWeb, visit, type Web } from '../web.ts'
+import { test } from 'node:test'
+import { settled, useWeb, visit } from '../web.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 

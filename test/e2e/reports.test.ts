@@ -1,11 +1,11 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { daysOf, ownDays } from '../../web/src/reports/periods.ts'
 import { csvOf } from '../../web/src/reports/view.ts'
-import { checkScreen, desk, phone, pressTogether, settled, startWeb, visit, type Web } from '../web.ts'
+import { checkScreen, desk, phone, pressTogether, settled, useWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
@@ -14,19 +14,13 @@ import { until } from '../webhooks.ts'
 const budget_bytes = 200_000
 const long_name = 'Maximiliane-Alexandra von Hohenlohe-Waldenburg-Schillingsfürst'
 
-let empty: Web
-let web: Web
+const empty = useWeb()
+const web = useWeb()
 let german: string
 before(async () => {
-  empty = await startWeb()
-  web = await startWeb()
   await fillWorkspace(web.rapport)
   german = await joinAs(web.rapport, 'gerda@example.test', 'member', { language: 'de', name: long_name })
   await fillReports(web)
-})
-after(async () => {
-  await empty?.close()
-  await web?.close()
 })
 
 const day = (from_now: number) => new Date(Date.now() + from_now * 86_400_000).toISOString().slice(0, 10)

@@ -1,13 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { startWeb, visit, type Web } from '../web.ts'
+import { test } from 'node:test'
+import { useWeb, visit } from '../web.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 const attacks = [
   '<img src=x onerror="window.attacked=1">',

@@ -1,15 +1,14 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, fits, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, fits, phone, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const count = 1204
 const families = ['Ruiz', 'Østergård', 'Nguyễn', 'von der Leyen-Bülow', 'O’Hara', 'de la Fuente y Martínez']
-let web: Web
+const web = useWeb()
 before(async () => {
-  web = await startWeb()
   const contacts = Array.from({ length: count }, (_, n) => ({
     first_name: `Ana ${n}`,
     last_name: families[n % families.length] as string,
@@ -19,7 +18,6 @@ before(async () => {
     assert.equal((await web.rapport.call('POST', '/api/v1/contacts/batch', { items })).status, 200)
   }
 })
-after(() => web?.close())
 
 const total = async (query = '') =>
   (await web.rapport.call('GET', `/api/v1/contacts?per_page=1&${query}`)).body.meta.total as number

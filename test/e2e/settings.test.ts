@@ -1,16 +1,12 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { client } from '../harness.ts'
 import { browser, join, password } from '../people.ts'
-import { checkScreen, owner, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, owner, phone, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 function ownersCalls() {
   const call = browser(web.rapport.url)

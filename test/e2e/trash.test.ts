@@ -1,18 +1,16 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
-import { addFilter, checkScreen, startWeb, visit, type Web } from '../web.ts'
+import { addFilter, checkScreen, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
-let web: Web
+const web = useWeb()
 let filled: Awaited<ReturnType<typeof fillWorkspace>>
 before(async () => {
-  web = await startWeb()
   filled = await fillWorkspace(web.rapport)
 })
-after(() => web?.close())
 
 const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
 

@@ -1,16 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, fits, phone, startWeb, type Web } from '../web.ts'
+import { checkScreen, fits, phone, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
-let web: Web
-before(async () => {
-  web = await startWeb()
-})
-after(() => web?.close())
+const web = useWeb()
 
 const call = async (method: string, path: string, body?: object) => {
   const reply = await web.rapport.call(method, `/api/v1${path}`, body)

@@ -1,20 +1,12 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Receiver, startReceiver } from '../receiver.ts'
-import { checkScreen, desk, phone, startWeb, visit, type Web } from '../web.ts'
+import { test } from 'node:test'
+import { useReceiver } from '../receiver.ts'
+import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
 import { company, register, until } from '../webhooks.ts'
 
-let web: Web
-let receiver: Receiver
-before(async () => {
-  web = await startWeb()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await receiver?.close()
-  await web?.close()
-})
+const web = useWeb()
+const receiver = useReceiver()
 
 test('an event says for each webhook why it was sent or not', async (t) => {
   receiver.answering = () => ({})

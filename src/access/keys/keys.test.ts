@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { scopes } from '../../app.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
   first = (await call('GET', path)).body.data[0]
 })
-after(() => rapport.close())
 
 const path = '/api/v1/keys'
 let first: { id: string; made_by: unknown }

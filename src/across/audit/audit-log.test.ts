@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { settingsOf } from '../../../test/engine.ts'
-import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { act, type Call, register, webhook } from '../../../test/webhooks.ts'
 import { runCommand } from '../../cli/run.ts'
 
 const clock = turnableClock(Date.parse('2026-11-21T08:30:00.000Z'))
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
 
 const path = '/api/v1/audit-log'
 type Entry = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { engine } from '../../../test/engine.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { callOf, type Rapport, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { bestOfTen, measureStatements } from '../../../test/statements.ts'
 import { type Db, transaction } from '../../db/db.ts'
@@ -15,18 +15,15 @@ const per_page = 20
 const from = '2026-11-01T00:30:00.000Z'
 const to = '2026-11-01T01:30:00.000Z'
 
-let rapport: Rapport
-let call: Rapport['call']
+const rapport = useRapport({ roles: ['api'] })
+const call = callOf(rapport)
 /** Reads the entries of several kinds, and not those of companies. */
 let limited: Rapport['call']
 before(async () => {
-  rapport = await startRapport({ roles: ['api'] })
-  call = rapport.call
   const scopes = ['audit_log:read', 'contacts:read', 'deals:read', 'views:read']
   limited = (await makeKey(rapport, { scopes })).call
   await beside(rapport.data_dir, seedEntries)
 })
-after(() => rapport.close())
 
 type Entry = { number: number; kind: string; action: string; actor: string; at: string }
 /** The entry of a number, as the statement below makes it. */

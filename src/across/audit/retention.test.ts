@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { newWorkspace, readStored } from '../../../test/database.ts'
-import { type client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { browser, setUp, signIn } from '../../../test/people.ts'
 import { until } from '../../../test/webhooks.ts'
@@ -11,12 +11,10 @@ import { cleanLog } from './retention.ts'
 
 const day_ms = 24 * 3600 * 1000
 const clock = turnableClock()
-let rapport: Rapport
+const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 before(async () => {
-  rapport = await startRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
   await setUp(rapport)
 })
-after(() => rapport.close())
 
 const clean = (audit_log_days: number | null, sign_in_address_days: number) =>
   beside(rapport.data_dir, (db) => cleanLog(db, clock, { audit_log_days, sign_in_address_days }))

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from '../../../test/database.ts'
-import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { scratchFolder } from '../../../test/process.ts'
-import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { startReceiver, useReceiver } from '../../../test/receiver.ts'
 import { act, type Call, log, register, total, until } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport({ clock })
 let call: Call
-before(async () => {
-  rapport = await startRapport({ clock })
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
 
 /** An empty workspace, and a receiver that has received nothing. */
 async function fresh() {

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { test } from 'node:test'
+import { newWorkspace } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { type Rapport, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport()
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport()
 
 type Call = Rapport['call']
 const base = '/api/v1'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { test } from 'node:test'
+import { newWorkspace, useStored } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type Rapport, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
 import { contacts } from '../../resources/contacts/resource.ts'
@@ -11,16 +11,8 @@ import { undoUnchecked } from './queries.ts'
 import { keepUpDefinitions } from './upkeep.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock })
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
 
 type Call = Rapport['call']
 const base = '/api/v1'

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { type Rapport, useRapport } from '../../../test/harness.ts'
 import { max_ids } from './groups.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
 beforeEach(async () => {
   call = await newWorkspace(rapport)
 })

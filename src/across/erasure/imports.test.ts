@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { readStored } from '../../../test/database.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { useRapport } from '../../../test/harness.ts'
 import { importFile } from '../../../test/imports.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 async function ok(method: string, path: string, body?: object) {
   const reply = await rapport.call(method, `/api/v1${path}`, body)

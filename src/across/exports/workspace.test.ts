@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { scopes } from '../../app.ts'
 import { command_line } from '../../events/context.ts'
 import { rooms } from '../../resources/index.ts'
 import { archive, sourcesOf } from './workspace.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const make = async (path: string, body: object) => {
   const { status, body: answer, text } = await rapport.call('POST', `/api/v1/${path}`, body)

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems, refused } from '../../../test/envelope.ts'
-import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { client, startRapport, useRapport } from '../../../test/harness.ts'
 import { importFile, upload } from '../../../test/imports.ts'
 import { makeKey } from '../../../test/keys.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 /** Another workspace would do; each test has its own names instead. */
 const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { useRapport } from '../../../test/harness.ts'
 import { ended, importFile, upload } from '../../../test/imports.ts'
 import { beside } from '../../../test/keys.ts'
 import { until } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const data = async (method: string, path: string, body?: object) => {
   const reply = await rapport.call(method, `/api/v1/${path}`, body)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { engine, removeScratch } from '../../../test/engine.ts'
-import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { client, type Rapport, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { until } from '../../../test/webhooks.ts'
@@ -16,12 +16,8 @@ import { beginMerge, continueMerge } from './merge.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 type Json = any
 const clock = turnableClock()
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
 beforeEach(async () => {
   call = await newWorkspace(rapport)
 })

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { beforeEach, describe, test } from 'node:test'
+import { newWorkspace, useStored } from '../../../test/database.ts'
 import { problems } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 type Json = any
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000
-let rapport: Rapport
-let stored: Stored
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
 let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
 beforeEach(async () => {
   call = await newWorkspace(rapport)
 })

@@ -1,10 +1,10 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { before, describe, test } from 'node:test'
+import { newWorkspace, useStored } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
 import { follow } from '../../../test/follower.ts'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { type Browser, join, password, setUp } from '../../../test/people.ts'
 import { until } from '../../../test/webhooks.ts'
@@ -14,17 +14,11 @@ import { max_kept } from './queries.ts'
 import { removeOldNotifications } from './retention.ts'
 
 const clock = turnableClock(Date.now())
-let rapport: Rapport
-let stored: Stored
+const rapport = useRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
+const stored = useStored(rapport)
 let ada: Browser
 before(async () => {
-  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
-  stored = await readStored(rapport.data_dir)
   ada = await setUp(rapport)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
 })
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>

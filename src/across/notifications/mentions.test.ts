@@ -1,18 +1,16 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { before, test } from 'node:test'
+import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { archiveOf, importFile } from '../../../test/imports.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
 
 const clock = turnableClock(Date.now())
-let rapport: Rapport
+const rapport = useRapport({ clock })
 let ada: Browser
 before(async () => {
-  rapport = await startRapport({ clock })
   ada = await setUp(rapport)
 })
-after(() => rapport.close())
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
 const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)

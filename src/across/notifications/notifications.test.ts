@@ -1,9 +1,9 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { readStored, type Stored } from '../../../test/database.ts'
+import { before, describe, test } from 'node:test'
+import { useStored } from '../../../test/database.ts'
 import { engine } from '../../../test/engine.ts'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type Reply, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { importFile, upload } from '../../../test/imports.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
@@ -11,19 +11,13 @@ import { register, until, webhook } from '../../../test/webhooks.ts'
 import { role_scopes } from '../../app.ts'
 
 const clock = turnableClock(Date.now())
-let rapport: Rapport
-let stored: Stored
+const rapport = useRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
+const stored = useStored(rapport)
 let ada: Browser
 let ada_id: string
 before(async () => {
-  rapport = await startRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
-  stored = await readStored(rapport.data_dir)
   ada = await setUp(rapport)
   ada_id = (await ada('GET', '/session')).body.data.user.id
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
 })
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>

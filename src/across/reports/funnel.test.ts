@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { client, type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { max_owners } from './fields.ts'
 import { byOwner, largestOwners } from './lines.ts'
 
 const clock = turnableClock()
 const day = 86_400_000
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
 
 type Call = Rapport['call']
 async function sent(call: Call, path: string, body: object) {

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { client, type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { client, type Rapport, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { defaultProbabilities, stages, statusOf } from '../../resources/deals/stages.ts'
 import { decimalOf, hundredth } from '../../resources/sums.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
 
 const path = '/api/v1/reports'
 type Call = Rapport['call']

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, type Reply, startRapport } from '../../../test/harness.ts'
+import { type Reply, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Reply>
 const make = async (call: Call, kind: string, body: object): Promise<number> => {

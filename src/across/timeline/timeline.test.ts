@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const base = '/api/v1'
 async function done(method: string, path: string, body?: object) {

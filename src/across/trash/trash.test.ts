@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { smallestBody } from '../../../test/operations.ts'
 import { resources } from '../../resources/index.ts'
 
 const all_kinds = resources.map(({ table }) => table)
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock, env: { TRASH_DAYS: '7' } })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock, env: { TRASH_DAYS: '7' } })
+const call = callOf(rapport)
 
 const api = '/api/v1'
 const now = () => new Date(clock.now()).toISOString()

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, type Reply, startRapport } from '../../../test/harness.ts'
+import { type Reply, useRapport } from '../../../test/harness.ts'
 import { archiveOf, ended, upload } from '../../../test/imports.ts'
 import { beside } from '../../../test/keys.ts'
 import { type Browser, join, password, setUp } from '../../../test/people.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let ada: Browser
 let key: Browser
 before(async () => {
-  rapport = await startRapport()
   ada = await setUp(rapport)
   key = ((method: string, path: string, ...rest: [unknown?, Record<string, string>?]) =>
     rapport.call(method, `/api/v1${path}`, ...rest)) as Browser
 })
-after(() => rapport.close())
 
 const view = { list: 'contacts', name: 'Partners', query: 'tag=partner' }
 const only_me = { ...view, visibility: 'private' }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { certificate } from '../../../test/certificate.ts'
 import { readStored } from '../../../test/database.ts'
 import { engine, openScratch, settingsOf } from '../../../test/engine.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { startRapport, useRapport } from '../../../test/harness.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
@@ -15,11 +15,7 @@ import { transaction } from '../../db/db.ts'
 import { createSeal } from '../../db/seal.ts'
 import type { Finding } from './finding.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
-})
-after(() => rapport.close())
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
 
 // The PostgreSQL of the tests writes nothing through to the disk, and its key is in a file.
 const isOfTestServer = ({ message }: Finding) => /^(PostgreSQL runs with|SECRET_KEY is not set)/.test(message)

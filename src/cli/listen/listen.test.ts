@@ -4,20 +4,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { settingsOf } from '../../../test/engine.ts'
-import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { client, startRapport, useRapport } from '../../../test/harness.ts'
 import { main, scratchFolder } from '../../../test/process.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
 import { company, register, until } from '../../../test/webhooks.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 type Env = Record<string, string>
 

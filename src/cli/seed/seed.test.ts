@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { client, useRapport } from '../../../test/harness.ts'
 import { join, setUp } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
@@ -9,11 +9,8 @@ import { register } from '../../../test/webhooks.ts'
 import { stages } from '../../resources/deals/stages.ts'
 import { planOf } from './plan.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+// The job that removes old events and deliveries starts 10 s after the service.
+const rapport = useRapport({ env: { DELIVERY_LOG_DAYS: '400' } })
 
 const seed = (...words: string[]) => runRapport(['seed', ...words], { DATA_DIR: rapport.data_dir })
 const read = async (path: string, call = rapport.call) => {

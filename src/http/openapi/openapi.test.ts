@@ -1,23 +1,22 @@
 // runs: once
 // biome-ignore-all lint/suspicious/noExplicitAny: the document is looked at as its readers get it
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { validate } from '@scalar/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { Type } from 'typebox'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { useRapport } from '../../../test/harness.ts'
 import { catalogue } from '../../app.ts'
 import { bodyName, checkIds, operationId } from './names.ts'
 import { completeOperation } from './operations.ts'
 import { shareSchemas } from './parts.ts'
 
-let rapport: Rapport
+const rapport = useRapport()
 let document: any
 let operations: { name: string; method: string; path: string; operation: any }[]
 
 before(async () => {
-  rapport = await startRapport()
   const answer = await rapport.call('GET', '/api/v1/openapi.json')
   assert.equal(answer.status, 200)
   document = answer.body
@@ -30,7 +29,6 @@ before(async () => {
     })),
   )
 })
-after(() => rapport.close())
 
 const resolve = (ref: string) =>
   ref

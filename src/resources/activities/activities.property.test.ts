@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { readStored, type Stored } from '../../../test/database.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { useStored } from '../../../test/database.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock })
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
 
 const path = '/api/v1/activities'
 const time = fc.constantFrom(null, '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z')

@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { describe, test } from 'node:test'
+import { newWorkspace, useStored } from '../../../test/database.ts'
 import { authorsOf, problems, refused, unset } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
+const call = callOf(rapport)
 
 const path = '/api/v1/activities'
 const now = () => new Date(clock.now()).toISOString()

@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored, type Stored, withoutOrigin } from '../../../test/database.ts'
+import { describe, test } from 'node:test'
+import { newWorkspace, useStored, withoutOrigin } from '../../../test/database.ts'
 import { problems, refused, unset } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
-import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
+import { useReceiver } from '../../../test/receiver.ts'
 import { register } from '../../../test/webhooks.ts'
 
 // The real time: signatures are only good for a few minutes.
 const clock = turnableClock(Date.now())
-let rapport: Rapport
-let call: Rapport['call']
-let stored: Stored
-let receiver: Receiver
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-  stored = await readStored(rapport.data_dir)
-  receiver = await startReceiver()
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-  await receiver.close()
-})
+const receiver = useReceiver()
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
+const call = callOf(rapport)
 
 const path = '/api/v1/activities'
 const now = () => new Date(clock.now()).toISOString()

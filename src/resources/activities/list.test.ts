@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
+import { newWorkspace, useStored } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock })
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
 
 type Call = Rapport['call']
 const path = '/api/v1/activities'

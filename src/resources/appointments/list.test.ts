@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { problems } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport({ clock })
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
 
 const path = '/api/v1/appointments'
 async function ok(method: string, url: string, body?: object) {

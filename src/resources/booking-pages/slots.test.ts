@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 // A Saturday.
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const minute = 60_000
 const day = 1440 * minute

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { problems } from '../../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { callOf, useRapport } from '../../../test/harness.ts'
 
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport()
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport()
+const call = callOf(rapport)
 
 const path = '/api/v1/companies'
 const list = async (query = '') => {

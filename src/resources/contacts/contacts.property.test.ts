@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace } from '../../../test/database.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { type Rapport, useRapport } from '../../../test/harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const path = '/api/v1/contacts'
 const companies = '/api/v1/companies'

@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { newWorkspace, readStored, type Stored, type StoredEvent } from '../../../test/database.ts'
+import { describe, test } from 'node:test'
+import { newWorkspace, type StoredEvent, useStored } from '../../../test/database.ts'
 import { authorsOf } from '../../../test/envelope.ts'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
+const call = callOf(rapport)
 
 const path = '/api/v1/contacts'
 const companies = '/api/v1/companies'

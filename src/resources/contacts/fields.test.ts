@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { test } from 'node:test'
+import { callOf, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const path = '/api/v1/contacts'
 const companies = '/api/v1/companies'

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { type Rapport, useRapport } from '../../../test/harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const path = '/api/v1/contacts'
 type Call = Rapport['call']

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { readStored, type Stored } from '../../../test/database.ts'
-import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
+import { describe, test } from 'node:test'
+import { useStored } from '../../../test/database.ts'
+import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { hashToken } from '../../http/auth.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport({ clock })
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
 
 const path = '/api/v1/deals'
 const call = (method: string, url: string, body?: unknown, headers?: Record<string, string>) =>

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { test } from 'node:test'
+import { useRapport } from '../../../test/harness.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport?.close())
+const rapport = useRapport()
 const call = (method: string, path: string, body?: object) => rapport.call(method, `/api/v1${path}`, body)
 const list = async (query: string) => (await call('GET', `/deals?${query}`)).body
 

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { newWorkspace, useStored } from '../../../test/database.ts'
+import { useRapport } from '../../../test/harness.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
-let rapport: Rapport
-let stored: Stored
-before(async () => {
-  rapport = await startRapport()
-  stored = await readStored(rapport.data_dir)
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
-})
+const rapport = useRapport()
+const stored = useStored(rapport)
 
 const path = '/api/v1/deals'
 type Listed = {

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { refused } from '../../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../../test/harness.ts'
+import { useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport?.close())
+const rapport = useRapport()
 const call = (method: string, path: string, body?: object) => rapport.call(method, `/api/v1${path}`, body)
 const list = async (query: string) => {
   const { status, body } = await call('GET', `/deals?${query}`)

@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { readStored, type Stored, type StoredEvent } from '../../../test/database.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { type StoredEvent, useStored } from '../../../test/database.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let stored: Stored
+const rapport = useRapport({ clock })
+const stored = useStored(rapport)
 const ids = { contacts: [] as number[], companies: [] as number[] }
 before(async () => {
-  rapport = await startRapport({ clock })
-  stored = await readStored(rapport.data_dir)
   for (const name of ['Acme', 'Globex']) {
     const person = await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: name })
     ids.contacts.push(person.body.data.id)
     ids.companies.push((await rapport.call('POST', '/api/v1/companies', { name })).body.data.id)
   }
-})
-after(async () => {
-  await stored.close()
-  await rapport.close()
 })
 
 const path = '/api/v1/deals'

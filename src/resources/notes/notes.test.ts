@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { readStored } from '../../../test/database.ts'
 import { authorsOf } from '../../../test/envelope.ts'
-import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
 import type { NoteVersion } from './schema.ts'
 
 const clock = turnableClock()
-let rapport: Rapport
-let call: Rapport['call']
-before(async () => {
-  rapport = await startRapport({ clock })
-  call = rapport.call
-})
-after(() => rapport.close())
+const rapport = useRapport({ clock })
+const call = callOf(rapport)
 
 const api = '/api/v1'
 async function made(path: string, body: object) {

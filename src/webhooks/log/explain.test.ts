@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { client, type Rapport, startRapport } from '../../../test/harness.ts'
+import { client, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
-import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { useReceiver } from '../../../test/receiver.ts'
 import { act, type Call, register, total, until } from '../../../test/webhooks.ts'
 
-let rapport: Rapport
-let receiver: Receiver
+const receiver = useReceiver()
+const rapport = useRapport()
 let call: Call
-before(async () => {
-  rapport = await startRapport()
-  receiver = await startReceiver()
-})
-after(async () => {
-  await rapport.close()
-  await receiver.close()
-})
 
 type Told = { webhook_id: string; verdict: string; condition: object | null; seen: unknown }
 const explain = async (event_id: string): Promise<Told[]> => {
