@@ -53,14 +53,19 @@ function nameIn({ kind, before, after }: Entry): string | null {
   return null
 }
 
-/** The names of the records of entries: the one in the entry, else the present or the latest known one, else the id, shortened if long. */
+/**
+ * The names of the records of entries: the one in the entry, else the present or the latest known one, else the id, shortened if long. The
+ * title of a note is the beginning of its text, which names nothing in a sentence.
+ */
 export function namesOf(entries: readonly NamedEntry[]): (entry: Entry) => string {
   const names = new Map<string, string>()
   for (const { actor } of entries)
     if (actor.id && actor.name)
       for (const kind of ['users', 'members', 'api_keys']) names.set(`${kind} ${actor.id}`, actor.name)
   for (const entry of entries) {
-    const name = names.has(keyOf(entry)) ? null : (entry.title ?? nameIn(entry))
+    const name = names.has(keyOf(entry))
+      ? null
+      : ((isNoteKind(entry.kind) ? null : entry.title) ?? nameIn(entry))
     if (name) names.set(keyOf(entry), name)
   }
   return (entry) => {
