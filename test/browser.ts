@@ -60,7 +60,8 @@ export async function openPage(url: string) {
       waiting.set(id, resolve)
       const fail = () => reject(new Error(`${method}: the browser is gone or does not answer`))
       socket.addEventListener('close', fail, { once: true })
-      setTimeout(fail, 30_000).unref()
+      // The documentation takes long to draw on a busy machine.
+      setTimeout(fail, 120_000).unref()
     })
     socket.send(JSON.stringify({ id, method, params }))
     const { error, result } = await answer

@@ -271,7 +271,8 @@ describe('the outcome', () => {
     ]
     for (const [url, code, answer = {}] of expected) {
       receiver.answering = () => answer
-      const { id } = await register(call, { url })
+      const own = code === 'timeout' ? {} : { timeout_ms: 30_000 }
+      const { id } = await register(call, { url, ...own })
       const detail = await act(call, id, 'test')
       assert.equal(detail.status, 'failed')
       const [{ error, response }] = detail.attempts
