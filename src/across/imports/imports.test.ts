@@ -157,11 +157,12 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
     ),
     ['first_name', 'last_name', 'company', 'title', 'tags', null, 'email', 'phone'],
   )
-  assert.deepEqual(await guess('deals', 'Deal Name,Amount,Close Date,Deal Stage'), [
+  assert.deepEqual(await guess('deals', 'Deal Name,Amount,Close Date,Deal Stage,Closed Lost Reason'), [
     'name',
     'value',
     'expected_close_date',
     'stage',
+    'lost_reason',
   ])
   assert.deepEqual(
     await guess('companies', 'Organization - Name,Organization - Address,Company Domain Name'),

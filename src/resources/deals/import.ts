@@ -8,6 +8,7 @@ export const deal_import: ImportForm = {
     stage: ['Deal Stage'],
     probability: ['Deal Probability'],
     expected_close_date: ['Close Date', 'Expected Close'],
+    lost_reason: ['Closed Lost Reason'],
     company: ['Associated Company', 'Organization', 'Company Name'],
     tags: ['Labels', 'Label'],
   },
