@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { defer } from '../../db/statements/prepare.ts'
 import { prepareInsert } from '../../db/statements/recordset.ts'
-import type { Outcome } from '../../resources/batch-items.ts'
+import type { Item, Outcome } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
 import type { ImportRow } from './store.ts'
 
@@ -27,17 +27,20 @@ const add = prepareInsert('import_changes', columns, {
 })
 
 /**
- * Keeps what the outcomes of a batch changed. A record that an import changes twice keeps its first values. If somebody
+ * Keeps what the items of a batch changed, from their outcomes. A record that an import changes twice keeps its first values. If somebody
  * changed it in between, it keeps its first time, too: so an undo finds it changed.
  */
 export async function keepChanges(
   tx: Db,
   { workspace_id, id: import_id }: ImportRow,
-  { resource: { table: kind }, batch }: Room,
+  { resource: { table: kind }, batch, import: form }: Room,
+  items: readonly Item[],
   outcomes: readonly Outcome[],
   sources: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
-  const changed = outcomes.filter(({ status }) => status === 'created' || status === 'updated')
+  const changed = outcomes
+    .map((outcome, n) => ({ ...outcome, row: items[n]?.data ?? {} }))
+    .filter(({ status }) => status === 'created' || status === 'updated')
   const ids = changed.flatMap(({ id, status }) => (status === 'updated' && id !== null ? [id] : []))
   const kept = new Map<number, Kept>()
   if (ids.length) {
@@ -52,8 +55,10 @@ export async function keepChanges(
     for (const { record_id, ...entry } of rows) kept.set(record_id, entry)
   }
   const written = batch ? writtenFields(batch.update) : []
-  for (const { id, before, after } of changed) {
-    const undo = before && earlierValues(written, before as Fields, after as Fields)
+  for (const { id, before, after, row } of changed) {
+    const followed = (before && form?.followed?.(before, row)) ?? []
+    const fields = written.filter((name) => !followed.includes(name))
+    const undo = before && earlierValues(fields, before as Fields, after as Fields)
     const { updated_at } = after as Dated
     const earlier = kept.get(id as number)
     if (!earlier) kept.set(id as number, { before: undo && JSON.stringify(undo), changed_at: updated_at })

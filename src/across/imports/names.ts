@@ -5,7 +5,7 @@ import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
 import { textProblems } from '../../http/texts.ts'
 import { runBatch } from '../../resources/batch.ts'
-import { writesOf } from '../../resources/batch-items.ts'
+import { type Item, writesOf } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
 import { keepChanges } from './changes.ts'
 import { type Problem, problemsOf } from './errors.ts'
@@ -125,7 +125,7 @@ async function makeMissing(
   const writes = writesOf(target)
   if (!writes) return
   // The same list when the transaction runs again.
-  const items = names.map((name) => ({ op: 'upsert', match: 'name', data: { name } }))
+  const items = names.map((name): Item => ({ op: 'upsert', match: 'name', data: { name } }))
   const make = (tx: Db) => runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
   const outcomes = options.dry_run
     ? await tryOut(db, make)
@@ -134,7 +134,7 @@ async function makeMissing(
         async (tx) => {
           await holdImport(tx, row, clock.elapsed())
           const made = await make(tx)
-          await keepChanges(tx, row, target, made)
+          await keepChanges(tx, row, target, items, made)
           return made
         },
         { large: true },

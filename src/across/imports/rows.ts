@@ -91,8 +91,9 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
     async (tx) => {
       await holdImport(tx, row, clock.elapsed())
       const ran = tried ?? (await run(tx))
+      const items = ran.flatMap(({ part }) => part.items)
       const outcomes = ran.flatMap((one) => one.outcomes)
-      if (!tried) await keepChanges(tx, row, room, outcomes, sourcesOf(ran))
+      if (!tried) await keepChanges(tx, row, room, items, outcomes, sourcesOf(ran))
       return { count: ran.length, progress: await saveOutcomes(tx, running, ran) }
     },
     { large: true },

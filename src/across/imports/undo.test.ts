@@ -93,6 +93,24 @@ test('undo leaves a record that an import made and others were merged into', asy
   assert.deepEqual((await data('GET', 'contacts?search=twice')).length, 1)
 })
 
+test('undo of another stage leaves the default probability a default, and puts back that of a closed deal', async () => {
+  const [open, own, lost] = await Promise.all(
+    [{}, { probability: 33 }, {}].map((more, n) => data('POST', 'deals', { name: `Default ${n}`, ...more })),
+  )
+  await data('POST', `deals/${lost.id}/change-stage`, { stage: 'lost', lost_reason: 'Price', probability: 5 })
+  const rows = ['Default 0,demo,', 'Default 1,demo,50', 'Default 2,demo,']
+  const query = { resource: 'deals', on_match: 'update', match: 'name' }
+  const { id } = await importFile(rapport, query, ['name,stage,probability', ...rows].join('\n'))
+  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 3, left: [] })
+  const shown = async () => {
+    const deals = await Promise.all([open, own, lost].map((deal) => data('GET', `deals/${deal.id}`)))
+    return deals.map(({ stage, probability }) => `${stage} ${probability}`)
+  }
+  assert.deepEqual(await shown(), ['new_lead 10', 'new_lead 33', 'lost 5'])
+  for (const deal of [open, own]) await data('PUT', `deals/${deal.id}`, { stage: 'proposal' })
+  assert.deepEqual(await shown(), ['proposal 60', 'proposal 33', 'lost 5'])
+})
+
 test('undo of many records of every kind removes all of them', async () => {
   const rows = Array.from({ length: 350 }, (_, n) => `Row ${n}`).join('\n')
   for (const [resource, header] of [

@@ -14,4 +14,8 @@ export const deal_import: ImportForm = {
   },
   by_name: ['company_id'],
   after_create: ['lost_reason'],
+  // The default follows the stage. Sent back by an undo, it would become the deal's own probability. A closed deal loses its
+  // own one when it is reopened.
+  followed: (before, row) =>
+    (before as { status: string }).status === 'open' && !('probability' in row) ? ['probability'] : [],
 }
