@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test'
 import { role_scopes } from '../src/app.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { resources } from '../src/resources/index.ts'
-import { refused } from './envelope.ts'
+import { dataOf, refused } from './envelope.ts'
 import { follow } from './follower.ts'
 import { client, type Rapport, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
@@ -26,11 +26,7 @@ async function keyOf(...scopes: string[]) {
   const own: Rapport['call'] = (method, path, ...rest) => key.call(method, `/api/v1${path}`, ...rest)
   return { ...key, call: own }
 }
-const made = async (path: string, body: object) => {
-  const reply = await call('POST', path, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (path: string, body: object) => dataOf(await call('POST', path, body), 201)
 const contact = () => made('/contacts', { first_name: 'Ada', last_name: 'Secret' })
 const deal = () => made('/deals', { name: 'Signs' })
 const meta = async (caller: Rapport['call'], path: string) => (await caller('GET', path)).body.meta

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { engine } from './engine.ts'
+import { dataOf } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { type Operation, valueFor } from './operations.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
@@ -68,11 +69,8 @@ async function make(path: string, count: number, more: object = {}, pattern = pa
   return made
 }
 
-async function done(method: string, path: string, body?: object): Promise<any> {
-  const reply = await rapport.call(method, api + path, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text.slice(0, 300)}`)
-  return reply.body.data
-}
+const done = async (method: string, path: string, body?: object): Promise<any> =>
+  dataOf(await rapport.call(method, api + path, body))
 
 /** Fills the workspace; the paths of the records that have the most below them. */
 async function fill(): Promise<Record<string, string>> {

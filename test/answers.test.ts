@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { transaction } from '../src/db/db.ts'
+import { dataOf } from './envelope.ts'
 import { callOf, type Reply, useRapport } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { startReceiver } from './receiver.ts'
@@ -16,11 +17,8 @@ const mebibyte = 1024 * 1024
 const api = '/api/v1'
 const bytesOf = (reply: Reply) => Buffer.byteLength(reply.text)
 
-async function answered(method: string, path: string, body?: object): Promise<any> {
-  const reply = await call(method, api + path, body)
-  assert.ok(reply.status < 300, `${reply.status} ${reply.text.slice(0, 300)}`)
-  return reply.body.data
-}
+const answered = async (method: string, path: string, body?: object): Promise<any> =>
+  dataOf(await call(method, api + path, body))
 const contact = async () => (await answered('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz' })).id
 
 /** Changes an appointment's notes again and again: each event has the notes before and after, half a megabyte. */

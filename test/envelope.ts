@@ -4,6 +4,12 @@ import assert from 'node:assert/strict'
 type Json = ReturnType<typeof JSON.parse>
 type Answer = { status: number; headers: Headers; body: Json; text: string }
 
+/** Checks that an answer is a success, of this status if it is given; returns its data. */
+export function dataOf({ status, body, text }: Omit<Answer, 'headers'>, wanted?: number): Json {
+  assert.ok(wanted ? status === wanted : status < 300, `${status}: ${text}`)
+  return body.data
+}
+
 /** Checks that an answer is the error envelope, complete and without anything else; returns its error. */
 export function refused(reply: Answer, status: number, code: string) {
   assert.equal(reply.status, status, reply.text)

@@ -8,7 +8,7 @@ import { newId } from '../src/db/ids.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
 import { cpuTime } from './calm-time.ts'
 import { newWorkspace } from './database.ts'
-import { refused } from './envelope.ts'
+import { dataOf, refused } from './envelope.ts'
 import { type Rapport, startRapport, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { setUp } from './people.ts'
@@ -22,11 +22,8 @@ const api = '/api/v1'
 type Call = Rapport['call']
 type Reply = Awaited<ReturnType<Call>>
 
-async function make(call: Call, path: string, body: object) {
-  const reply = await call('POST', api + path, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const make = async (call: Call, path: string, body: object) =>
+  dataOf(await call('POST', api + path, body), 201)
 
 /** Sends the same request 50 times at once. Exactly one succeeds, and the others get an error with the reason. */
 async function onlyOne(attempt: (n: number) => Promise<Reply>, limit: RegExp) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { newWorkspace, useStored } from './database.ts'
-import { problems } from './envelope.ts'
+import { dataOf, problems } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, join, setUp } from './people.ts'
@@ -17,11 +17,8 @@ before(async () => {
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
 const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-const ok = async (call: Caller, method: string, path: string, body?: unknown) => {
-  const reply = await call(method, path, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
+  dataOf(await call(method, path, body))
 const times = { start_at: '2026-12-01T10:00:00.000Z', end_at: '2026-12-01T10:30:00.000Z' }
 const kinds = {
   contacts: { first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz" },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace } from './database.ts'
+import { dataOf } from './envelope.ts'
 import { useRapport } from './harness.ts'
 import { useReceiver } from './receiver.ts'
 import { type Call, log, register, until, webhook } from './webhooks.ts'
@@ -11,11 +12,7 @@ const rapport = useRapport()
 const path = '/api/v1/webhooks'
 const large = { field: 'data.value', op: 'gte', value: 10_000 }
 
-async function deal(call: Call, body: object) {
-  const reply = await call('POST', '/api/v1/deals', body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const deal = async (call: Call, body: object) => dataOf(await call('POST', '/api/v1/deals', body), 201)
 const eventsOf = async (call: Call, id: string) =>
   (await log(call, `webhook_id=${id}&per_page=100`)).map(({ event }) => event).reverse()
 

@@ -2,17 +2,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { dataOf } from '../../test/envelope.ts'
 import { useRapport } from '../../test/harness.ts'
 import { importFile } from '../../test/imports.ts'
 import { until } from '../../test/webhooks.ts'
 
 const rapport = useRapport()
 
-const make = async (path: string, body: object) => {
-  const { status, body: answer, text } = await rapport.call('POST', `/api/v1/${path}`, body)
-  assert.equal(status, 201, text)
-  return answer.data
-}
+const make = async (path: string, body: object) =>
+  dataOf(await rapport.call('POST', `/api/v1/${path}`, body), 201)
 const exported = (path: string) => rapport.call('GET', `/api/v1/${path}`)
 
 test('an export has every field of the detail view, oldest first, and no formula', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
@@ -11,11 +12,8 @@ const day_ms = 86_400_000
 
 const web = useWeb()
 
-async function create(path: string, body: object): Promise<number> {
-  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const read = async (id: number) => (await web.rapport.call('GET', `/api/v1/activities/${id}`)).body.data
 const activity = (subject: string, more = {}) => create('/activities', { subject, ...more })
 const inDays = (days: number) => new Date(Date.now() + days * day_ms).toISOString()

@@ -4,17 +4,15 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { written } from '../../web/src/ui/written.ts'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
+import { dataOf } from '../envelope.ts'
 import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-async function create(path: string, body: object): Promise<number> {
-  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 const appointment = (title: string, start_at: string, end_at: string, more = {}) =>
   create('/appointments', { title, start_at, end_at, ...more })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { addFilter, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -13,11 +14,8 @@ before(async () => {
   reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', { language: 'en' })
 })
 
-async function create(path: string, body: object): Promise<number> {
-  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 const contact = (first_name: string, last_name: string, more = {}) =>
   create('/contacts', { first_name, last_name, ...more })

@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { checkScreen, phone, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-async function made(path: string, body: object): Promise<number> {
-  const answer = await web.rapport.call('POST', `/api/v1/${path}`, body)
-  assert.equal(answer.status, 201, answer.text)
-  return answer.body.data.id
-}
+const made = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1/${path}`, body), 201).id
 const stored = async (path: string) => (await web.rapport.call('GET', `/api/v1/${path}`)).body.data
 const define = (resource: string, key: string, type: string, more: object = {}) =>
   made('custom-fields', { resource, key, type, ...more })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { settled, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
@@ -10,11 +11,8 @@ import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-const call = async (method: string, path: string, body?: object) => {
-  const reply = await web.rapport.call(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const call = async (method: string, path: string, body?: object) =>
+  dataOf(await web.rapport.call(method, `/api/v1${path}`, body))
 const contact = (last_name: string): Promise<{ id: number }> =>
   call('POST', '/contacts', { first_name: 'Ana', last_name })
 const deal = (name: string): Promise<{ id: number }> => call('POST', '/deals', { name, value: 753_505.2402 })

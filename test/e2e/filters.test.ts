@@ -2,17 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { addFilter, checkScreen, fits, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-async function made(path: string, body: object): Promise<number> {
-  const answer = await web.rapport.call('POST', `/api/v1/${path}`, body)
-  assert.equal(answer.status, 201, answer.text)
-  return answer.body.data.id
-}
+const made = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1/${path}`, body), 201).id
 const names = async (page: Page, wanted: string[]) =>
   until(
     async () => (await page.locator('tbody [data-row-link]').allInnerTexts()).sort().join(),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { browser, join } from '../people.ts'
 import { useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -14,11 +15,8 @@ before(async () => {
   ids = await fillWorkspace(web.rapport)
 })
 
-async function create(path: string, body: object): Promise<number> {
-  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const search = (page: Page) => new URL(page.url()).search
 /** What has the focus: its tag, and its row or name. */
 const focused = (page: Page): Promise<string> =>

@@ -3,16 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { choicesOf, idsIn, unitedTags } from '../../web/src/merges/choices.ts'
+import { dataOf } from '../envelope.ts'
 import { checkScreen, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
 const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
-async function create(path: string, body: object): Promise<number> {
-  const made = await call('POST', path, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await call('POST', path, body), 201).id
 const read = async (path: string) => (await call('GET', path)).body.data
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 

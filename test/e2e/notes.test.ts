@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { checkScreen, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
@@ -13,11 +14,8 @@ before(async () => {
   german = await joinAs(web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
 })
 
-async function create(path: string, body: object): Promise<number> {
-  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const company = () => create('/companies', { name: 'Lumen Optics GmbH' })
 const deal = (fields: object = {}) => create('/deals', { name: 'Forty seats for Lübeck', ...fields })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { addFilter, checkScreen, owner, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
@@ -21,11 +22,8 @@ before(async () => {
 const idOf = async (email: string): Promise<string> =>
   (await read('/members')).find((one: { email: string }) => one.email === email).id
 const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
-async function create(path: string, body: object): Promise<number> {
-  const made = await web.rapport.call('POST', `/api/v1${path}`, body)
-  assert.equal(made.status, 201, made.text)
-  return made.body.data.id
-}
+const create = async (path: string, body: object): Promise<number> =>
+  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const ownersOf = (path: string, ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await read(`${path}/${id}`)).owner_id))
 const owners = (path: string, ids: readonly number[], wanted: (string | null)[]) =>

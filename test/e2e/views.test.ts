@@ -2,17 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { checkScreen, fits, phone, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-const call = async (method: string, path: string, body?: object) => {
-  const reply = await web.rapport.call(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const call = async (method: string, path: string, body?: object) =>
+  dataOf(await web.rapport.call(method, `/api/v1${path}`, body))
 const save = (list: string, name: string, query: string) => call('POST', '/views', { list, name, query })
 /** Calls the API in the page, as the person who is signed in. */
 const asPerson = (page: Page, method: string, path: string, body?: object) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { settingsOf } from '../../../test/engine.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { act, type Call, register, webhook } from '../../../test/webhooks.ts'
@@ -22,16 +23,10 @@ type Entry = {
   after: Record<string, unknown> | null
   request_id: string | null
 }
-async function entries(call: Call, query = ''): Promise<Entry[]> {
-  const reply = await call('GET', `${path}?per_page=100&${query}`)
-  assert.equal(reply.status, 200, reply.text)
-  return reply.body.data
-}
-async function done(call: Call, method: string, to: string, body?: object) {
-  const reply = await call(method, `/api/v1${to}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const entries = async (call: Call, query = ''): Promise<Entry[]> =>
+  dataOf(await call('GET', `${path}?per_page=100&${query}`), 200)
+const done = async (call: Call, method: string, to: string, body?: object) =>
+  dataOf(await call(method, `/api/v1${to}`, body))
 
 test('before and after are what GET showed', async () => {
   const call = await newWorkspace(rapport)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeRequest } from '../../../test/booking.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
 import { import_operations } from '../../../test/imports.ts'
 import { smallestBody } from '../../../test/operations.ts'
@@ -25,11 +26,7 @@ after(async () => {
 })
 
 const base = '/api/v1'
-async function made(path: string, body: object) {
-  const reply = await call('POST', `${base}${path}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (path: string, body: object) => dataOf(await call('POST', `${base}${path}`, body), 201)
 async function gone(path: string) {
   const reply = await call('DELETE', `${base}${path}`)
   assert.equal(reply.status, 200, reply.text)

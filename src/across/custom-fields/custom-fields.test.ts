@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
@@ -12,11 +12,8 @@ const base = '/api/v1'
 const path = `${base}/custom-fields`
 const ana = { first_name: 'Ana', last_name: 'Ruiz' }
 
-async function ok(call: Call, method: string, at: string, body?: unknown) {
-  const reply = await call(method, at, body)
-  assert.ok(reply.status < 300, `${method} ${at}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (call: Call, method: string, at: string, body?: unknown) =>
+  dataOf(await call(method, at, body))
 const bodies: Record<string, object> = {
   contacts: ana,
   companies: { name: 'Acme' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
@@ -20,11 +20,8 @@ const path = `${base}/contacts`
 const ana = { first_name: 'Ana', last_name: 'Ruiz' }
 const taken = { 'custom_fields.number': 'taken' }
 
-async function ok(call: Call, method: string, at: string, body?: unknown) {
-  const reply = await call(method, at, body)
-  assert.ok(reply.status < 300, `${method} ${at}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (call: Call, method: string, at: string, body?: unknown) =>
+  dataOf(await call(method, at, body))
 const define = (call: Call, more: object = {}, query = '') =>
   ok(call, 'POST', `${base}/custom-fields${query}`, {
     resource: 'contacts',

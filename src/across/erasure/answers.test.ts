@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readStored } from '../../../test/database.ts'
 import { openScratch } from '../../../test/engine.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { delivery, log, register, total, until } from '../../../test/webhooks.ts'
@@ -22,11 +23,8 @@ afterEach(async () => {
   await receiver.close()
 })
 
-async function ok(method: string, path: string, body?: object, headers?: Record<string, string>) {
-  const reply = await call(method, `/api/v1${path}`, body, headers)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+  dataOf(await call(method, `/api/v1${path}`, body, headers))
 const settled = () =>
   until(
     () => total(call, 'status=pending'),

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { visitor } from '../../../test/booking.ts'
 import { readStored } from '../../../test/database.ts'
 import { engine } from '../../../test/engine.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
@@ -35,11 +36,8 @@ afterEach(async () => {
 })
 
 const api = '/api/v1'
-async function ok(method: string, path: string, body?: object, headers?: Record<string, string>) {
-  const reply = await call(method, api + path, body, headers)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+  dataOf(await call(method, api + path, body, headers))
 const auditOf = async (kind: string, id: number) =>
   (await ok('GET', `/audit-log?kind=${kind}&record_id=${id}`)) as Record<string, unknown>[]
 

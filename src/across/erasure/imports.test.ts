@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { importFile } from '../../../test/imports.ts'
 
 const rapport = useRapport()
 
-async function ok(method: string, path: string, body?: object) {
-  const reply = await rapport.call(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (method: string, path: string, body?: object) =>
+  dataOf(await rapport.call(method, `/api/v1${path}`, body))
 const erase = async (id: number) => {
   await ok('DELETE', `/contacts/${id}`)
   await ok('DELETE', `/trash/contacts/${id}`)

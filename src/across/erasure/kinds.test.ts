@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { newWorkspace, readStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
@@ -13,11 +14,8 @@ beforeEach(async () => {
 afterEach(() => rapport.close())
 
 const api = '/api/v1'
-async function ok(method: string, path: string, body?: object, headers?: Record<string, string>) {
-  const reply = await call(method, api + path, body, headers)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+  dataOf(await call(method, api + path, body, headers))
 const auditOf = async (kind: string, id: number) =>
   (await ok('GET', `/audit-log?kind=${kind}&record_id=${id}`)) as Record<string, unknown>[]
 

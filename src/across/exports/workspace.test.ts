@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
-import { refused } from '../../../test/envelope.ts'
+import { dataOf, refused } from '../../../test/envelope.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { scopes } from '../../app.ts'
@@ -11,11 +11,8 @@ import { archive, sourcesOf } from './workspace.ts'
 
 const rapport = useRapport()
 
-const make = async (path: string, body: object) => {
-  const { status, body: answer, text } = await rapport.call('POST', `/api/v1/${path}`, body)
-  assert.equal(status, 201, text)
-  return answer.data
-}
+const make = async (path: string, body: object) =>
+  dataOf(await rapport.call('POST', `/api/v1/${path}`, body), 201)
 
 test('the archive has every record, the notes, the stages and the booking pages, but not the trash', async () => {
   const contact = await make('contacts', { first_name: 'Ana', last_name: 'Ruiz' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refused } from '../../../test/envelope.ts'
+import { dataOf, refused } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { ended, importFile, upload } from '../../../test/imports.ts'
 import { beside } from '../../../test/keys.ts'
@@ -9,11 +9,8 @@ import { transaction } from '../../db/db.ts'
 
 const rapport = useRapport()
 
-const data = async (method: string, path: string, body?: object) => {
-  const reply = await rapport.call(method, `/api/v1/${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const data = async (method: string, path: string, body?: object) =>
+  dataOf(await rapport.call(method, `/api/v1/${path}`, body))
 const without = (record: Record<string, unknown>) => {
   const { updated_at, updated_by, ...rest } = record
   return rest

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { problems } from '../../../test/envelope.ts'
+import { dataOf, problems } from '../../../test/envelope.ts'
 import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
@@ -15,11 +15,8 @@ beforeEach(async () => {
   call = await newWorkspace(rapport)
 })
 
-async function ok(method: string, path: string, body?: object): Promise<Json> {
-  const reply = await call(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (method: string, path: string, body?: object): Promise<Json> =>
+  dataOf(await call(method, `/api/v1${path}`, body))
 async function merge(path: string, from_ids: number[], fields?: Record<string, number>): Promise<Json> {
   const reply = await call('POST', `/api/v1${path}/merge`, { from_ids, ...(fields && { fields }) })
   assert.equal(reply.status, 200, reply.text)

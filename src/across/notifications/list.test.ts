@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { follow } from '../../../test/follower.ts'
 import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
@@ -23,11 +23,8 @@ before(async () => {
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
 const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-async function ok(call: Caller, method: string, path: string, body?: unknown) {
-  const reply = await call(method, path, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
+  dataOf(await call(method, path, body))
 async function listed(call: Caller, query = '') {
   const { status, body, text } = await call('GET', `/notifications${query}`)
   assert.equal(status, 200, text)

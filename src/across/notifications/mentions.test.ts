@@ -1,6 +1,7 @@
 // runs: long
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { dataOf } from '../../../test/envelope.ts'
 import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { archiveOf, importFile } from '../../../test/imports.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
@@ -14,11 +15,8 @@ before(async () => {
 
 type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
 const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-async function ok(call: Caller, method: string, path: string, body?: unknown) {
-  const reply = await call(method, path, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
+  dataOf(await call(method, path, body))
 const listed = async (call: Caller) => (await call('GET', '/notifications')).body
 const member = (role: 'admin' | 'member' = 'member') => join(ada, rapport.url, role)
 const contact = () => ({ first_name: 'Ana', last_name: 'Ruiz' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { client, type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { max_owners } from './fields.ts'
@@ -12,18 +12,11 @@ const day = 86_400_000
 const rapport = useRapport({ clock })
 
 type Call = Rapport['call']
-async function sent(call: Call, path: string, body: object) {
-  const reply = await call('POST', `/api/v1/${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const sent = async (call: Call, path: string, body: object) =>
+  dataOf(await call('POST', `/api/v1/${path}`, body))
 const deal = (call: Call, fields: object) =>
   sent(call, 'deals', { name: 'Relaunch of the website', ...fields })
-async function report(call: Call, path: string) {
-  const reply = await call('GET', `/api/v1/reports/${path}`)
-  assert.equal(reply.status, 200, reply.text)
-  return reply.body.data
-}
+const report = async (call: Call, path: string) => dataOf(await call('GET', `/api/v1/reports/${path}`), 200)
 type Stage = Record<string, unknown>
 const column = (stages: Stage[], name: string) => stages.map((stage) => stage[name])
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { client, type Rapport, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { defaultProbabilities, stages, statusOf } from '../../resources/deals/stages.ts'
@@ -13,11 +13,8 @@ const rapport = useRapport({ clock })
 const path = '/api/v1/reports'
 type Call = Rapport['call']
 
-async function made(call: Call, kind: string, body: object) {
-  const reply = await call('POST', `/api/v1/${kind}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (call: Call, kind: string, body: object) =>
+  dataOf(await call('POST', `/api/v1/${kind}`, body), 201)
 async function report(call: Call, name: string) {
   const reply = await call('GET', `${path}/${name}`)
   assert.equal(reply.status, 200, reply.text)

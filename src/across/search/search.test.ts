@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Reply, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
 const rapport = useRapport()
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Reply>
-const make = async (call: Call, kind: string, body: object): Promise<number> => {
-  const reply = await call('POST', `/api/v1/${kind}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data.id
-}
+const make = async (call: Call, kind: string, body: object): Promise<number> =>
+  dataOf(await call('POST', `/api/v1/${kind}`, body), 201).id
 const times = { start_at: '2026-12-01T10:00:00.000Z', end_at: '2026-12-01T10:30:00.000Z' }
-async function search(call: Call, query: Record<string, string>) {
-  const reply = await call('GET', `/api/v1/search?${new URLSearchParams(query)}`)
-  assert.equal(reply.status, 200, reply.text)
-  return reply.body.data as { kind: string; id: number; title: string; subtitle: string | null }[]
-}
+const search = async (call: Call, query: Record<string, string>) =>
+  dataOf(await call('GET', `/api/v1/search?${new URLSearchParams(query)}`), 200) as {
+    kind: string
+    id: number
+    title: string
+    subtitle: string | null
+  }[]
 
 test('all kinds are searched at once, best matches first: whole name, its beginning, a word, then inside', async () => {
   const call = await newWorkspace(rapport)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -9,11 +10,8 @@ const rapport = useRapport({ clock })
 const call = callOf(rapport)
 
 const base = '/api/v1'
-async function made(path: string, body: object): Promise<number> {
-  const reply = await call('POST', base + path, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data.id
-}
+const made = async (path: string, body: object): Promise<number> =>
+  dataOf(await call('POST', base + path, body), 201).id
 
 // One contact, one company, one deal. Each created record refers to some of them.
 type World = { contacts: number; companies: number; deals: number }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { smallestBody } from '../../../test/operations.ts'
@@ -13,11 +14,7 @@ const call = callOf(rapport)
 
 const api = '/api/v1'
 const now = () => new Date(clock.now()).toISOString()
-async function ok(method: string, path: string, body?: object) {
-  const reply = await call(method, api + path, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
-}
+const ok = async (method: string, path: string, body?: object) => dataOf(await call(method, api + path, body))
 const listed = async (query = '') => (await call('GET', `${api}/trash?per_page=100&${query}`)).body
 const text = 'Met at the fair, and again on the train back. '.repeat(4).trim()
 

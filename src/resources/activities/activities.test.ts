@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { authorsOf, problems, refused, unset } from '../../../test/envelope.ts'
+import { authorsOf, dataOf, problems, refused, unset } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
@@ -23,11 +23,8 @@ const all = {
 const empty = { body: null, due_at: null, completed_at: null, outcome: null }
 const unlinked = { contact_id: null, company_id: null, deal_id: null }
 
-async function made(resource: string, body: object) {
-  const reply = await call('POST', `/api/v1/${resource}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (resource: string, body: object) =>
+  dataOf(await call('POST', `/api/v1/${resource}`, body), 201)
 const make = (body: object = {}) => made('activities', { subject: 'Call Ada', ...body })
 const put = (id: number, body: unknown) => call('PUT', `${path}/${id}`, body)
 const read = async (id: number) => (await call('GET', `${path}/${id}`)).body.data

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored, withoutOrigin } from '../../../test/database.ts'
-import { problems, refused, unset } from '../../../test/envelope.ts'
+import { dataOf, problems, refused, unset } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { useReceiver } from '../../../test/receiver.ts'
 import { register } from '../../../test/webhooks.ts'
@@ -15,11 +15,7 @@ const call = callOf(rapport)
 
 const path = '/api/v1/activities'
 const now = () => new Date(clock.now()).toISOString()
-async function ok(method: string, url: string, body?: object) {
-  const reply = await call(method, url, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const ok = async (method: string, url: string, body?: object) => dataOf(await call(method, url, body))
 const make = (body: object = {}) => ok('POST', path, { subject: 'Call Ada', ...body })
 const put = (id: number, body: object) => ok('PUT', `${path}/${id}`, body)
 const complete = (id: number, body?: object) => ok('POST', `${path}/${id}/complete`, body)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -14,11 +14,8 @@ const path = '/api/v1/activities'
 const iso = (ms: number) => new Date(ms).toISOString()
 const hour = 3_600_000
 
-async function made(call: Call, resource: string, body: object) {
-  const reply = await call('POST', `/api/v1/${resource}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (call: Call, resource: string, body: object) =>
+  dataOf(await call('POST', `/api/v1/${resource}`, body), 201)
 async function listed(call: Call, query: string) {
   const reply = await call('GET', `${path}?${query}`)
   assert.equal(reply.status, 200, reply.text)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { authorsOf, problems, refused, unset } from '../../../test/envelope.ts'
+import { authorsOf, dataOf, problems, refused, unset } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -11,11 +11,7 @@ const call = callOf(rapport)
 
 const path = '/api/v1/appointments'
 const now = () => new Date(clock.now()).toISOString()
-async function ok(method: string, url: string, body?: object) {
-  const reply = await call(method, url, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const ok = async (method: string, url: string, body?: object) => dataOf(await call(method, url, body))
 const start_at = '2026-12-01T10:00:00.000Z'
 const end_at = '2026-12-01T10:30:00.000Z'
 const make = (body: object = {}) => ok('POST', path, { title: 'Demo', start_at, end_at, ...body })

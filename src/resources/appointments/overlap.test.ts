@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { useStored } from '../../../test/database.ts'
-import { refused } from '../../../test/envelope.ts'
+import { dataOf, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -11,11 +11,7 @@ const stored = useStored(rapport)
 const call = callOf(rapport)
 
 const path = '/api/v1/appointments'
-async function ok(method: string, url: string, body?: object) {
-  const reply = await call(method, url, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const ok = async (method: string, url: string, body?: object) => dataOf(await call(method, url, body))
 let pages = 0
 const newPage = async (): Promise<number> =>
   (await ok('POST', '/api/v1/booking-pages', { slug: `page-${++pages}`, title: 'Demo', time_zone: 'UTC' })).id

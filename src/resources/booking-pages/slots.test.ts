@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 // A Saturday.
@@ -12,11 +12,7 @@ const call = callOf(rapport)
 const minute = 60_000
 const day = 1440 * minute
 const at = (ms: number) => new Date(ms).toISOString()
-async function ok(method: string, url: string, body?: object) {
-  const reply = await call(method, url, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const ok = async (method: string, url: string, body?: object) => dataOf(await call(method, url, body))
 type Slot = { start_at: string; end_at: string }
 let pages = 0
 const newPage = (body: object = {}) => {

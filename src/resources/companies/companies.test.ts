@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
-import { authorsOf, problems, refused } from '../../../test/envelope.ts'
+import { authorsOf, dataOf, problems, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -21,11 +21,7 @@ const all = {
 }
 const empty = { website: null, industry: null, phone: null, address: null, custom_fields: {} }
 
-async function make(body: object = {}) {
-  const reply = await call('POST', path, { name: 'Acme', ...body })
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const make = async (body: object = {}) => dataOf(await call('POST', path, { name: 'Acme', ...body }), 201)
 const put = (id: number, body: unknown) => call('PUT', `${path}/${id}`, body)
 const events = (id: number) => stored.events('company', id)
 const names = async (id: number) => (await events(id)).map(({ event }) => event)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, type StoredEvent, useStored } from '../../../test/database.ts'
-import { authorsOf } from '../../../test/envelope.ts'
+import { authorsOf, dataOf } from '../../../test/envelope.ts'
 import { callOf, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -14,11 +14,7 @@ const companies = '/api/v1/companies'
 const name = { first_name: 'Ana', last_name: 'Ruiz' }
 const now = () => new Date(clock.now()).toISOString()
 
-async function done(method: string, at: string, body?: unknown) {
-  const reply = await call(method, at, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const done = async (method: string, at: string, body?: unknown) => dataOf(await call(method, at, body))
 const made = (body: object = {}) => done('POST', path, { ...name, ...body })
 const madeCompany = (body: object = {}) => done('POST', companies, { name: 'Acme', ...body })
 const problems = (reply: Reply) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { hashToken } from '../../http/auth.ts'
 
@@ -14,21 +15,15 @@ const call = (method: string, url: string, body?: unknown, headers?: Record<stri
 const fieldsOf = (reply: Reply): string[] =>
   reply.body.error.fields.map((one: { field: string; code: string }) => `${one.field} ${one.code}`).sort()
 
-async function made(resource: string, body: object) {
-  const reply = await call('POST', `/api/v1/${resource}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (resource: string, body: object) =>
+  dataOf(await call('POST', `/api/v1/${resource}`, body), 201)
 const deal = (body: object = {}) => made('deals', { name: 'Relaunch', ...body })
 const contact = () => made('contacts', { first_name: 'Ada', last_name: 'Okafor', email: 'ada@acme.example' })
 const company = () => made('companies', { name: 'Acme', website: 'https://acme.example' })
 const read = async (id: number) => (await call('GET', `${path}/${id}`)).body.data
 
-async function changed(method: string, url: string, body: object) {
-  const reply = await call(method, url, body)
-  assert.equal(reply.status, 200, reply.text)
-  return reply.body.data
-}
+const changed = async (method: string, url: string, body: object) =>
+  dataOf(await call(method, url, body), 200)
 const put = (id: number, body: object) => changed('PUT', `${path}/${id}`, body)
 const changeStage = (id: number, body: object) => changed('POST', `${path}/${id}/change-stage`, body)
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { catalogue } from '../../app.ts'
 
@@ -9,11 +10,7 @@ const rapport = useRapport({ clock })
 const stored = useStored(rapport)
 
 const path = '/api/v1/deals'
-async function ok(method: string, url: string, body?: object) {
-  const reply = await rapport.call(method, url, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
-}
+const ok = async (method: string, url: string, body?: object) => dataOf(await rapport.call(method, url, body))
 const deal = (body: object = {}) => ok('POST', path, { name: 'Relaunch', value: 12500.5, ...body })
 const put = (id: number, body: object) => ok('PUT', `${path}/${id}`, body)
 const changeStage = (id: number, body: object) => ok('POST', `${path}/${id}/change-stage`, body)

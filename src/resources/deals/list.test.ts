@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace, useStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
@@ -17,11 +18,8 @@ type Listed = {
   company_id: number | null
 }
 
-async function made(resource: string, body: object): Promise<number> {
-  const reply = await rapport.call('POST', `/api/v1/${resource}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data.id
-}
+const made = async (resource: string, body: object): Promise<number> =>
+  dataOf(await rapport.call('POST', `/api/v1/${resource}`, body), 201).id
 const company = () => made('companies', { name: 'Acme' })
 
 test('an unknown stage or status is 422 and lists what exists, an unknown parameter is 400', async () => {

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refused } from '../../../test/envelope.ts'
+import { dataOf, refused } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
 const rapport = useRapport()
 const call = (method: string, path: string, body?: object) => rapport.call(method, `/api/v1${path}`, body)
-const list = async (query: string) => {
-  const { status, body } = await call('GET', `/deals?${query}`)
-  assert.equal(status, 200, JSON.stringify(body))
-  return body.data
-}
+const list = async (query: string) => dataOf(await call('GET', `/deals?${query}`), 200)
 const idsOf = async (query: string) => {
   const { status, body } = await call('GET', `/deals?${query}&sort=id`)
   assert.equal(status, 200, JSON.stringify(body))
@@ -18,11 +14,7 @@ const idsOf = async (query: string) => {
   assert.equal(body.meta.total, ids.length)
   return ids
 }
-async function create(path: string, body: object) {
-  const { status, body: answer } = await call('POST', path, body)
-  assert.equal(status, 201, JSON.stringify(answer))
-  return answer.data
-}
+const create = async (path: string, body: object) => dataOf(await call('POST', path, body), 201)
 const activity = (deal_id: number | null, subject: string, due_at: string | null) =>
   create('/activities', { subject, type: 'call', deal_id, due_at })
 const deal = (name: string): Promise<{ id: number }> => create('/deals', { name })

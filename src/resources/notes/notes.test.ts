@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readStored } from '../../../test/database.ts'
-import { authorsOf } from '../../../test/envelope.ts'
+import { authorsOf, dataOf } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
@@ -12,11 +12,7 @@ const rapport = useRapport({ clock })
 const call = callOf(rapport)
 
 const api = '/api/v1'
-async function made(path: string, body: object) {
-  const reply = await call('POST', path, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
-}
+const made = async (path: string, body: object) => dataOf(await call('POST', path, body), 201)
 
 const owners = [
   { kind: 'contacts', noun: 'contact', by: 'contact_id', fields: { first_name: 'Ana', last_name: 'Ruiz' } },

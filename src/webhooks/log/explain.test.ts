@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { client, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { useReceiver } from '../../../test/receiver.ts'
@@ -11,11 +12,8 @@ const rapport = useRapport()
 let call: Call
 
 type Told = { webhook_id: string; verdict: string; condition: object | null; seen: unknown }
-const explain = async (event_id: string): Promise<Told[]> => {
-  const reply = await call('GET', `/api/v1/events/${event_id}/explain`)
-  assert.equal(reply.status, 200, reply.text)
-  return reply.body.data
-}
+const explain = async (event_id: string): Promise<Told[]> =>
+  dataOf(await call('GET', `/api/v1/events/${event_id}/explain`), 200)
 const newestEvent = async () =>
   (await call('GET', '/api/v1/events?sort=-timestamp&per_page=1')).body.data[0].id as string
 
