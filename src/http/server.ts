@@ -200,19 +200,24 @@ const sendError = (reply: FastifyReply, error: ApiError, request_id: string) =>
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(error, request_id)))
 
+/** Matches the paths of a route. */
+const pathPattern = (url: string) =>
+  new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)
+
 // An unknown path is 404. A known path is 405 for other methods, with the allowed ones.
 function unknownPaths(app: App) {
-  const known = new Map<string, { path: RegExp; methods: Set<string> }>()
+  const known = new Map<string, { path: RegExp | null; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    const path = new RegExp(
-      `^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`,
-    )
-    const entry = known.get(url) ?? { path, methods: new Set() }
+    const entry = known.get(url) ?? { path: null, methods: new Set() }
     for (const name of [method].flat()) entry.methods.add(name)
     known.set(url, entry)
   })
   const methodsOf = (requested: string) =>
-    [...known.values()].flatMap(({ path, methods }) => (path.test(requested) ? [...methods] : []))
+    [...known].flatMap(([url, entry]) => {
+      // Made for the first unknown path, because a start should not wait for it.
+      entry.path ??= pathPattern(url)
+      return entry.path.test(requested) ? [...entry.methods] : []
+    })
   // Suggest the path with the prefix of the API.
   const hintOf = (requested: string) => {
     const suggestion = `/api/v1${requested.replace(/\/$/, '')}`

@@ -29,8 +29,18 @@ type Described = { type?: string | string[]; format?: string; enum?: unknown[]; 
 
 const ranged_kinds: readonly FilterKind[] = ['number', 'integer', 'day', 'time']
 
+/** Makes something once for each resource, and not anew for each request or start. */
+function once<T extends object>(make: (resource: Resource) => T): (resource: Resource) => T {
+  const made = new WeakMap<Resource, T>()
+  return (resource) => {
+    const value = made.get(resource) ?? make(resource)
+    made.set(resource, value)
+    return value
+  }
+}
+
 /** The fields that the lists of a resource can be filtered by. */
-export const filterFieldsOf = (resource: Resource): FilterField[] =>
+export const filterFieldsOf = once((resource): readonly FilterField[] =>
   Object.entries(resource.columns).flatMap(([name, column]) => {
     const kind = kindOf(resource, name, column)
     if (!kind) return []
@@ -45,7 +55,8 @@ export const filterFieldsOf = (resource: Resource): FilterField[] =>
       ...(kind === 'text' && column.counted && { empty: 'anything' as const }),
       column,
     }
-  })
+  }),
+)
 
 function kindOf(resource: Resource, name: string, column: Column): FilterKind | null {
   const { shown, embeds, refers_to, member, author, encoding, counted, filtered } = column
@@ -109,17 +120,19 @@ function endOfRange(parameter: Parameter, limit: string): RangeEnd {
 }
 
 /** The parameters of the filters of a resource, with their schemas. */
-export const filterParameters = (resource: Resource): Record<string, TSchema> =>
-  Object.fromEntries([
-    ...filterFieldsOf(resource).flatMap((field): [string, TSchema][] => [
-      [field.name, valuesFilter(field)],
-      ...(field.ranged
-        ? [field.name, ...shortNamesOf(resource, field.name)].flatMap((parameter) =>
-            Object.entries(rangeFilter(field, parameter)),
-          )
-        : []),
-    ]),
-  ])
+export const filterParameters = once(
+  (resource): Record<string, TSchema> =>
+    Object.fromEntries(
+      filterFieldsOf(resource).flatMap((field): [string, TSchema][] => [
+        [field.name, valuesFilter(field)],
+        ...(field.ranged
+          ? [field.name, ...shortNamesOf(resource, field.name)].flatMap((parameter) =>
+              Object.entries(rangeFilter(field, parameter)),
+            )
+          : []),
+      ]),
+    ),
+)
 
 /** The parameters of both ends of a range, with their schemas. */
 export function rangeFilter<Name extends string>(
@@ -140,12 +153,7 @@ export function rangeFilter<Name extends string>(
 /** What a parameter filters by: values of a field, or an end of its range. */
 type Use = { field: FilterField; end?: 'from' | 'to' }
 
-// Kept, because every request of a list needs them.
-const uses = new WeakMap<Resource, ReadonlyMap<string, Use>>()
-
-function usesOf(resource: Resource): ReadonlyMap<string, Use> {
-  const kept = uses.get(resource)
-  if (kept) return kept
+const usesOf = once((resource): ReadonlyMap<string, Use> => {
   const made = new Map<string, Use>()
   for (const field of filterFieldsOf(resource)) {
     made.set(field.name, { field })
@@ -153,9 +161,8 @@ function usesOf(resource: Resource): ReadonlyMap<string, Use> {
     for (const parameter of [field.name, ...shortNamesOf(resource, field.name)])
       for (const end of ['from', 'to'] as const) made.set(`${parameter}_${end}`, { field, end })
   }
-  uses.set(resource, made)
   return made
-}
+})
 
 /** Reads the filters of a query by its resource. Throws 422 with every value that is malformed. */
 export function conditionsOf(resource: Resource, query: object): Condition[] {
