@@ -247,6 +247,28 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('are reverted without a default probability that becomes the own one of the deal', async () => {
+    const { use, close } = await assistant()
+    const change_group = `grp_${'9'.repeat(32)}`
+    const deals: Record<string, unknown>[] = [{}, { probability: 33 }]
+    const ids = await Promise.all(
+      deals.map(
+        async (more) => (await call('POST', '/api/v1/deals', { name: 'Chairs', ...more })).body.data.id,
+      ),
+    )
+    const [follows, own] = ids
+    await use('change_deal_stage', { id: follows, stage: 'demo', change_group })
+    await use('change_deal_stage', { id: own, stage: 'demo', probability: 50, change_group })
+    const { data } = await use('revert_changes', { group_id: change_group })
+    assert.deepEqual([data.restored, data.left], [2, []])
+    const shown = async () =>
+      Promise.all(ids.map(async (id) => (await call('GET', `/api/v1/deals/${id}`)).body.data.probability))
+    assert.deepEqual(await shown(), [10, 33])
+    for (const id of ids) await call('PUT', `/api/v1/deals/${id}`, { stage: 'proposal' })
+    assert.deepEqual(await shown(), [60, 33])
+    await close()
+  })
+
   test('are tried to be reverted with dry_run: the same answer, and nothing changes', async () => {
     const { use, close } = await assistant()
     const [kept, gone, contested] = await Promise.all(

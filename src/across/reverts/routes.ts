@@ -31,8 +31,11 @@ export function revertRoute(
   { db, resources, rights, write }: Service,
   operations: readonly Operation[],
 ): void {
-  const places = new Map<string, Pick<Place, 'path' | 'writable'>>(
-    resources.map(({ table, path }) => [table, { path, writable: writableOf(operations, path) }]),
+  const places = new Map<string, Pick<Place, 'path' | 'writable' | 'computed'>>(
+    resources.map(({ table, path, columns }) => {
+      const computed = Object.keys(columns).filter((name) => columns[name]?.stored === false)
+      return [table, { path, writable: writableOf(operations, path), computed }]
+    }),
   )
   const owners = Object.fromEntries(
     resources.flatMap(({ table, part_of }) => (part_of ? [[table, part_of.by]] : [])),
@@ -112,6 +115,8 @@ function writableOf(operations: readonly Operation[], path: string): string[] {
 type Place = {
   path: string
   writable: readonly string[]
+  /** Fields that follow from others, such as a default. */
+  computed: readonly string[]
   change_group: string
   /** The version of the record that may be changed; undefined in the trash. */
   etag: string | undefined
@@ -127,7 +132,7 @@ const addressOf = (path: string, { id, owner_id }: RecordChanges): string =>
 async function revertRecord(
   app: App,
   request: FastifyRequest,
-  { path, writable, change_group, etag }: Place,
+  { path, writable, computed, change_group, etag }: Place,
   record: RecordChanges,
 ): Promise<string | null> {
   const { actions, before } = record
@@ -135,6 +140,7 @@ async function revertRecord(
   const { dry_run = false } = extraOf(request)
   let version = etag
   let is_tried = false
+  let shown: Record<string, unknown> = {}
   const call = async (method: string, url: string, body?: object) => {
     if (dry_run && is_tried) return null
     is_tried = true
@@ -142,6 +148,7 @@ async function revertRecord(
     const sent = { method, path: url, headers, ...(body && { body }) }
     const answer = await callAs(app, request, sent, { change_group, dry_run })
     version = answer.etag
+    shown = answer.body.data ?? {}
     return answer.status < 300 ? null : reasonOf(answer.body)
   }
   const fields = Object.entries(before).filter(([name]) => writable.includes(name))
@@ -151,7 +158,11 @@ async function revertRecord(
   if (was_deleted && is_deleted && !fields.length) return null
   const not_restored = is_deleted ? await call('POST', `${one}/restore`) : null
   if (not_restored) return not_restored
-  const not_changed = fields.length ? await call('PUT', one, Object.fromEntries(fields)) : null
+  const put = async (sent: typeof fields) => (sent.length ? call('PUT', one, Object.fromEntries(sent)) : null)
+  const not_changed =
+    (await put(fields.filter(([name]) => !computed.includes(name)))) ??
+    // A default that is back by itself must not become the record's own value.
+    (await put(fields.filter(([name, value]) => computed.includes(name) && shown[name] !== value)))
   return not_changed ?? (was_deleted ? call('DELETE', one) : null)
 }
 
