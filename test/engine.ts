@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, rm } from 'node:fs/promises'
+import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import type { Database } from '../src/db/db.ts'
 import { databaseFile } from '../src/db/engines/sqlite/open.ts'
 import { openDatabase } from '../src/db/open.ts'
-import { createDatabase, dropDatabase } from './postgres.ts'
+import { createDatabase } from './postgres.ts'
 
 /** What this process tests on; test/run.ts sets it, and starts the server that PostgreSQL needs. */
 export const engine = process.env.TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
@@ -27,6 +28,16 @@ const nameOf = (data_dir: string) =>
  */
 export const small_pool = { DATABASE_POOL_SIZE: '4' }
 
+// A process of tests makes and drops hundreds of databases. A connection for each statement costs the server more.
+let administrator: pg.Pool | undefined
+const administer = (text: string) => {
+  administrator ??= new pg.Pool({ connectionString: server().url, allowExitOnIdle: true }).on(
+    'error',
+    () => {},
+  )
+  return administrator.query(text)
+}
+
 const made = new Map<string, Promise<string>>()
 
 /**
@@ -41,7 +52,7 @@ export async function settingsOf(
   let url = made.get(data_dir)
   if (!url) {
     const { url: at, template } = server()
-    url = createDatabase(at, nameOf(data_dir), migrated ? template : 'template0')
+    url = createDatabase(at, nameOf(data_dir), migrated ? template : 'template0', administer)
     made.set(data_dir, url)
   }
   return { DATA_DIR: data_dir, DATABASE_URL: await url }
@@ -62,5 +73,5 @@ export async function openScratch(data_dir: string): Promise<Database> {
 /** Removes a data folder with its database, also while clients are connected. */
 export async function removeScratch(data_dir: string): Promise<void> {
   await rm(data_dir, { recursive: true, force: true, maxRetries: 5 })
-  if (made.delete(data_dir)) await dropDatabase(server().url, nameOf(data_dir))
+  if (made.delete(data_dir)) await administer(`DROP DATABASE IF EXISTS ${nameOf(data_dir)} WITH (FORCE)`)
 }
