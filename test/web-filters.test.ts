@@ -17,11 +17,15 @@ import {
 
 const stage: FilterField = { name: 'stage', nullable: true }
 const value: FilterField = {
-  ...{ name: 'value', kind: 'number', nullable: true },
+  name: 'value',
+  kind: 'number',
+  nullable: true,
   ends: [['value_from', 'value_to']],
 }
 const due: FilterField = {
-  ...{ name: 'due_at', kind: 'time', nullable: true },
+  name: 'due_at',
+  kind: 'time',
+  nullable: true,
   ends: [
     ['due_from', 'due_to'],
     ['due_at_from', 'due_at_to'],
@@ -96,8 +100,10 @@ test('the API reads the same values as the web app, however they are written', (
         parts.flatMap((one) => (one.not === not && one.value !== null ? [one.value] : []))
       const none = (not: boolean) => parts.some((one) => one.not === not && one.value === null)
       assert.deepEqual(wanted(writeParts(parts)), {
-        ...{ any: is(false), or_none: none(false) },
-        ...{ not: is(true), some: none(true) },
+        any: is(false),
+        or_none: none(false),
+        not: is(true),
+        some: none(true),
       })
     }),
   )
@@ -131,11 +137,17 @@ test('long and short names of a range are one filter, which replaces both', () =
   assert.deepEqual(filtersIn([due, value], address), { due_from: '2026-12-01', due_to: '2026-12-05' })
   const after = { parts: [{ not: false, value: null }] }
   assert.deepEqual(changeOf(due, condition, after), {
-    ...{ due_from: null, due_to: null, due_at_from: null, due_at_to: null },
+    due_from: null,
+    due_to: null,
+    due_at_from: null,
+    due_at_to: null,
     due_at: 'null',
   })
   assert.deepEqual(changeOf(due, condition, null), {
-    ...{ due_from: null, due_to: null, due_at_from: null, due_at_to: null },
+    due_from: null,
+    due_to: null,
+    due_at_from: null,
+    due_at_to: null,
   })
 })
 

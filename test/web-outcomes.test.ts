@@ -5,7 +5,10 @@ import { failureOf, outcomeOf, statusText } from '../web/src/settings/outcome-te
 import { en } from './web-texts.ts'
 
 const row = (last_response_status: number | null, last_error_code: string | null, last_duration_ms = 12) => ({
-  ...{ attempt_count: 3, last_response_status, last_error_code, last_duration_ms },
+  attempt_count: 3,
+  last_response_status,
+  last_error_code,
+  last_duration_ms,
 })
 test('the status of a failed delivery has the status of the answer, or why there was none', () => {
   const table: [Parameters<typeof row>, string][] = [

@@ -57,12 +57,13 @@ export async function fillWorkspace({ call }: Pick<Rapport, 'call'>) {
     const plain = `${first_name}.${last_name}`.toLowerCase().normalize('NFD')
     contacts.push(
       await create('/contacts', {
-        ...{ first_name, last_name, email: `${plain.replaceAll(/[^a-z.]/g, '')}@example.test` },
-        ...{ phone: `+49 30 5550${100 + index}`, company_id: companies[index % 5] },
-        ...{
-          stage: index % 3 ? 'customer' : 'lead',
-          tags: index % 2 ? ['partner'] : ['newsletter', 'berlin'],
-        },
+        first_name,
+        last_name,
+        email: `${plain.replaceAll(/[^a-z.]/g, '')}@example.test`,
+        phone: `+49 30 5550${100 + index}`,
+        company_id: companies[index % 5],
+        stage: index % 3 ? 'customer' : 'lead',
+        tags: index % 2 ? ['partner'] : ['newsletter', 'berlin'],
         custom_fields: { region: index % 2 ? 'EMEA' : 'APAC', seats: index * 3 },
       }),
     )
@@ -71,11 +72,9 @@ export async function fillWorkspace({ call }: Pick<Rapport, 'call'>) {
   for (const [index, stage] of stages.entries()) {
     const id = await create('/deals', {
       name: `${firms[index % 5]}: ${index % 2 ? 'renewal' : 'first order'}`,
-      ...{
-        value: Number((1200.5402 + index * 850).toFixed(4)),
-        contact_id: contacts[index],
-        company_id: companies[index % 5],
-      },
+      value: Number((1200.5402 + index * 850).toFixed(4)),
+      contact_id: contacts[index],
+      company_id: companies[index % 5],
       expected_close_date: day(index * 4 - 12).slice(0, 10),
     })
     deals.push(id)
@@ -101,7 +100,9 @@ export async function fillWorkspace({ call }: Pick<Rapport, 'call'>) {
   for (const index of [0, 1, 2])
     appointments.push(
       await create('/appointments', {
-        ...{ title: tasks[index], start_at: hour(index * 24 + 2), end_at: hour(index * 24 + 3) },
+        title: tasks[index],
+        start_at: hour(index * 24 + 2),
+        end_at: hour(index * 24 + 3),
         contact_id: contacts[index],
       }),
     )
