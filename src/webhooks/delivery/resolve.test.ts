@@ -5,9 +5,10 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { calmTime } from '../../../test/calm-time.ts'
 import { startNameServer } from '../../../test/name-server.ts'
 import { startReceiver } from '../../../test/receiver.ts'
-import { hashPassword } from '../../access/people/passwords.ts'
+import { cost, hashPassword } from '../../access/people/passwords.ts'
 import { createSender } from './deliver.ts'
 import { createResolve, resolveInTime } from './resolve.ts'
 
@@ -109,18 +110,22 @@ test('lookups of a name server that never answers fail after 3 s; other lookups 
 
   const lost = Array.from({ length: 64 }, (_, n) => send(`http://hangs-${n}.example/`))
   let over = false
-  const all = Promise.all(lost).finally(() => {
+  const all = calmTime(() => Promise.all(lost)).finally(() => {
     over = true
   })
   assert.equal((await send(receiver.url)).ok, true)
   assert.equal((await send(receiver.url.replace('127.0.0.1', 'localhost'))).ok, true)
   await readFile(import.meta.filename)
+  // It needs a thread, but not for long on a busy machine.
+  Object.assign(cost, { memory: 8, passes: 1 })
   await hashPassword('a password beside it')
   assert.equal(threadLookups(), 0)
   assert.equal(over, false, 'all of it before the first look-up has failed')
-  for (const { error, duration_ms } of await all) {
+  const { value: failures, calm_ms } = await all
+  assert.ok(calm_ms < 5000, `${calm_ms} ms`)
+  for (const { error, duration_ms } of failures) {
     assert.equal(error?.code, 'dns_error')
-    assert.ok(duration_ms >= 2800 && duration_ms < 5000, String(duration_ms))
+    assert.ok(duration_ms >= 2800, String(duration_ms))
   }
   assert.ok(silent.asked.length >= 64)
 })
