@@ -57,15 +57,14 @@ export async function keepChanges(
   const written = batch ? writtenFields(batch.update) : []
   for (const { id, before, after, row } of changed) {
     const followed = (before && form?.followed?.(before, row)) ?? []
-    const fields = written.filter((name) => !followed.includes(name))
-    const undo = before && earlierValues(fields, before as Fields, after as Fields)
+    const undo = before && earlierValues(written, followed, before as Fields, after as Fields)
     const { updated_at } = after as Dated
     const earlier = kept.get(id as number)
     if (!earlier) kept.set(id as number, { before: undo && JSON.stringify(undo), changed_at: updated_at })
     else {
       const is_untouched = (before as Dated | null)?.updated_at === earlier.changed_at
       const changed_at = is_untouched ? updated_at : earlier.changed_at
-      kept.set(id as number, { before: merged(earlier.before, undo), changed_at })
+      kept.set(id as number, { before: merged(earlier.before, undo, row), changed_at })
     }
   }
   const all = [...new Set(changed.map(({ id }) => id as number))].map((record_id) => ({
@@ -84,11 +83,27 @@ function writtenFields(update: TSchema): string[] {
   return Object.entries(properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
 }
 
-/** The body that puts earlier values back. A custom field that was added is removed. */
-function earlierValues(fields: readonly string[], before: Fields, after: Fields): Fields {
-  const body: Fields = {}
+/** The body that puts earlier values back, and values that it leaves alone, because they followed from others. */
+type Earlier = Fields & { $followed?: Fields }
+
+/** The body that puts back what an import changed, from what was kept of the change. */
+export function bodyOf(kept: string): Fields {
+  const { $followed: _, ...body }: Earlier = JSON.parse(kept)
+  return body
+}
+
+/** What an undo needs of a change. A custom field that was added is removed. */
+function earlierValues(
+  fields: readonly string[],
+  followed: readonly string[],
+  before: Fields,
+  after: Fields,
+): Earlier {
+  const body: Earlier = {}
+  if (followed.length) body.$followed = Object.fromEntries(followed.map((name) => [name, before[name]]))
   for (const name of fields)
-    if (!isDeepStrictEqual(before[name], after[name])) body[name] = before[name] ?? null
+    if (!followed.includes(name) && !isDeepStrictEqual(before[name], after[name]))
+      body[name] = before[name] ?? null
   if (body.custom_fields) {
     const added = Object.keys(after.custom_fields as Fields).map((key) => [key, null])
     body.custom_fields = { ...Object.fromEntries(added), ...(before.custom_fields as Fields) }
@@ -97,10 +112,14 @@ function earlierValues(fields: readonly string[], before: Fields, after: Fields)
 }
 
 /** The first values of a record that an import changed twice; null for one that it made. */
-function merged(first: string | null, second: Fields | null): string | null {
+function merged(first: string | null, second: Earlier | null, row: object): string | null {
   if (first === null) return null
-  const earlier = JSON.parse(first) as Fields
-  const body: Fields = { ...second, ...earlier }
+  const earlier: Earlier = JSON.parse(first)
+  const body: Earlier = { ...second, ...earlier }
+  // The second row may set a field that had followed from others until then.
+  for (const [name, value] of Object.entries(earlier.$followed ?? {}))
+    if (name in row) body[name] = earlier[name] ?? value
+    else if (!(name in earlier)) delete body[name]
   if (second?.custom_fields && earlier.custom_fields)
     body.custom_fields = { ...(second.custom_fields as Fields), ...(earlier.custom_fields as Fields) }
   return JSON.stringify(body)

@@ -91,21 +91,32 @@ test('undo leaves a record that an import made and others were merged into', asy
 })
 
 test('undo of another stage leaves the default probability a default, and puts back that of a closed deal', async () => {
-  const [open, own, lost] = await Promise.all(
-    [{}, { probability: 33 }, {}].map((more, n) => data('POST', 'deals', { name: `Default ${n}`, ...more })),
+  const [open, own, lost, twice, thrice] = await Promise.all(
+    [{}, { probability: 33 }, {}, { probability: 70 }, { probability: 80 }].map((more, n) =>
+      data('POST', 'deals', { name: `Default ${n}`, ...more }),
+    ),
   )
   await data('POST', `deals/${lost.id}/change-stage`, { stage: 'lost', lost_reason: 'Price', probability: 5 })
-  const rows = ['Default 0,demo,', 'Default 1,demo,50', 'Default 2,demo,']
+  const rows = [
+    'Default 0,demo,',
+    'Default 1,demo,50',
+    'Default 2,demo,',
+    'Default 3,won,',
+    'Default 3,demo,',
+  ]
+  rows.push('Default 4,won,', 'Default 4,demo,', 'Default 4,demo,5')
   const query = { resource: 'deals', on_match: 'update', match: 'name' }
   const { id } = await importFile(rapport, query, ['name,stage,probability', ...rows].join('\n'))
-  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 3, left: [] })
+  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 5, left: [] })
   const shown = async () => {
-    const deals = await Promise.all([open, own, lost].map((deal) => data('GET', `deals/${deal.id}`)))
+    const deals = await Promise.all(
+      [open, own, lost, twice, thrice].map((deal) => data('GET', `deals/${deal.id}`)),
+    )
     return deals.map(({ stage, probability }) => `${stage} ${probability}`)
   }
-  assert.deepEqual(await shown(), ['new_lead 10', 'new_lead 33', 'lost 5'])
-  for (const deal of [open, own]) await data('PUT', `deals/${deal.id}`, { stage: 'proposal' })
-  assert.deepEqual(await shown(), ['proposal 60', 'proposal 33', 'lost 5'])
+  assert.deepEqual(await shown(), ['new_lead 10', 'new_lead 33', 'lost 5', 'new_lead 70', 'new_lead 80'])
+  for (const deal of [open, own, twice]) await data('PUT', `deals/${deal.id}`, { stage: 'proposal' })
+  assert.deepEqual(await shown(), ['proposal 60', 'proposal 33', 'lost 5', 'proposal 70', 'new_lead 80'])
 })
 
 test('undo of many records of every kind removes all of them', async () => {

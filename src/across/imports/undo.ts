@@ -12,6 +12,7 @@ import { type Item, type Outcome, type Writes, writesOf } from '../../resources/
 import { referrersOf } from '../../resources/derived.ts'
 import type { Room } from '../../resources/room.ts'
 import { deleteDefinition } from '../custom-fields/operations.ts'
+import { bodyOf } from './changes.ts'
 import { definitions_kind } from './definitions.ts'
 import { archiveRooms } from './rows.ts'
 import { undoViews, views_kind } from './saved-views.ts'
@@ -159,7 +160,7 @@ async function undoRecords(
     ({ record_id, before }): Item =>
       before === null
         ? { op: 'delete', id: record_id }
-        : { op: 'update', id: record_id, data: JSON.parse(before) },
+        : { op: 'update', id: record_id, data: bodyOf(before) },
   )
   items.splice(0, items.length, ...wanted)
   const outcomes = items.length
