@@ -24,7 +24,7 @@ import { startIdle } from './idle.ts'
 import { Keys } from './keys.tsx'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
-import { useMay, useSession } from './session.ts'
+import { SessionContext, useMay, useReadSession, useSession } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
@@ -51,8 +51,17 @@ function useRailPages(): { to: string; label: string; icon: Icon; keys: string }
   ]
 }
 
-/** The frame of every page: rail, palette, shortcuts, and live updates. */
+/** The frame of every page with its session. */
 export function Frame() {
+  return (
+    <SessionContext value={useReadSession()}>
+      <FrameOfPage />
+    </SessionContext>
+  )
+}
+
+/** Rail, palette, shortcuts, and live updates. */
+function FrameOfPage() {
   const t = useTexts()
   const navigate = useNavigate()
   const pages = useRailPages()

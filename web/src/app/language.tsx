@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import {
   type Language,
   languages,
@@ -8,6 +8,8 @@ import {
   type Texts,
   TextsContext,
 } from '../texts/texts.ts'
+import { browser_zone, FormatsContext } from './formats.ts'
+import { createFormats, localeOf } from './intl.ts'
 import { sessionQuery } from './session.ts'
 
 const again_ms = 2000
@@ -31,7 +33,7 @@ function keepLanguage(language: Language): void {
   }
 }
 
-/** The texts in the person's language. The page waits for its first texts. */
+/** The texts and formats in the person's language. The page waits for its first texts. */
 export function LanguageProvider({ children }: { children: React.ReactNode }) {
   const { data } = useQuery({ ...sessionQuery, enabled: false })
   const chosen = data?.user.language
@@ -57,5 +59,17 @@ export function LanguageProvider({ children }: { children: React.ReactNode }) {
       clearTimeout(timer)
     }
   }, [language, chosen])
-  return shown && <TextsContext.Provider value={shown}>{children}</TextsContext.Provider>
+  const zone = data?.user.time_zone ?? browser_zone
+  const currency = data?.workspace.currency ?? 'EUR'
+  const formats = useMemo(
+    () => shown && createFormats(localeOf(shown.language), zone, currency),
+    [shown, zone, currency],
+  )
+  return (
+    shown && (
+      <TextsContext value={shown}>
+        <FormatsContext value={formats}>{children}</FormatsContext>
+      </TextsContext>
+    )
+  )
 }

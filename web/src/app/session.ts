@@ -1,4 +1,5 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, useContext } from 'react'
 import { answerOf, api, dataOf, Problem } from '../api/client.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepEarlyStream } from './event-stream.ts'
@@ -16,15 +17,21 @@ export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn
 
 let last: Session | undefined
 
-/**
- * The session, inside the frame only. When it has just ended, pages still get the last one until the
- * sign-in page is shown.
- */
-export function useSession(): Session {
+/** The session for the frame. When it has just ended, pages still get the last one until the sign-in page is shown. */
+export function useReadSession(): Session | undefined {
   const { data } = useQuery(sessionQuery)
   last = data ?? last
-  if (!last) throw new Error('There is no session here.')
   return last
+}
+
+// A query of its own in each row of a list would be a tenth of the work of drawing it.
+export const SessionContext = createContext<Session | undefined>(undefined)
+
+/** The session, inside the frame only. */
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (!session) throw new Error('There is no session here.')
+  return session
 }
 
 /** Whether the role has a scope, such as contacts:write. */
