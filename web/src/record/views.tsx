@@ -296,7 +296,6 @@ function useOverflow(strip: RefObject<HTMLElement | null>, current: string, tabs
     }
     const watch = new ResizeObserver(measure)
     watch.observe(element)
-    measure()
     return () => watch.disconnect()
   }, [strip, current, tabs])
   return hides
