@@ -4,11 +4,13 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
 import { Problem } from './api/client.ts'
+import { keepReads } from './api/early-reads.ts'
 import { later } from './app/contained.tsx'
 import { followSignOut } from './app/drafts.ts'
 import { whenIdle } from './app/idle.ts'
 import { LanguageProvider } from './app/language.tsx'
 import { createAppRouter } from './app/router.tsx'
+import { sessionQuery } from './app/session.ts'
 import { watchSession } from './app/session-watch.ts'
 import { theme } from './app/theme.ts'
 import { kinds } from './kinds.ts'
@@ -30,6 +32,10 @@ const client = new QueryClient({
 followSignOut()
 watchSession(client)
 whenIdle(() => import('./ui/focus-tip.ts'))
+whenIdle(async () => {
+  const session = client.getQueryData(sessionQuery.queryKey)
+  if (session) keepReads(session)
+})
 const router = createAppRouter(client)
 const ExplainChange = later(async () => (await import('./settings/explain.tsx')).ExplainChange)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''

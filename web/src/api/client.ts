@@ -1,4 +1,6 @@
 import createClient from 'openapi-fetch'
+import { sendRead } from './early-reads.ts'
+import { type Place, placeOf } from './place.ts'
 import { Problem } from './problem.ts'
 import type { components, paths } from './schema'
 
@@ -21,13 +23,11 @@ let place: string | null = null
  * Sets the place of this page (workspace and person). The service refuses later requests if the session is
  * in another place.
  */
-export function setPlace(session: { workspace: { id: number }; user: { id: string } }): void {
+export function setPlace(session: Place): void {
   place = placeOf(session)
 }
 /** Whether the page was opened by another person or in another workspace. */
-export const isElsewhere = (session: Parameters<typeof setPlace>[0]): boolean =>
-  place !== null && place !== placeOf(session)
-const placeOf = ({ workspace, user }: Parameters<typeof setPlace>[0]) => `${workspace.id}/${user.id}`
+export const isElsewhere = (session: Place): boolean => place !== null && place !== placeOf(session)
 
 // Idempotency keys of POSTs without an answer, by URL and body. A repeated POST has the same key, so that
 // it runs once.
@@ -54,6 +54,7 @@ async function sendWithKey(request: Request): Promise<Response> {
   }
   // The session reports its own place.
   if (place && !request.url.endsWith('/session')) request.headers.set('rapport-place', place)
+  if (request.method === 'GET') return sendRead(request)
   if (request.method !== 'POST') return window.fetch(request)
   const asked = `${request.url}\n${await request.clone().text()}`
   const key = unanswered.get(asked) ?? newKey()

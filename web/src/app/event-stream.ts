@@ -1,3 +1,5 @@
+import { dropEarlyReads } from '../api/early-reads.ts'
+
 /** A message of the stream: kinds of records that changed, a gap in the stream, or a refusal. */
 export type StreamMessage = { changed: string[] } | { lost: true } | { refused: true }
 
@@ -35,7 +37,10 @@ export function openStream(onMessage: (message: StreamMessage) => void, signal?:
     let failures = 0
     let timer: ReturnType<typeof setTimeout> | undefined
     function open() {
-      source = earlyStream() ?? new EventSource('/api/v1/events/stream?changes=true')
+      const early = earlyStream()
+      // A new stream does not report what has changed since those.
+      if (!early) dropEarlyReads()
+      source = early ?? new EventSource('/api/v1/events/stream?changes=true')
       source.addEventListener('changed', ({ data }) => onMessage({ changed: JSON.parse(data).kinds }))
       const onOpen = () => {
         // The stream starts now. Changes between the first read of the page and now count as a gap.

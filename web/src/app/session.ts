@@ -1,6 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { answerOf, api, dataOf, Problem } from '../api/client.ts'
+import { forgetReads } from '../api/early-reads.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepEarlyStream } from './event-stream.ts'
 import { showProblem } from './problems.tsx'
@@ -66,6 +67,7 @@ export function keepSignedIn(now: boolean): void {
     if (now) localStorage.setItem(signed_in, '1')
     else {
       localStorage.removeItem(signed_in)
+      forgetReads()
       keepEarlyStream(false)
     }
   } catch {

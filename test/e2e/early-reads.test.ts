@@ -1,0 +1,92 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startWeb, type Web } from '../web.ts'
+import { joinAs } from '../web-people.ts'
+import { until } from '../webhooks.ts'
+
+let web: Web
+before(async () => {
+  web = await startWeb()
+})
+after(() => web?.close())
+
+const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
+const isList = (url: string) => new URL(url).pathname === '/api/v1/contacts'
+const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) })
+const reads = "localStorage.getItem('rapport-reads')"
+
+/** The list of contacts, whose requests the browser has remembered. */
+async function openContacts(t: TestContext, options: Parameters<Web['open']>[2] = {}): Promise<Page> {
+  const page = await web.open(t, '/contacts', { reusable: false, ...options })
+  await page.getByRole('heading', { name: 'Contacts' }).waitFor()
+  await until(
+    () => page.evaluate<string | null>(reads),
+    (text) => text?.includes('"/contacts"') ?? false,
+  )
+  return page
+}
+
+/** Holds the script of the app back until `release` is called. */
+async function holdScript(page: Page) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/\/assets\/index-.*\.js/, async (route) => {
+    await released
+    await route.continue()
+  })
+  return release
+}
+
+test('a list that this browser has shown asks for its rows before the app runs, and once', async (t) => {
+  await call('POST', '/contacts', { first_name: 'Early', last_name: 'Bird' })
+  const page = await openContacts(t)
+  const asked: string[] = []
+  page.on('request', (request) => isList(request.url()) && asked.push(request.url()))
+  const release = await holdScript(page)
+  const answered = page.waitForResponse((response) => isList(response.url()))
+  await page.reload({ waitUntil: 'commit' })
+  assert.equal((await answered).status(), 200)
+  assert.equal(await page.locator('#app > *').count(), 0)
+  release()
+  await row(page, 'Early Bird').waitFor()
+  assert.equal(asked.length, 1)
+})
+
+test('a record that changes before the app runs is shown with the change', async (t) => {
+  const made = await call('POST', '/contacts', { first_name: 'Before', last_name: 'Change' })
+  const page = await openContacts(t)
+  const release = await holdScript(page)
+  const answered = page.waitForResponse((response) => isList(response.url()))
+  await page.reload({ waitUntil: 'commit' })
+  assert.equal((await answered).status(), 200)
+  await call('PUT', `/contacts/${made.body.data.id}`, { first_name: 'After' })
+  await until(
+    () => page.evaluate<number>('window.early.size'),
+    (size) => size === 0,
+  )
+  release()
+  await row(page, 'After Change').waitFor()
+})
+
+test('another person in the same browser does not get the requests of the one before', async (t) => {
+  const page = await openContacts(t, { allow: /status of 412/ })
+  const session = await joinAs(web.rapport, 'next@example.test', 'member')
+  const [name = '', value = ''] = (session.split(';')[0] as string).split('=')
+  const release = await holdScript(page)
+  const answered = page.waitForResponse((response) => isList(response.url()))
+  await page.context().addCookies([{ name, value, url: web.rapport.url }])
+  await page.reload({ waitUntil: 'commit' })
+  assert.equal((await answered).status(), 412)
+  release()
+  await row(page, 'Early Bird').waitFor()
+})
+
+test('after sign-out, this browser has forgotten the requests', async (t) => {
+  const session = await joinAs(web.rapport, 'leaving@example.test', 'member')
+  const page = await openContacts(t, { session })
+  await page.getByRole('button', { name: /^Profile: / }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.waitForURL(/sign-in/)
+  assert.equal(await page.evaluate(reads), null)
+})

@@ -1,0 +1,61 @@
+import { type Place, placeOf } from './place.ts'
+
+// A page reads its data again each time that it is opened, and its requests stay the same. This browser remembers them, so
+// that index.html can send them before the scripts are there.
+
+const stored = 'rapport-reads'
+const max_pages = 30
+const max_reads = 20
+// A time this near is the time of the request.
+const now_ms = 60_000
+
+type Reads = { place: string; pages: Record<string, string[]> }
+
+const page = window as { early?: Map<string, Promise<Response>> }
+// The requests begin when the stream of changes is open. If they have not begun, the app sends its own.
+const early = page.early?.size ? page.early : undefined
+page.early = undefined
+
+const { pathname, search } = window.location
+let asked: string[] | null = []
+
+/** A request without the origin; the present time is a placeholder. */
+function templateOf(url: string): string {
+  const path = url.slice(window.location.origin.length)
+  return path.replace(/\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A[\d.]+Z/g, (time) =>
+    Math.abs(Date.parse(decodeURIComponent(time)) - Date.now()) < now_ms ? '{now}' : time,
+  )
+}
+
+/** Sends a GET, unless index.html has sent it already. An error or a lost answer is asked for again. */
+export async function sendRead(request: Request): Promise<Response> {
+  const template = templateOf(request.url)
+  if (asked && window.location.pathname === pathname) asked.push(template)
+  const sent = early?.get(template)
+  early?.delete(template)
+  const answer = await sent?.catch(() => null)
+  return answer?.ok ? answer : window.fetch(request)
+}
+
+/** Has the data read again that was read early. */
+export const dropEarlyReads = (): void => early?.clear()
+
+/** Remembers the requests of the first page for its next visit. Later ones are not early. */
+export function keepReads(session: Place): void {
+  const reads = [...new Set(asked)].slice(0, max_reads)
+  asked = null
+  dropEarlyReads()
+  const place = placeOf(session)
+  try {
+    const before: Reads | null = JSON.parse(localStorage.getItem(stored) ?? 'null')
+    const others = before?.place === place ? Object.entries(before.pages) : []
+    const key = pathname + search
+    const pages = [...others.filter(([path]) => path !== key), [key, reads] as const].slice(-max_pages)
+    localStorage.setItem(stored, JSON.stringify({ place, pages: Object.fromEntries(pages) }))
+  } catch {
+    // Storage may be disabled. Then the requests begin with the scripts.
+  }
+}
+
+/** Forgets them: addresses may have personal data. */
+export const forgetReads = (): void => localStorage.removeItem(stored)
