@@ -149,11 +149,14 @@ function ImportErrors({ id, resource }: Pick<Import, 'id' | 'resource'>) {
             { id: 'row', label: t.imports.row, width: 72, cell: ({ row }) => row },
             { id: 'field', label: t.imports.field, phone: true, cell: ({ field }) => labelOf(field) },
             {
-              ...{ id: 'message', label: t.imports.message, phone: true },
-              cell: (error) => <span title={rowMessage(error, t)}>{rowMessage(error, t)}</span>,
+              id: 'message',
+              label: t.imports.message,
+              phone: true,
+              cell: (error) => <span className="import-problem">{rowMessage(error, t)}</span>,
             },
             {
-              ...{ id: 'content', label: t.imports.content },
+              id: 'content',
+              label: t.imports.content,
               cell: ({ content }) => <span title={content}>{content}</span>,
             },
           ]}
