@@ -119,6 +119,49 @@ test('undo of another stage leaves the default probability a default, and puts b
   assert.deepEqual(await shown(), ['proposal 60', 'proposal 33', 'lost 5', 'proposal 70', 'new_lead 80'])
 })
 
+test('undo gives unique values back that the import moved from record to record', async () => {
+  await data('POST', 'custom-fields', { resource: 'companies', key: 'number', type: 'text', unique: true })
+  const names = Array.from({ length: 230 }, (_, n) => `Number ${String(n).padStart(3, '0')}`)
+  const items = names.map((name, n) => ({ op: 'create', data: { name, custom_fields: { number: `N${n}` } } }))
+  const reply = await rapport.call('POST', '/api/v1/companies/batch', { items })
+  assert.equal(reply.status, 200, reply.text)
+  // Each company gets the number of the next one, which has another one by then.
+  const rows = names.map((name, n) => `${name},N${n + 1}`).toReversed()
+  const file = ['name,custom_fields.number', ...rows].join('\n')
+  const done = await importFile(rapport, { resource: 'companies', on_match: 'update', match: 'name' }, file)
+  assert.deepEqual([done.updated, done.failed], [230, 0])
+  assert.deepEqual(await data('POST', `imports/${done.id}/undo`), { restored: 230, left: [] })
+  const { data: made } = reply.body
+  const numberOf = async (n: number) => (await data('GET', `companies/${made[n].id}`)).custom_fields.number
+  assert.deepEqual([await numberOf(0), await numberOf(229)], ['N0', 'N229'])
+
+  const again = await importFile(rapport, { resource: 'companies', on_match: 'update', match: 'name' }, file)
+  await data('PUT', `companies/${made[100].id}`, { custom_fields: { number: 'N999' } })
+  await data('POST', 'companies', { name: 'Another', custom_fields: { number: 'N101' } })
+  const { restored, left } = await data('POST', `imports/${again.id}/undo`)
+  const reasons = Object.fromEntries(
+    left.map(({ id, reason }: { id: number; reason: string }) => [id, reason]),
+  )
+  assert.deepEqual([reasons[made[100].id], reasons[made[101].id]], ['changed', 'taken'])
+  assert.equal(restored + left.length, 230)
+  assert.deepEqual([await numberOf(0), await numberOf(99)], ['N0', 'N99'])
+})
+
+test('undo of unique values that moved also removes a company that the import made for them', async () => {
+  await data('POST', 'custom-fields', { resource: 'contacts', key: 'number', type: 'text', unique: true })
+  const contact = { first_name: 'Ana', last_name: 'Moves' }
+  await data('POST', 'contacts', { ...contact, email: 'to@moves.example' })
+  await data('POST', 'contacts', { ...contact, email: 'from@moves.example', custom_fields: { number: '1' } })
+  const rows = [
+    'email,company,custom_fields.number',
+    'from@moves.example,Moves,2',
+    'to@moves.example,Moves,1',
+  ]
+  const { id } = await importFile(rapport, { resource: 'contacts', on_match: 'update' }, rows.join('\n'))
+  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 3, left: [] })
+  assert.deepEqual(await data('GET', 'companies?search=moves'), [])
+})
+
 test('undo of many records of every kind removes all of them', async () => {
   const rows = Array.from({ length: 350 }, (_, n) => `Row ${n}`).join('\n')
   for (const [resource, header] of [
@@ -163,7 +206,7 @@ test('undo leaves a record that somebody changed between two rows of the import'
   await beside(rapport.data_dir, async (db) => {
     const workspace_id = 1
     await until(
-      () => db.selectFrom('import_chunks').select('number').execute(),
+      () => db.selectFrom('import_chunks').select('number').where('import_id', '=', import_id).execute(),
       (chunks) => !chunks.length,
     )
     await transaction(db, async (tx) => {

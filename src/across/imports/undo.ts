@@ -24,6 +24,8 @@ import { type ImportRow, lease_ms, lockImport } from './store.ts'
 
 const records_at_once = 100
 const max_left = 1000
+// Records that wait for a unique value. The ids are parameters of a statement.
+const max_waiting = 1000
 
 /** Marks an import as undone, in the transaction of the request. The rest follows. */
 export async function beginUndo(tx: Db, context: Context, row: ImportRow): Promise<void> {
@@ -53,16 +55,32 @@ export async function completeUndo(
   id: string,
   stopping?: AbortSignal,
 ): Promise<{ restored: number; left: Left }> {
+  const pass: Pass = { waiting: new Set(), restored: 0, ascending: false, is_last: false }
   for (;;) {
     stopping?.throwIfAborted()
     // The same list when the transaction runs again.
     const items: Item[] = []
-    const row = await transaction(undo.db, (tx) => undoSome(tx, undo, workspace_id, id, items), {
+    const done = await transaction(undo.db, (tx) => undoSome(tx, undo, pass, workspace_id, id, items), {
       large: true,
     })
-    if (row) return { restored: row.restored, left: JSON.parse(row.not_restored ?? '[]') }
+    pass.restored += done.restored
+    for (const record_id of done.waiting) pass.waiting.add(record_id)
+    if (done.rest) continue
+    const { row } = done
+    if (!pass.waiting.size) return { restored: row.restored, left: JSON.parse(row.not_restored ?? '[]') }
+    // Values that others had in this pass may be free in the next one, which begins at the other end.
+    pass.is_last = pass.restored === 0
+    pass.waiting = new Set()
+    pass.restored = 0
+    pass.ascending = !pass.ascending
   }
 }
+
+/**
+ * A pass through the changes of an import. A record may need a unique value that another one has until its own change is
+ * undone. Such a record waits for the next pass. The last pass restores none, and lists them.
+ */
+type Pass = { waiting: Set<number>; restored: number; ascending: boolean; is_last: boolean }
 
 /** Completes undos whose process has stopped. An error of one does not stop the others. */
 export async function continueUndos(deps: Deps, stopping: AbortSignal): Promise<void> {
@@ -80,21 +98,24 @@ export async function continueUndos(deps: Deps, stopping: AbortSignal): Promise<
   if (failures.length) throw failures[0]
 }
 
-/** Undoes some changes. Returns the import once there are none. */
+/** Undoes some changes. Returns what it restored, which records wait, and whether there may be others. */
 async function undoSome(
   tx: Db,
   { clock, rooms, who }: Undo,
+  pass: Pass,
   workspace_id: number,
   id: string,
   items: Item[],
-): Promise<ImportRow | null> {
+): Promise<{ row: ImportRow; restored: number; waiting: number[]; rest: boolean }> {
   const row = await lockImport(tx, workspace_id, id)
   if (!row) throw new Error(`The import ${id} is gone.`)
-  const changes = await nextChanges(tx, rooms, row)
+  const changes = await nextChanges(tx, rooms, row, pass)
   const [first] = changes
-  if (!first) {
-    await tx.updateTable('imports').set({ undone_by: null }).where('id', '=', id).execute()
-    return row
+  // Records that wait may refer to records of other kinds.
+  if (!first || (pass.waiting.size && first.kind !== row.resource)) {
+    const ended = { undone_by: null }
+    if (!pass.waiting.size) await tx.updateTable('imports').set(ended).where('id', '=', id).execute()
+    return { row, restored: 0, waiting: [], rest: false }
   }
   const context = contextOf(clock, { workspace_id, ...who, traceparent: null, source: 'import' })
   const { restored, left } =
@@ -103,9 +124,11 @@ async function undoSome(
       : first.kind === views_kind
         ? await undoSavedViews(tx, context, changes)
         : await undoRecords(tx, context, rooms, row, changes, items)
+  const waiting = first.kind === row.resource ? waitingIn(pass, left) : []
+  const final = [...left].filter(([id]) => !waiting.includes(id as number))
   const all_left: Left = [
     ...JSON.parse(row.not_restored ?? '[]'),
-    ...[...left].map(([id, reason]) => ({ kind: first.kind, id, reason })),
+    ...final.map(([id, reason]) => ({ kind: first.kind, id, reason })),
   ].slice(0, max_left)
   await tx
     .updateTable('imports')
@@ -116,8 +139,18 @@ async function undoSome(
     })
     .where('id', '=', id)
     .execute()
-  await forget(tx, row, changes)
-  return null
+  await forget(
+    tx,
+    row,
+    changes.filter(({ record_id }) => !waiting.includes(record_id)),
+  )
+  return { row, restored, waiting, rest: true }
+}
+
+/** The records that wait for the next pass. */
+function waitingIn({ is_last, waiting }: Pass, left: Undone['left']): number[] {
+  if (is_last || waiting.size >= max_waiting) return []
+  return [...left].flatMap(([id, reason]) => (reason === 'taken' && typeof id === 'number' ? id : []))
 }
 
 /** How many changes an undo put back, and the others by their ids with the reasons. */
@@ -183,6 +216,7 @@ async function nextChanges(
   tx: Db,
   rooms: readonly Room[],
   { workspace_id, id, resource }: ImportRow,
+  { waiting, ascending }: Pass,
 ): Promise<Change[]> {
   // Records of an archive go before those that they refer to.
   const kinds =
@@ -193,9 +227,11 @@ async function nextChanges(
       : [resource]
   const ranks = kinds.map((kind, rank) => sql`WHEN ${kind} THEN ${sql.lit(rank)}`)
   const order = sql`CASE kind ${sql.join(ranks, sql` `)} ELSE ${sql.lit(kinds.length)} END,`
+  const direction = ascending ? sql`ASC` : sql`DESC`
+  const waits = waiting.size ? sql`record_id IN (${sql.join([...waiting])})` : sql`FALSE`
   const { rows } = await sql<Change>`SELECT kind, record_id, changed_at, before FROM import_changes
-    WHERE workspace_id = ${workspace_id} AND import_id = ${id}
-    ORDER BY ${order} kind, record_id DESC LIMIT ${records_at_once}`.execute(tx)
+    WHERE workspace_id = ${workspace_id} AND import_id = ${id} AND NOT (kind = ${resource} AND ${waits})
+    ORDER BY ${order} kind, record_id ${direction} LIMIT ${records_at_once}`.execute(tx)
   return rows.filter(({ kind }) => kind === rows[0]?.kind)
 }
 
@@ -255,6 +291,7 @@ async function referredTo(
 }
 
 async function forget(tx: Db, { workspace_id, id }: ImportRow, changes: readonly Change[]): Promise<void> {
+  if (!changes.length) return
   await tx
     .deleteFrom('import_changes')
     .where('workspace_id', '=', workspace_id)
