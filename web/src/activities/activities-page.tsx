@@ -74,7 +74,11 @@ export function ActivitiesPage() {
   const sort = view.sort || orders[show]
   const { zone } = formats
   const asked = {
-    ...{ show, zone, today: formats.today(), sort, page: view.page },
+    show,
+    zone,
+    today: formats.today(),
+    sort,
+    page: view.page,
     filters: {
       ...filtersOf(view.filters, filters, zone),
       ...(view.search && { search: view.search }),
@@ -235,18 +239,24 @@ function useActivityColumns(): Column<ListedActivity>[] {
   return useMemo(
     () => [
       {
-        ...{ id: 'subject', label: t.fields.subject },
+        id: 'subject',
+        label: t.fields.subject,
         cell: ({ subject, completed_at }) => (
           <span className={completed_at ? 'one-line activity-done' : 'one-line'}>{subject}</span>
         ),
       },
       { id: 'type', label: t.fields.type, cell: ({ type }) => <TypeLabel type={type} /> },
       {
-        ...{ id: 'due_at', label: t.fields.due_at, sort: 'due_at', phone: true },
+        id: 'due_at',
+        label: t.fields.due_at,
+        sort: 'due_at',
+        phone: true,
         cell: (activity) => <Due activity={activity} />,
       },
       {
-        ...{ id: 'linked', label: t.activities.linked, width: 240 },
+        id: 'linked',
+        label: t.activities.linked,
+        width: 240,
         cell: ({ contact, company, deal }) => (
           <span className="activity-about">
             {contact && <RecordLink kind="contacts" id={contact.id} name={fullName(contact)} />}

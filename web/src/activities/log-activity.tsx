@@ -46,7 +46,10 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
     const [first] = aboutIn({ contact: chosen.contact_id, deal: chosen.deal_id, company: chosen.company_id })
     const called = t.activities.types[type]
     const done = {
-      ...{ ...of, type, outcome: outcome.trim() || null, body: body.trim() || null },
+      ...of,
+      type,
+      outcome: outcome.trim() || null,
+      body: body.trim() || null,
       subject: (first ? t.activities.logged_with({ type: called, name: first.name }) : called).slice(
         0,
         max_subject,

@@ -65,7 +65,10 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     navigate({ to: path })
   }
   const record = (path: string, name: string, icon: React.ReactNode, detail?: string | null): Entry => ({
-    ...{ id: path, name, detail: detail ?? null, run: open(path, name) },
+    id: path,
+    name,
+    detail: detail ?? null,
+    run: open(path, name),
     icon,
   })
   const matched = exactly(text, listed)
@@ -102,7 +105,12 @@ function useListed(more: boolean): Listed[] {
     return !labels.has(label.toLowerCase()) && (more || group === 'create')
   })
   return [...offered, ...added].map(({ id, label, keys, group, run }) => ({
-    ...{ id, name: label, group, run, icon: iconOf(icons[group]), keywords: keywordsOf(id) },
+    id,
+    name: label,
+    group,
+    run,
+    icon: iconOf(icons[group]),
+    keywords: keywordsOf(id),
     ...(keys && { keys }),
   }))
 }
@@ -120,7 +128,9 @@ function useCreates(): Command[] {
     { name: 'keys', path: '/settings/keys', label: t.settings.create_key },
   ].filter(({ name }) => may(`${name}:write`))
   return [...of_records, ...of_settings].map(({ name, path, label }) => ({
-    ...{ id: `create-${name}`, label, group: 'create' },
+    id: `create-${name}`,
+    label,
+    group: 'create',
     run: () => navigate({ to: path, search: { create: '1' } satisfies Address }),
   }))
 }
@@ -132,7 +142,9 @@ function useSettings(): Command[] {
   return useSettingsPages()
     .flatMap(({ pages }) => pages)
     .map(({ name, label, to, away }) => ({
-      ...{ id: `go-${name}`, label: t.app.go_to({ name: label }), group: 'go' },
+      id: `go-${name}`,
+      label: t.app.go_to({ name: label }),
+      group: 'go',
       run: () => (away ? window.location.assign(to) : navigate({ to })),
     }))
 }
@@ -142,7 +154,9 @@ function useAppearance(): Command[] {
   const { setColorScheme } = useMantineColorScheme()
   const schemes = { light: t.app.light, dark: t.app.dark, auto: t.app.system } as const
   return Object.entries(schemes).map(([scheme, label]) => ({
-    ...{ id: `appearance-${scheme}`, label: `${t.app.appearance}: ${label}`, group: 'actions' },
+    id: `appearance-${scheme}`,
+    label: `${t.app.appearance}: ${label}`,
+    group: 'actions',
     run: () => setColorScheme(scheme as keyof typeof schemes),
   }))
 }

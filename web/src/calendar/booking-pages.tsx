@@ -69,7 +69,10 @@ function useColumns(): Column<ListedBookingPage>[] {
     () => [
       { id: 'title', label: t.fields.title, cell: ({ title }) => title },
       {
-        ...{ id: 'slug', label: t.calendar.slug, phone: true, width: 300 },
+        id: 'slug',
+        label: t.calendar.slug,
+        phone: true,
+        width: 300,
         cell: ({ slug }) => (
           <span className="booking-address">
             <a href={`/book/${slug}`} target="_blank" rel="noreferrer" title={t.calendar.open_public}>
@@ -80,7 +83,8 @@ function useColumns(): Column<ListedBookingPage>[] {
         ),
       },
       {
-        ...{ id: 'active', label: t.calendar.state },
+        id: 'active',
+        label: t.calendar.state,
         cell: ({ active }) => (
           <span className="booking-state" data-active={active || undefined}>
             {active ? <CheckCircleFillIcon size={14} /> : <CircleSlashIcon size={14} />}
@@ -89,12 +93,17 @@ function useColumns(): Column<ListedBookingPage>[] {
         ),
       },
       {
-        ...{ id: 'duration', label: t.calendar.duration, number: true },
+        id: 'duration',
+        label: t.calendar.duration,
+        number: true,
         cell: ({ duration_minutes }) => t.calendar.minutes({ n: duration_minutes }),
       },
       { id: 'time_zone', label: t.fields.time_zone, cell: ({ time_zone }) => time_zone },
       {
-        ...{ id: 'updated_at', label: t.fields.updated_at, sort: 'updated_at', down: true },
+        id: 'updated_at',
+        label: t.fields.updated_at,
+        sort: 'updated_at',
+        down: true,
         cell: ({ updated_at }) => <Ago at={updated_at} />,
       },
     ],

@@ -19,7 +19,8 @@ export function ContactsBulk({ act }: Pick<ListPage<RowOf<'contacts'>>, 'act'>) 
   const setStage = (text: string) =>
     act((items) =>
       bulk({
-        ...{ kind: 'contacts', nameOf: fullName },
+        kind: 'contacts',
+        nameOf: fullName,
         items,
         work: { change: () => ({ stage: text || null }) },
         undo: { change: ({ stage }) => ({ stage }) },

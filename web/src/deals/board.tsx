@@ -237,7 +237,11 @@ function useBoardKeys(
   const by_key = { group: 'lists' as const, keys_only: true }
   const { next_card, previous_card, left_column, right_column } = t.deals
   const way = (label: string, keys: string, also: string, down: number, right: number) => ({
-    ...{ ...by_key, id: keys, label, keys, also },
+    ...by_key,
+    id: keys,
+    label,
+    keys,
+    also,
     run: () => go(down, right),
   })
   useCommands([

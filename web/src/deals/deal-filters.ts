@@ -22,7 +22,10 @@ export function useDealFilters(): Filter[] {
   const by_owner = useOwnerFilter('deals')
   return useMemo(() => {
     const close_date: Filter = {
-      ...{ name: 'expected_close_date', label: labelOf('expected_close_date'), kind: 'day', nullable: true },
+      name: 'expected_close_date',
+      label: labelOf('expected_close_date'),
+      kind: 'day',
+      nullable: true,
       ends: endsOf('expected_close', 'expected_close_date'),
     }
     const open_names = Object.fromEntries(open_stages.map((stage) => [stage, t.deals.stages[stage]]))
@@ -51,6 +54,10 @@ const amountFilter = (
   format: 'money' | 'percent',
   nullable = false,
 ): Filter => ({
-  ...{ name, label, format, nullable, kind: 'number' },
+  name,
+  label,
+  format,
+  nullable,
+  kind: 'number',
   ends: endsOf(name),
 })

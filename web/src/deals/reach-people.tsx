@@ -10,9 +10,11 @@ const contactsApi = recordApi('contacts')
 const most_people = 10
 
 const asPerson = (contact: RecordOf<'contacts'> | RowOf<'contacts'>) => ({
-  ...{ name: fullName(contact), email: contact.email },
+  name: fullName(contact),
+  email: contact.email,
   // A list has no mobile number.
-  ...{ phone: contact.phone, mobile: 'mobile' in contact ? contact.mobile : null },
+  phone: contact.phone,
+  mobile: 'mobile' in contact ? contact.mobile : null,
 })
 
 /** Calls and writes to the contact of a deal; of a deal without a contact, to those of its company. */

@@ -13,8 +13,15 @@ export function ViewSwitch() {
       value={address.view === 'table' ? 'table' : 'board'}
       onChange={(view) =>
         change({
-          ...{ view: view === 'table' ? view : null, sort: null, page: null, open: null },
-          ...{ stage: null, status: null, search: null, created_from: null, created_to: null },
+          view: view === 'table' ? view : null,
+          sort: null,
+          page: null,
+          open: null,
+          stage: null,
+          status: null,
+          search: null,
+          created_from: null,
+          created_to: null,
         })
       }
       data={[

@@ -45,16 +45,28 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
   const id = useId()
   const steps = [
     {
-      ...{ name: home.step_contact, text: home.step_contact_text, action: contact.create },
-      ...{ scope: 'contacts:write', to: '/contacts', done: Boolean(contacts) },
+      name: home.step_contact,
+      text: home.step_contact_text,
+      action: contact.create,
+      scope: 'contacts:write',
+      to: '/contacts',
+      done: Boolean(contacts),
     },
     {
-      ...{ name: home.step_deal, text: home.step_deal_text, action: deal.create },
-      ...{ scope: 'deals:write', to: '/deals', done: Boolean(deals) },
+      name: home.step_deal,
+      text: home.step_deal_text,
+      action: deal.create,
+      scope: 'deals:write',
+      to: '/deals',
+      done: Boolean(deals),
     },
     {
-      ...{ name: home.step_webhook, text: home.step_webhook_text, action: app.create_webhook },
-      ...{ scope: 'webhooks:write', to: '/settings/webhooks', done: Boolean(webhooks) },
+      name: home.step_webhook,
+      text: home.step_webhook_text,
+      action: app.create_webhook,
+      scope: 'webhooks:write',
+      to: '/settings/webhooks',
+      done: Boolean(webhooks),
     },
   ].filter(({ scope }) => may(scope))
   const next = steps.findIndex(({ done }) => !done)

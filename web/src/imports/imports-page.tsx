@@ -15,7 +15,8 @@ export function ImportsPage() {
   const columns: Column<Import>[] = [
     { id: 'file', label: t.imports.file, cell: ({ file_name }) => file_name ?? t.imports.unnamed },
     {
-      ...{ id: 'resource', label: t.imports.kind },
+      id: 'resource',
+      label: t.imports.kind,
       cell: ({ resource }) => (resource === 'workspace' ? t.imports.workspace : t.kinds[resource].many),
     },
     { id: 'status', label: t.imports.result, phone: true, cell: (one) => <ImportStatus {...one} /> },

@@ -125,13 +125,19 @@ function AssignDialog({ kind, rows, onPick, onClose }: DialogProps) {
   const present = rows.every(({ owner_id }) => owner_id === only?.owner_id) ? only?.owner_id : undefined
   const choices = [
     ...(members ?? []).map(({ id, label, name, email }) => ({
-      ...{ id, label, detail: email, name: `${label} ${email}` },
+      id,
+      label,
+      detail: email,
+      name: `${label} ${email}`,
       icon: <Initials name={name} />,
     })),
     { id: null, label: t.record.nobody, detail: null, name: t.record.nobody, icon: <Nobody /> },
   ]
   const entries = matching(text, members ? choices : []).map(({ id, label, detail, icon }) => ({
-    ...{ id: id ?? 'nobody', name: label, detail, icon },
+    id: id ?? 'nobody',
+    name: label,
+    detail,
+    icon,
     side: id === present && <CheckIcon aria-label={t.record.present} />,
     run: () => onPick(id),
   }))

@@ -25,7 +25,9 @@ export function BulkTags<Row extends { id: number }>({ kind, act, nameOf }: Prop
       // Undo skips records whose tags did not change.
       const changed = new Set<number>()
       return bulk({
-        ...{ kind, items, nameOf },
+        kind,
+        items,
+        nameOf,
         work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
         undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
         message: (n) =>

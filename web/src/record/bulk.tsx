@@ -23,7 +23,9 @@ function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Ou
     async (count, work) => {
       const stopping = new AbortController()
       const toast = (done: number) => ({
-        ...{ autoClose: false as const, withBorder: true, withCloseButton: false },
+        autoClose: false as const,
+        withBorder: true,
+        withCloseButton: false,
         icon: <Loader size={14} color="white" aria-hidden />,
         message: (
           <Group justify="space-between" wrap="nowrap">

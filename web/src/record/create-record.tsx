@@ -66,7 +66,9 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
       opened={opened}
       onClose={onClose}
       start={{
-        ...{ ...start, owner_id: user.id as string | null, tags: [] as string[] },
+        ...start,
+        owner_id: user.id as string | null,
+        tags: [] as string[],
         custom_fields: no_values,
       }}
       send={send}

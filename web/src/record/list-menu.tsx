@@ -67,14 +67,17 @@ export function ListMenu({ kind, query, grouped }: Props) {
   ]
   const groupings = grouped?.all.length
     ? [{ by: null, label: t.record.no_groups }, ...grouped.all].map(({ by, label }) => ({
-        ...{ id: `group-${by}`, label },
+        id: `group-${by}`,
+        label,
         is_current: (grouped.current?.by ?? null) === by,
         run: () => grouped.choose(by),
       }))
     : []
   useCommands(
     groupings.map(({ id, label, run }) => ({
-      ...{ id, run, group: 'lists' as const },
+      id,
+      run,
+      group: 'lists' as const,
       label: `${t.record.group_by}: ${label}`,
     })),
   )

@@ -63,13 +63,18 @@ export const textFilters = (labelOf: LabelOf, ...names: string[]): Filter[] =>
 
 /** A filter by codes. */
 export const choiceFilter = (name: string, label: string, names: Record<string, string>): Filter => ({
-  ...{ name, label, kind: 'choice' },
+  name,
+  label,
+  kind: 'choice',
   options: Object.entries(names).map(([value, label]) => ({ value, label })),
 })
 
 /** A filter by a time. `short` is the short name of its range. */
 export const timeFilter = (name: string, label: string, short: string, nullable = false): Filter => ({
-  ...{ name, label, nullable, kind: 'time' },
+  name,
+  label,
+  nullable,
+  kind: 'time',
   ends: endsOf(...new Set([short, name])),
 })
 

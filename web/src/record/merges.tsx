@@ -147,7 +147,9 @@ function OtherDialog({ kind, id, onClose }: { kind: MergedKind; id: number; onCl
   const current = text.trim() === asked
   const found = current ? (data?.filter((one) => one.id !== id) ?? []) : []
   const entries = found.map((one) => ({
-    ...{ id: String(one.id), name: one.name, detail: one.detail ?? null },
+    id: String(one.id),
+    name: one.name,
+    detail: one.detail ?? null,
     icon: <Initials name={one.name} square={!person} />,
     run: () => navigate({ to: mergeHref(path, [id, one.id]) }),
   }))

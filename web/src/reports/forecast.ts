@@ -29,20 +29,26 @@ function bucketsOf(
   return [
     {
       ...overdue,
-      ...{ key: 'overdue', label: reports.overdue, open: { expected_close_to: addDays(today, -1) } },
+      key: 'overdue',
+      label: reports.overdue,
+      open: { expected_close_to: addDays(today, -1) },
     },
     ...months.map((month) => {
       const [first, end] = [`${month.month}-01`, lastDayOf(month.month)]
       return {
         ...month,
-        ...{ key: month.month, label: formats.month(month.month), won: month },
+        key: month.month,
+        label: formats.month(month.month),
+        won: month,
         open: { expected_close_from: first > today ? first : today, expected_close_to: end },
         closed: { closed_at_from: first, closed_at_to: end },
       }
     }),
     {
       ...later,
-      ...{ key: 'later', label: reports.later, open: { expected_close_from: addDays(last, 1) } },
+      key: 'later',
+      label: reports.later,
+      open: { expected_close_from: addDays(last, 1) },
     },
     { ...undated, ...{ key: 'undated', label: reports.undated, open: { expected_close_date: 'null' } } },
   ]
@@ -122,7 +128,10 @@ export function forecastView(
   const open_buckets = buckets.filter(({ key }) => key >= report.today.slice(0, 7))
   const by_owner = report.owners
     .map(({ owner_id, won_count, won_value, ...sums }) => ({
-      ...{ key: String(owner_id), label: nameOf(owner_id), sums, won: { won_count, won_value } },
+      key: String(owner_id),
+      label: nameOf(owner_id),
+      sums,
+      won: { won_count, won_value },
       own: open_buckets.map((bucket) => bucket.owners.find((one) => one.owner_id === owner_id)),
       filter: { owner_id: owner_id ?? 'null' },
     }))

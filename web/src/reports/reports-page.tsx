@@ -79,8 +79,11 @@ export function ReportsPage() {
           value={kind}
           onChange={(report) =>
             change({
-              ...{ report: report === 'funnel' ? null : report, by: null },
-              ...{ period: null, from: null, to: null },
+              report: report === 'funnel' ? null : report,
+              by: null,
+              period: null,
+              from: null,
+              to: null,
             })
           }
           data={kinds.map((value) => ({ value, label: reports.names[value] }))}

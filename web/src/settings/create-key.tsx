@@ -37,7 +37,10 @@ export function CreateKey({ opened, onClose }: { opened: boolean; onClose: () =>
         onClose={onClose}
         action={t.settings.create_key}
         start={{
-          ...{ name: '', reach: 'all', scopes: [] as string[], term: 'never' as Term },
+          name: '',
+          reach: 'all',
+          scopes: [] as string[],
+          term: 'never' as Term,
           expires_at: null as string | null,
         }}
         // Without a date the key would never expire.

@@ -138,7 +138,9 @@ function useColumns(): Column<Row>[] {
   const paused = new Set(webhooks?.filter((one) => one.status === 'paused').map(({ id }) => id))
   return [
     {
-      ...{ id: 'created_at', label: t.settings.time, unnamed: true },
+      id: 'created_at',
+      label: t.settings.time,
+      unnamed: true,
       cell: ({ created_at }) => (
         <time dateTime={created_at} title={formats.exact(created_at)} className="numbers">
           {timeOf(created_at)}
@@ -146,11 +148,14 @@ function useColumns(): Column<Row>[] {
       ),
     },
     {
-      ...{ id: 'event', label: t.settings.event, phone: true },
+      id: 'event',
+      label: t.settings.event,
+      phone: true,
       cell: ({ event }) => <code className="event-name">{event}</code>,
     },
     {
-      ...{ id: 'webhook', label: t.settings.webhook },
+      id: 'webhook',
+      label: t.settings.webhook,
       cell: ({ webhook_id }) =>
         names.get(webhook_id) ??
         (webhooks && (
@@ -158,20 +163,28 @@ function useColumns(): Column<Row>[] {
         )),
     },
     {
-      ...{ id: 'status', label: t.fields.status, phone: true },
+      id: 'status',
+      label: t.fields.status,
+      phone: true,
       cell: (row) => <DeliveryStatus status={row.status} failure={failureOf(row, t)} />,
     },
     {
-      ...{ id: 'attempts', label: t.settings.attempts, number: true },
+      id: 'attempts',
+      label: t.settings.attempts,
+      number: true,
       cell: ({ attempt_count }) => formats.number(attempt_count),
     },
     {
-      ...{ id: 'duration', label: t.settings.duration, number: true },
+      id: 'duration',
+      label: t.settings.duration,
+      number: true,
       cell: ({ last_duration_ms }) =>
         typeof last_duration_ms === 'number' && t.settings.ms({ n: last_duration_ms }),
     },
     {
-      ...{ id: 'next', label: t.settings.next_attempt, number: true },
+      id: 'next',
+      label: t.settings.next_attempt,
+      number: true,
       cell: ({ next_attempt_at, status, webhook_id }) => {
         if (status !== 'pending') return null
         if (paused.has(webhook_id)) return <span className="soft">{t.settings.when_resumed}</span>

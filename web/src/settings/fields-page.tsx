@@ -66,7 +66,8 @@ export function FieldsPage() {
       }
       actions={writes && <Button onClick={create}>{t.definitions.create}</Button>}
       api={{
-        ...{ method: 'POST', path: '/custom-fields' },
+        method: 'POST',
+        path: '/custom-fields',
         body: { resource, key: 'customer_no', type: 'text', unique: true },
       }}
     >

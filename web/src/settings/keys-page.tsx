@@ -65,14 +65,16 @@ function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
   return [
     { id: 'name', label: t.fields.name, cell: ({ name }) => name },
     {
-      ...{ id: 'scopes', label: t.settings.scopes },
+      id: 'scopes',
+      label: t.settings.scopes,
       cell: ({ scopes }) => {
         const names = scopes ? scopeNames(scopes, t) : [t.settings.everything]
         return <span title={names.join(', ')}>{names.join(', ')}</span>
       },
     },
     {
-      ...{ id: 'made_by', label: t.settings.made_by },
+      id: 'made_by',
+      label: t.settings.made_by,
       cell: ({ made_by }) => (made_by ? whoOf(made_by, t) : t.record.actors.command_line),
     },
     {
@@ -86,14 +88,18 @@ function useColumns(onRevoke: ((key: Key) => void) | null): Column<Key>[] {
       cell: ({ last_used_at }) => <Ago at={last_used_at} />,
     },
     {
-      ...{ id: 'expires_at', label: t.fields.expires_at },
+      id: 'expires_at',
+      label: t.fields.expires_at,
       cell: ({ expires_at }) => expires_at && formats.day(expires_at),
     },
     { id: 'status', label: t.fields.status, phone: true, cell: (key) => <KeyStatus {...key} /> },
     ...(onRevoke
       ? [
           {
-            ...{ id: 'revoke', label: t.app.actions, phone: true, number: true },
+            id: 'revoke',
+            label: t.app.actions,
+            phone: true,
+            number: true,
             cell: (key: Key) =>
               !key.revoked_at && (
                 <Button

@@ -95,7 +95,8 @@ export function MembersPage() {
       count={page.meta?.total}
       actions={writes && <Button onClick={() => setInviting(true)}>{t.settings.invite}</Button>}
       api={{
-        ...{ method: 'POST', path: '/invitations' },
+        method: 'POST',
+        path: '/invitations',
         body: { email: 'ada@example.com', role: 'member' },
       }}
     >
@@ -164,7 +165,8 @@ function useColumns(changing: Changing | null): Column<Member>[] {
   const given = roles.filter((role) => role !== 'owner' || own_role === 'owner')
   return [
     {
-      ...{ id: 'name', label: t.fields.name },
+      id: 'name',
+      label: t.fields.name,
       cell: ({ id, name }) => (
         <Group gap="sm" wrap="nowrap">
           <Initials name={name} />
@@ -177,7 +179,9 @@ function useColumns(changing: Changing | null): Column<Member>[] {
     },
     { id: 'email', label: t.fields.email, cell: ({ email }) => email },
     {
-      ...{ id: 'role', label: t.fields.role, phone: true },
+      id: 'role',
+      label: t.fields.role,
+      phone: true,
       cell: (member) =>
         changing && mine(member) ? (
           <Select
@@ -196,7 +200,10 @@ function useColumns(changing: Changing | null): Column<Member>[] {
     ...(changing
       ? [
           {
-            ...{ id: 'remove', label: t.app.actions, phone: true, number: true },
+            id: 'remove',
+            label: t.app.actions,
+            phone: true,
+            number: true,
             cell: (member: Member) =>
               mine(member) && (
                 <ActionIcon

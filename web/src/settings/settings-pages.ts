@@ -70,7 +70,10 @@ export function useSettingsPages() {
         .filter(({ scope }) => !scope || may(scope))
         .map(
           ({ name, to, icon }): SettingsEntry => ({
-            ...{ name, to, icon, away: name === 'docs' },
+            name,
+            to,
+            icon,
+            away: name === 'docs',
             ...t.settings.pages[name],
           }),
         ),

@@ -25,8 +25,16 @@ type Body = Schemas['WebhookUpdate']
 export const nested_fields = ['headers', 'conditions', 'events', 'retry_delays']
 
 export const new_webhook: WebhookValues = {
-  ...{ name: '', url: '', events: ['*'], headers: [], conditions: [] },
-  ...{ retry_delays: null, timeout_ms: null, max_per_second: null, ordered: false, format: 'envelope' },
+  name: '',
+  url: '',
+  events: ['*'],
+  headers: [],
+  conditions: [],
+  retry_delays: null,
+  timeout_ms: null,
+  max_per_second: null,
+  ordered: false,
+  format: 'envelope',
 }
 
 // The service shows it in place of a value, and takes it as "the stored value".
@@ -36,7 +44,11 @@ const hidden = '***'
 export function valuesOf(webhook: Webhook): WebhookValues {
   const { name, url, events, headers, conditions, retry_delays, timeout_ms, max_per_second } = webhook
   return {
-    ...{ name: name ?? '', url, retry_delays, timeout_ms, max_per_second },
+    name: name ?? '',
+    url,
+    retry_delays,
+    timeout_ms,
+    max_per_second,
     events: events as Subscribed[],
     headers: Object.keys(headers ?? {}).map((name) => ({ name, value: '', kept: true })),
     conditions: (conditions ?? []) as Condition[],

@@ -23,7 +23,9 @@ export function WebhooksPage() {
   const columns: Column<Schemas['Webhook']>[] = [
     { id: 'name', label: t.fields.name, cell: webhookName },
     {
-      ...{ id: 'status', label: t.fields.status, phone: true },
+      id: 'status',
+      label: t.fields.status,
+      phone: true,
       cell: (webhook) => (
         <>
           <WebhookStatus status={webhook.status} /> <WebhookFailure webhook={webhook} />
@@ -32,7 +34,9 @@ export function WebhooksPage() {
     },
     { id: 'url', label: t.settings.url, cell: ({ url }) => url },
     {
-      ...{ id: 'events', label: t.fields.events, number: true },
+      id: 'events',
+      label: t.fields.events,
+      number: true,
       cell: ({ events }) =>
         events.includes('*') ? t.settings.every_event : formats.number(eventsOf(events).length),
     },

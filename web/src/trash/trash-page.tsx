@@ -83,11 +83,15 @@ export function TrashPage() {
     },
     { id: 'kind', label: t.trash.kind, cell: ({ kind }) => names[kind], width: 130, phone: false },
     {
-      ...{ id: 'deleted', label: t.fields.deleted_at, width: 130 },
+      id: 'deleted',
+      label: t.fields.deleted_at,
+      width: 130,
       cell: ({ deleted_at }) => <Ago at={deleted_at} />,
     },
     {
-      ...{ id: 'gone', label: t.trash.gone_in, width: 120 },
+      id: 'gone',
+      label: t.trash.gone_in,
+      width: 120,
       cell: ({ removed_at }) => (
         <time dateTime={removed_at}>
           {t.trash.days_left({ n: Math.max(0, Math.ceil((Date.parse(removed_at) - Date.now()) / day_ms)) })}
@@ -95,7 +99,10 @@ export function TrashPage() {
       ),
     },
     {
-      ...{ id: 'actions', label: t.app.actions, phone: true, number: true },
+      id: 'actions',
+      label: t.app.actions,
+      phone: true,
+      number: true,
       cell: (row) => (
         <Actions
           row={row}

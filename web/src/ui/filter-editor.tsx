@@ -71,8 +71,13 @@ function Operator({ filter, op, onChange }: OperatorProps) {
   const amount = filter.kind === 'number'
   const last = filter.kind === 'moment' ? until : before
   const words: Record<FilterOp, string> = {
-    ...{ is: filter.word ?? is, not, empty, filled, between },
-    ...{ from: amount ? at_least : from, to: amount ? at_most : last },
+    is: filter.word ?? is,
+    not,
+    empty,
+    filled,
+    between,
+    from: amount ? at_least : from,
+    to: amount ? at_most : last,
   }
   const ops = opsOf(filter)
   const all = ops.includes(op) ? ops : [op, ...ops]

@@ -138,7 +138,9 @@ function FieldDialog({ filters, custom, onPick, onClose }: DialogProps) {
   const [text, setText] = useState('')
   const key = text.trim()
   const entryOf = (filter: Filter) => ({
-    ...{ id: filter.name, name: filter.label, run: () => onPick(filter) },
+    id: filter.name,
+    name: filter.label,
+    run: () => onPick(filter),
     icon: (
       <span className="palette-icon">
         <FilterIcon />

@@ -68,13 +68,23 @@ export function useListPage<Row extends Identified>(
     setSelected(new Set())
   }
   return {
-    ...{ rows, groups, meta, error, refetch, setPage, selected, setSelected, chosen, old: isPlaceholderData },
+    rows,
+    groups,
+    meta,
+    error,
+    refetch,
+    setPage,
+    selected,
+    setSelected,
+    chosen,
+    old: isPlaceholderData,
     clear,
     /** Selects all rows that match, when those of the page are selected and there are more; else null. */
     more:
       whole_list && page_is_selected && total > chosen.length && chosen.length < most_selected
         ? {
-            ...{ total, count: whole.count },
+            total,
+            count: whole.count,
             async select() {
               const found = await whole.readAll()
               if (found) setSelected(new Set(found.map(({ id }) => id)))

@@ -26,8 +26,17 @@ const weekdays = [
   ['sunday', 'sonntag'],
 ]
 const near: Record<string, number> = {
-  ...{ 'day before yesterday': -2, vorgestern: -2, yesterday: -1, gestern: -1, today: 0, heute: 0 },
-  ...{ tomorrow: 1, morgen: 1, 'day after tomorrow': 2, ubermorgen: 2, uebermorgen: 2 },
+  'day before yesterday': -2,
+  vorgestern: -2,
+  yesterday: -1,
+  gestern: -1,
+  today: 0,
+  heute: 0,
+  tomorrow: 1,
+  morgen: 1,
+  'day after tomorrow': 2,
+  ubermorgen: 2,
+  uebermorgen: 2,
 }
 const steps = [
   { words: /^(d|days?|t|tage?n?)$/, days: 1 },

@@ -160,11 +160,19 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
   const { keys } = t.app
   useCommands([
     {
-      ...{ ...by_key, id: 'next-row', label: keys.next_row, keys: 'j', also: 'ArrowDown' },
+      ...by_key,
+      id: 'next-row',
+      label: keys.next_row,
+      keys: 'j',
+      also: 'ArrowDown',
       run: () => go(1),
     },
     {
-      ...{ ...by_key, id: 'previous-row', label: keys.previous_row, keys: 'k', also: 'ArrowUp' },
+      ...by_key,
+      id: 'previous-row',
+      label: keys.previous_row,
+      keys: 'k',
+      also: 'ArrowUp',
       run: () => go(-1),
     },
   ])
