@@ -27,8 +27,6 @@ export type Answer = (
   set_cookie?: string
   /** In place of 200, or of 201 with a location. */
   status?: number
-  /** A dry run: the answer is sent, and the transaction is rolled back. */
-  undo?: boolean
 }
 
 type Reply = { status: number; headers: Record<string, string>; body: object | string }
@@ -45,6 +43,8 @@ type Steps<Made> = {
 
 type Options = {
   large?: boolean
+  /** The answer is sent, and the transaction is rolled back. An Idempotency-Key has no effect (decision 0043). */
+  dry_run?: boolean
   /** How the write may share a transaction with concurrent ones. */
   sharing?: Sharing
 }
@@ -75,8 +75,9 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
   const runWrite = createWriteGroups(db)
 
   const write = async (...[request, reply, work, options = {}]: Parameters<Writer>): Promise<never> => {
-    const idempotency = idempotencyOf(request, clock)
     const { large = false, sharing } = options
+    const dry_run = options.dry_run || extraOf(request).dry_run
+    const idempotency = dry_run ? null : idempotencyOf(request, clock)
     const span = tracer?.start('internal', traceparentOf(request.headers))
     const sent = await runWrite(
       async (tx) => {
@@ -86,9 +87,9 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
         const problems = bodyProblems(request.body)
         const answer = await work(tx, context, problems)
         if (problems.length) throw invalid(problems)
-        if (answer.undo || extraOf(request).dry_run)
-          throw new Undone(await conclude(tx, reply, answer, null, seal))
-        return conclude(tx, reply, answer, idempotency, seal)
+        const sent = await conclude(tx, reply, answer, idempotency, seal)
+        if (dry_run) throw new Undone(sent)
+        return sent
       },
       { large, sharing: sharing && sharedBy(request, sharing, idempotency) },
     ).catch((error) => {

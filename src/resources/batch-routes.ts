@@ -133,21 +133,21 @@ export function batchRoute(app: App, service: Service, room: Room): void {
     const { atomic, items: sent } = request.body as Sent
     // A body with another form is refused below.
     const items: unknown[] = Array.isArray(sent) ? sent : []
-    const undo = request.query.dry_run === 'true'
+    const dry_run = request.query.dry_run === 'true'
     return service.write(
       request,
       reply,
       async (tx, context, problems) => {
         refuse(problems)
         const outcomes = await runBatch(tx, context, writes, items, { atomic, views: false })
-        return { body: answerOf(outcomes, undo), undo }
+        return { body: answerOf(outcomes, dry_run) }
       },
-      { large: items.length >= large_from },
+      { large: items.length >= large_from, dry_run },
     )
   })
 }
 
-function answerOf(outcomes: readonly Outcome[], undo: boolean) {
+function answerOf(outcomes: readonly Outcome[], dry_run: boolean) {
   const meta = Object.fromEntries(counters.map((name) => [name, 0]))
   // Each item may have a thousand problems. All of them together would exceed an answer.
   let shown = 0
@@ -160,8 +160,8 @@ function answerOf(outcomes: readonly Outcome[], undo: boolean) {
       index,
       op,
       status,
-      id: undo && status === 'created' ? null : id,
-      etag: undo && status !== 'unchanged' ? null : etag,
+      id: dry_run && status === 'created' ? null : id,
+      etag: dry_run && status !== 'unchanged' ? null : etag,
       error: error ? { ...rest, ...(listed && { fields: listed }) } : null,
     }
   })
