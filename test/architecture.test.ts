@@ -258,7 +258,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'web/open', may: 'web/(build|files)', packages: '' },
   {
     files: 'web/routes',
-    may: 'errors|http/server|resources/(resource|derived)|web/files',
+    may: 'errors|http/(compression|server)|resources/(resource|derived)|web/files',
     packages: 'node:(crypto|path)',
   },
 

@@ -16,6 +16,7 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import { boundAnswers } from './answers.ts'
 import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
+import { compressForPeople } from './compression.ts'
 import {
   cutStalledReaders,
   discardRest,
@@ -104,6 +105,7 @@ export function createServer(
   app.setValidatorCompiler(validatorCompiler as never)
   parseBodies(app as never)
   boundAnswers(app, max_bytes_at_once)
+  compressForPeople(app)
   const refuseUnknown = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
     spans?.route(request)

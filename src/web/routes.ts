@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
+import { acceptsCoding } from '../http/compression.ts'
 import type { App } from '../http/server.ts'
 import { appSegment } from '../resources/derived.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -50,13 +51,6 @@ const codings = [
   { name: 'gzip', extension: '.gz' },
 ]
 
-/** Whether a caller accepts a coding by its name (RFC 9110, 12.5.3). */
-const accepts = (header: string | string[] | undefined, name: string): boolean =>
-  String(header ?? '')
-    .split(',')
-    .map((part) => part.replaceAll(' ', '').toLowerCase())
-    .some((part) => part.split(';')[0] === name && !/;q=0(\.0*)?$/.test(part))
-
 /** Serves the assets, whose names change with their content. All answers share the bytes of a file. */
 function assetRoute(app: App, { names, read }: WebFiles) {
   const known = new Set(names)
@@ -73,7 +67,7 @@ function assetRoute(app: App, { names, read }: WebFiles) {
       const name = `assets/${params.file}`
       if (!known.has(name)) return reply.callNotFound()
       const coding = codings.find(
-        (each) => known.has(name + each.extension) && accepts(headers['accept-encoding'], each.name),
+        (each) => known.has(name + each.extension) && acceptsCoding(headers['accept-encoding'], each.name),
       )
       const etag = `"${params.file}${coding?.extension ?? ''}"`
       reply.headers({
