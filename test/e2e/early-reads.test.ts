@@ -62,7 +62,7 @@ test('a record that changes before the app runs is shown with the change', async
   assert.equal((await answered).status(), 200)
   await call('PUT', `/contacts/${made.body.data.id}`, { first_name: 'After' })
   await until(
-    () => page.evaluate<number>('window.early.size'),
+    () => page.evaluate<number>('window.early.answers.size'),
     (size) => size === 0,
   )
   release()
@@ -80,6 +80,32 @@ test('another person in the same browser does not get the requests of the one be
   assert.equal((await answered).status(), 412)
   release()
   await row(page, 'Early Bird').waitFor()
+})
+
+test('early answers are dropped if the session is another person by the time that it is answered', async (t) => {
+  const page = await openContacts(t)
+  const next = await joinAs(web.rapport, 'later@example.test', 'member')
+  const [name = '', value = ''] = (next.split(';')[0] as string).split('=')
+  const asked: string[] = []
+  page.on(
+    'request',
+    (request) => isList(request.url()) && asked.push(request.headers()['rapport-place'] ?? ''),
+  )
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/\/api\/v1\/session$/, async (route) => {
+    await released
+    await route.fulfill({ response: await page.request.get(`${web.rapport.url}/api/v1/session`) })
+  })
+  const releaseScript = await holdScript(page)
+  const answered = page.waitForResponse((response) => isList(response.url()))
+  await page.reload({ waitUntil: 'commit' })
+  assert.equal((await answered).status(), 200)
+  await page.context().addCookies([{ name, value, url: web.rapport.url }])
+  releaseScript()
+  release()
+  await row(page, 'Early Bird').waitFor()
+  // The early request was the owner's.
+  assert.equal(new Set(asked).size, 2)
 })
 
 test('after sign-out, this browser has forgotten the requests', async (t) => {

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import { sendRead } from './early-reads.ts'
+import { dropEarlyReads, sendRead } from './early-reads.ts'
 import { type Place, placeOf } from './place.ts'
 import { Problem } from './problem.ts'
 import type { components, paths } from './schema'
@@ -55,6 +55,7 @@ async function sendWithKey(request: Request): Promise<Response> {
   // The session reports its own place.
   if (place && !request.url.endsWith('/session')) request.headers.set('rapport-place', place)
   if (request.method === 'GET') return sendRead(request)
+  dropEarlyReads()
   if (request.method !== 'POST') return window.fetch(request)
   const asked = `${request.url}\n${await request.clone().text()}`
   const key = unanswered.get(asked) ?? newKey()
@@ -68,6 +69,7 @@ async function sendWithKey(request: Request): Promise<Response> {
 
 /** The headers of a POST that does not go through the client. Call `answered` with the status of the answer. */
 export function uploadHeaders(asked: string) {
+  dropEarlyReads()
   const key = unanswered.get(asked) ?? newKey()
   unanswered.set(asked, key)
   return {

@@ -6,14 +6,17 @@ import { type Place, placeOf } from './place.ts'
 const stored = 'rapport-reads'
 const max_pages = 30
 const max_reads = 20
+// An early answer is used only so long after the page was opened.
+const early_ms = 30_000
 // A time this near is the time of the request.
 const now_ms = 60_000
 
 type Reads = { place: string; pages: Record<string, string[]> }
 
-const page = window as { early?: Map<string, Promise<Response>> }
+type Early = { place: string; answers: Map<string, Promise<Response>> }
+const page = window as { early?: Early }
 // The requests begin when the stream of changes is open. If they have not begun, the app sends its own.
-const early = page.early?.size ? page.early : undefined
+const early = page.early?.answers.size ? page.early : undefined
 page.early = undefined
 
 const { pathname, search } = window.location
@@ -27,27 +30,31 @@ function templateOf(url: string): string {
   )
 }
 
-/** Sends a GET, unless index.html has sent it already. An error or a lost answer is asked for again. */
+/**
+ * Sends a GET, unless index.html has sent it already for the same place. An error or a lost answer is asked for again.
+ */
 export async function sendRead(request: Request): Promise<Response> {
   const template = templateOf(request.url)
-  if (asked && window.location.pathname === pathname) asked.push(template)
-  const sent = early?.get(template)
-  early?.delete(template)
-  const answer = await sent?.catch(() => null)
+  if (asked && asked.length < max_reads && window.location.pathname === pathname) asked.push(template)
+  const sent = early?.answers.get(template)
+  early?.answers.delete(template)
+  // The session may have changed between the early requests and its own answer.
+  const is_own = early?.place === request.headers.get('rapport-place') && performance.now() < early_ms
+  const answer = is_own ? await sent?.catch(() => null) : null
   return answer?.ok ? answer : window.fetch(request)
 }
 
-/** Has the data read again that was read early. */
-export const dropEarlyReads = (): void => early?.clear()
+/** Drops the early answers: the data may have changed since. */
+export const dropEarlyReads = (): void => early?.answers.clear()
 
 /** Remembers the requests of the first page for its next visit. Later ones are not early. */
 export function keepReads(session: Place): void {
-  const reads = [...new Set(asked)].slice(0, max_reads)
+  const reads = [...new Set(asked)]
   asked = null
   dropEarlyReads()
   const place = placeOf(session)
   try {
-    const before: Reads | null = JSON.parse(localStorage.getItem(stored) ?? 'null')
+    const before = keptReads()
     const others = before?.place === place ? Object.entries(before.pages) : []
     const key = pathname + search
     const pages = [...others.filter(([path]) => path !== key), [key, reads] as const].slice(-max_pages)
@@ -57,5 +64,13 @@ export function keepReads(session: Place): void {
   }
 }
 
-/** Forgets them: addresses may have personal data. */
+function keptReads(): Reads | null {
+  try {
+    return JSON.parse(localStorage.getItem(stored) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+/** Forgets the requests of all pages: addresses may have personal data. */
 export const forgetReads = (): void => localStorage.removeItem(stored)
