@@ -33,8 +33,8 @@ export type ImportForm = {
   split_name?: readonly [string, string]
   /** Fields that only an existing record takes: the import changes the new record. */
   after_create?: readonly string[]
-  /** Fields that a row does not set, although they show another value after it. An undo leaves them alone. */
-  followed?(before: object, row: object): readonly string[]
+  /** Fields whose value follows from others if a row does not set it. An undo leaves such a value alone. */
+  followed?(before: object): readonly string[]
 }
 
 /** A resource with the reads of its records and its endpoints. */

@@ -56,7 +56,8 @@ export async function keepChanges(
   }
   const written = batch ? writtenFields(batch.update) : []
   for (const { id, before, after, row } of changed) {
-    const followed = (before && form?.followed?.(before, row)) ?? []
+    const sets = (name: string) => setsField(row as Fields, name, before as Fields | null)
+    const followed = (before && form?.followed?.(before).filter((name) => !sets(name))) ?? []
     const undo = before && earlierValues(written, followed, before as Fields, after as Fields)
     const { updated_at } = after as Dated
     const earlier = kept.get(id as number)
@@ -64,7 +65,7 @@ export async function keepChanges(
     else {
       const is_untouched = (before as Dated | null)?.updated_at === earlier.changed_at
       const changed_at = is_untouched ? updated_at : earlier.changed_at
-      kept.set(id as number, { before: merged(earlier.before, undo, row), changed_at })
+      kept.set(id as number, { before: merged(earlier.before, undo, sets), changed_at })
     }
   }
   const all = [...new Set(changed.map(({ id }) => id as number))].map((record_id) => ({
@@ -77,6 +78,10 @@ export async function keepChanges(
   }))
   defer(tx, add(tx, all))
 }
+
+/** Whether a row sets a field. A value that the record shows already may have been read from it, as in a PUT. */
+const setsField = (row: Fields, name: string, before: Fields | null): boolean =>
+  name in row && row[name] !== before?.[name]
 
 function writtenFields(update: TSchema): string[] {
   const { properties } = update as { properties?: Record<string, { readOnly?: boolean }> }
@@ -112,13 +117,17 @@ function earlierValues(
 }
 
 /** The first values of a record that an import changed twice; null for one that it made. */
-function merged(first: string | null, second: Earlier | null, row: object): string | null {
+function merged(
+  first: string | null,
+  second: Earlier | null,
+  sets: (name: string) => boolean,
+): string | null {
   if (first === null) return null
   const earlier: Earlier = JSON.parse(first)
   const body: Earlier = { ...second, ...earlier }
   // The second row may set a field that had followed from others until then.
   for (const [name, value] of Object.entries(earlier.$followed ?? {}))
-    if (name in row) body[name] = earlier[name] ?? value
+    if (sets(name)) body[name] = earlier[name] ?? value
     else if (!(name in earlier)) delete body[name]
   if (second?.custom_fields && earlier.custom_fields)
     body.custom_fields = { ...(second.custom_fields as Fields), ...(earlier.custom_fields as Fields) }

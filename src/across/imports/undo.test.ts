@@ -91,8 +91,8 @@ test('undo leaves a record that an import made and others were merged into', asy
 })
 
 test('undo of another stage leaves the default probability a default, and puts back that of a closed deal', async () => {
-  const [open, own, lost, twice, thrice] = await Promise.all(
-    [{}, { probability: 33 }, {}, { probability: 70 }, { probability: 80 }].map((more, n) =>
+  const [open, own, lost, twice, thrice, read] = await Promise.all(
+    [{}, { probability: 33 }, {}, { probability: 70 }, { probability: 80 }, {}].map((more, n) =>
       data('POST', 'deals', { name: `Default ${n}`, ...more }),
     ),
   )
@@ -105,18 +105,28 @@ test('undo of another stage leaves the default probability a default, and puts b
     'Default 3,demo,',
   ]
   rows.push('Default 4,won,', 'Default 4,demo,', 'Default 4,demo,5')
+  // With the probability that was read, as in a file that was exported.
+  rows.push('Default 5,demo,10')
   const query = { resource: 'deals', on_match: 'update', match: 'name' }
   const { id } = await importFile(rapport, query, ['name,stage,probability', ...rows].join('\n'))
-  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 5, left: [] })
+  assert.deepEqual(await data('POST', `imports/${id}/undo`), { restored: 6, left: [] })
   const shown = async () => {
     const deals = await Promise.all(
-      [open, own, lost, twice, thrice].map((deal) => data('GET', `deals/${deal.id}`)),
+      [open, own, lost, twice, thrice, read].map((deal) => data('GET', `deals/${deal.id}`)),
     )
     return deals.map(({ stage, probability }) => `${stage} ${probability}`)
   }
-  assert.deepEqual(await shown(), ['new_lead 10', 'new_lead 33', 'lost 5', 'new_lead 70', 'new_lead 80'])
-  for (const deal of [open, own, twice]) await data('PUT', `deals/${deal.id}`, { stage: 'proposal' })
-  assert.deepEqual(await shown(), ['proposal 60', 'proposal 33', 'lost 5', 'proposal 70', 'new_lead 80'])
+  const before = ['new_lead 10', 'new_lead 33', 'lost 5', 'new_lead 70', 'new_lead 80', 'new_lead 10']
+  assert.deepEqual(await shown(), before)
+  for (const deal of [open, own, twice, read]) await data('PUT', `deals/${deal.id}`, { stage: 'proposal' })
+  assert.deepEqual(await shown(), [
+    'proposal 60',
+    'proposal 33',
+    'lost 5',
+    'proposal 70',
+    'new_lead 80',
+    'proposal 60',
+  ])
 })
 
 test('undo gives unique values back that the import moved from record to record', async () => {

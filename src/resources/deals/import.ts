@@ -16,6 +16,5 @@ export const deal_import: ImportForm = {
   after_create: ['lost_reason'],
   // The default follows the stage. Sent back by an undo, it would become the deal's own probability. A closed deal loses its
   // own one when it is reopened.
-  followed: (before, row) =>
-    (before as { status: string }).status === 'open' && !('probability' in row) ? ['probability'] : [],
+  followed: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),
 }
