@@ -149,13 +149,17 @@ test('a file may have line ends of several systems', async () => {
 
 test('a far too long line of JSON has a problem, and the next one is read', async () => {
   const long = `{"a":"${'x'.repeat(max_row_characters * 3)}"}`
-  const rows = await rowsOf(`{"a":1}\n${long}\n{"a":2}`, { format: 'ndjson', encoding: 'utf-8' }, 32_768)
+  // Its first part is blank.
+  const indented = `${' '.repeat(max_row_characters * 2)}{"a":3}`
+  const text = `{"a":1}\n${long}\n{"a":2}\n${indented}`
+  const rows = await rowsOf(text, { format: 'ndjson', encoding: 'utf-8' }, 32_768)
   assert.deepEqual(
     rows.map(({ number, problem, values }) => [number, problem?.code ?? values]),
     [
       [1, [1]],
       [2, 'row_too_long'],
       [3, [2]],
+      [4, 'row_too_long'],
     ],
   )
 })

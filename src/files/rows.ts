@@ -139,7 +139,8 @@ async function* readLines(
   const rowsOf = (lines: readonly string[]) =>
     lines.flatMap((line) => {
       number++
-      return line.trim() ? [lineOf(number, line, max_characters)] : []
+      const is_blank = line.length <= max_characters && !line.trim()
+      return is_blank ? [] : [lineOf(number, line, max_characters)]
     })
   for await (const text of texts) {
     const lines = (rest + text).split('\n')
