@@ -2,7 +2,7 @@ import { constants, gzip } from 'node:zlib'
 import type { App } from './server.ts'
 
 // A smaller answer fits into one or two packets as it is.
-const least_bytes = 2048
+const min_bytes = 2048
 
 /** Whether a caller accepts a coding by its name (RFC 9110, 12.5.3). */
 export const acceptsCoding = (header: string | string[] | undefined, name: string): boolean =>
@@ -12,20 +12,20 @@ export const acceptsCoding = (header: string | string[] | undefined, name: strin
     .some((part) => part.split(';')[0] === name && !/;q=0(\.0*)?$/.test(part))
 
 /**
- * Compresses what people's browsers read, often over a slow line. Programs get answers as they are: compression takes longer than a local
- * network. An answer with an ETag stays as it is, too: the tag names its bytes. No other site learns lengths (BREACH): the cookie of
- * a session is SameSite=Strict.
+ * Compresses answers to people's browsers, which often have slow lines. Programs get plain answers: compression takes longer than a
+ * local network. An answer with an ETag stays plain, because the tag names its bytes. Another site cannot measure answers (BREACH):
+ * browsers send the session's cookie to pages of the same site only.
  */
 export function compressForPeople(app: App): void {
   app.addHook('onSend', ({ method, access, headers }, reply, payload, done) => {
     const is_text = typeof payload === 'string' || Buffer.isBuffer(payload)
-    if (!is_text || payload.length < least_bytes) return done(null, payload)
+    if (!is_text || payload.length < min_bytes) return done(null, payload)
     const is_read = method === 'GET' && access?.actor.kind === 'person' && !reply.hasHeader('etag')
     if (!is_read || reply.hasHeader('content-encoding')) return done(null, payload)
     const vary = reply.getHeader('vary')
     reply.header('vary', vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding')
     if (!acceptsCoding(headers['accept-encoding'], 'gzip')) return done(null, payload)
-    // A thread of its own compresses.
+    // Another thread compresses.
     gzip(payload, { level: constants.Z_BEST_SPEED }, (error, bytes) => {
       if (error) return done(error as never)
       reply.header('content-encoding', 'gzip')

@@ -16,7 +16,7 @@ async function startLarge(t: TestContext, { write_ms = 30_000, max_bytes_at_once
   // Replaces the gate: sets the caller.
   app.addHook('onRequest', async (request) => {
     const { caller } = request.headers
-    if (caller) Object.assign(request, { access: { id: caller } })
+    if (caller) Object.assign(request, { access: { id: caller, actor: { kind: 'key' } } })
   })
   const text = 'x'.repeat(8 * mebibyte - 100)
   const at_work = { now: 0, most: 0, all: 0 }

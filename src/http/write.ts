@@ -91,7 +91,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
         if (dry_run) throw new Undone(sent)
         return sent
       },
-      { large, sharing: sharing && sharedBy(request, sharing, idempotency) },
+      { large, sharing: sharing && !dry_run ? sharedBy(request, sharing, idempotency) : null },
     ).catch((error) => {
       if (error instanceof Undone) return error.reply
       // Not the message: it may quote data.
@@ -149,7 +149,7 @@ function sharedBy(
   sharing: Sharing,
   idempotency: Idempotency | null,
 ): Sharing | null {
-  if (extraOf(request).dry_run || bodyProblems(request.body).length) return null
+  if (bodyProblems(request.body).length) return null
   if (!idempotency) return sharing
   const { key_id, path, idempotency_key } = idempotency
   return { ...sharing, records: [...sharing.records, `${key_id} ${path} ${idempotency_key}`] }

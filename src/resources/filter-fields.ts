@@ -33,7 +33,9 @@ const ranged_kinds: readonly FilterKind[] = ['number', 'integer', 'day', 'time']
 function once<T extends object>(make: (resource: Resource) => T): (resource: Resource) => T {
   const made = new WeakMap<Resource, T>()
   return (resource) => {
-    const value = made.get(resource) ?? make(resource)
+    const known = made.get(resource)
+    if (known) return known
+    const value = make(resource)
     made.set(resource, value)
     return value
   }
