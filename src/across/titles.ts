@@ -27,7 +27,7 @@ export async function titlesOf(
 /** The titles of kinds that are no resources. */
 const others: Partial<Record<string, RawBuilder<string>>> = {
   webhooks: sql`coalesce(name, url)`,
-  imports: sql`coalesce(file_name, '')`,
+  imports: sql`nullif(file_name, '')`,
   api_keys: sql`name`,
 }
 
