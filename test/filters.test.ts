@@ -426,4 +426,6 @@ test('many tags and long values of a custom field are found and left out togethe
     16,
   )
   assert.equal(await total('custom_fields[n]', ['3', '4', '5.0']), 3)
+  // The number 5 in a form that JSON does not have.
+  assert.equal(await total('custom_fields[n]', ['0x5']), 0)
 })

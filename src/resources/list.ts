@@ -376,6 +376,6 @@ function groupsOf(values: readonly (string | number)[]): string[][] {
 
 /** The texts that equal a value: `5` also matches the number 5.0. */
 function formsOf(text: string): string[] {
-  const number = text === '' ? Number.NaN : Number(text)
+  const number = decimal.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(number) ? [...new Set([text, valueText(number)])] : [text]
 }
