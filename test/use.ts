@@ -2,12 +2,12 @@ import { after, before } from 'node:test'
 
 type Shared = { close(): unknown }
 
-// What the present file shares. A process of the suite runs one file after the other.
+// Closes the fixtures of the current test file. A worker runs one file at a time.
 const shared: (() => Promise<void>)[] = []
 
 /**
- * What the tests of a file share. It starts before the first test and closes after the last one; what was used last closes first. Call it
- * at the top of a file. Tests and hooks use it as if it were what `start` resolves to.
+ * Starts a fixture before the first test of a file, and closes it after the last test. Fixtures close in reverse order. Call it at
+ * the top of a file. Tests and hooks use the result like the value that `start` resolves to.
  */
 export function use<T extends Shared>(start: () => Promise<T>): T {
   let started: T | undefined

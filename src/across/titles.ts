@@ -24,7 +24,7 @@ export async function titlesOf(
   return (kind, id) => titles.get(`${kind} ${id}`) ?? null
 }
 
-/** The titles of kinds that are no resources. */
+/** The title columns of kinds that are not resources. */
 const others: Partial<Record<string, RawBuilder<string>>> = {
   webhooks: sql`coalesce(name, url)`,
   imports: sql`nullif(file_name, '')`,

@@ -316,7 +316,7 @@ describe('a dry run', () => {
     const real = await send(items, { atomic: false }, headers, '?dry_run=false')
     assert.equal(real.headers.get('idempotency-replayed'), null)
     assert.deepEqual(real.body.meta, dry.body.meta)
-    // The key of the stored answer is no key of another dry run.
+    // A dry run ignores the key of a stored answer, too.
     const again = await send(items, { atomic: false }, headers, '?dry_run=true')
     assert.equal(again.headers.get('idempotency-replayed'), null)
     assert.equal(again.body.data[0].id, null)

@@ -11,7 +11,7 @@ before(async () => {
 after(() => rapport.close())
 
 const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data
-/** What became of a file: the numbers of created, updated and failed rows, and the field and the code of each error. */
+/** Imports a file. Returns the numbers of created, updated and failed rows, and the field and code of each error. */
 async function outcome(query: Record<string, string>, file: string) {
   const { id, created, updated, failed } = await importFile(rapport, query, file)
   const errors: string = (await rapport.call('GET', `/api/v1/imports/${id}/errors`)).text

@@ -97,7 +97,7 @@ export function bodyOf(kept: string): Fields {
   return body
 }
 
-/** What an undo needs of a change. A custom field that was added is removed. */
+/** Returns the body that undoes a change. It removes custom fields that were added. */
 function earlierValues(
   fields: readonly string[],
   followed: readonly string[],

@@ -10,6 +10,6 @@ export const FormatsContext = createContext<Formats | null>(null)
 /** The formats of the signed-in person, else of the browser. */
 export function useFormats(): Formats {
   const formats = useContext(FormatsContext)
-  if (!formats) throw new Error('There are no formats here.')
+  if (!formats) throw new Error('FormatsContext has no value: render inside LanguageProvider.')
   return formats
 }

@@ -31,7 +31,7 @@ export const SessionContext = createContext<Session | undefined>(undefined)
 /** The session, inside the frame only. */
 export function useSession(): Session {
   const session = useContext(SessionContext)
-  if (!session) throw new Error('There is no session here.')
+  if (!session) throw new Error('SessionContext has no value: render inside the frame.')
   return session
 }
 
