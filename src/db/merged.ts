@@ -21,7 +21,7 @@ export async function mergeOf(
   return found ?? null
 }
 
-/** Those of some records into which others were merged. */
+/** Returns the ids of the records that are survivors of a merge. */
 export async function survivorsAmong(
   db: Db,
   workspace_id: number,

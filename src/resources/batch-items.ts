@@ -202,7 +202,7 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
   }
 }
 
-/** The data of a new record without the fields that it takes later, and these fields; null without a value of them. */
+/** Splits the data of a new record: the fields for the create, and those for the update after it. `later` is null without any. */
 function inSteps(data: object, fields: readonly string[] = []) {
   const values = Object.entries(data)
   const isLater = ([name, value]: [string, unknown]) => fields.includes(name) && value !== null
