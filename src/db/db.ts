@@ -48,7 +48,7 @@ export type Database = {
 const max_retries = 3
 
 type TransactionOptions = {
-  /** For many writes: on SQLite, the transaction shares its commit with no other one. */
+  /** For many writes: on SQLite, the transaction is the first of its commit. Only small ones share the commit. */
   large?: boolean
 }
 

@@ -56,6 +56,19 @@ describe('a group', () => {
     assert.equal(committed().length, 40)
   })
 
+  test('transactions that wait for a large one share its commit, and another large one does not', async () => {
+    const large = (id: number) => transaction(db, (tx) => add(tx, id), { large: true })
+    const small = (id: number) => transaction(db, (tx) => add(tx, id))
+    const failing = async (tx: Db) => {
+      await add(tx, 4)
+      throw new Error('no')
+    }
+    const results = await outcomes([large(1), small(2), small(3), transaction(db, failing), large(5)])
+    assert.deepEqual(results, ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(committed(), [1, 2, 3, 5])
+    assert.deepEqual(groups, [3, 1])
+  })
+
   test('transactions that come one after the other are committed one by one', async () => {
     for (let id = 0; id < 3; id++) {
       await transaction(db, (tx) => add(tx, id))
@@ -287,14 +300,15 @@ test('whatever transactions do, side by side, the outcome is that of those that 
     fc.record({ kind: fc.constant('fail' as const), id: fc.nat(1) }),
     fc.record({ kind: fc.constant('pause' as const), id: fc.nat(3) }),
   )
-  const works = fc.array(fc.array(step, { maxLength: 5 }), { minLength: 1, maxLength: 12 })
+  const work = fc.record({ steps: fc.array(step, { maxLength: 5 }), large: fc.boolean() })
+  const works = fc.array(work, { minLength: 1, maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(works, async (batch) => {
       await transaction(db, (tx) => sql`DELETE FROM notes`.execute(tx))
       const order: number[] = []
       const results = await Promise.allSettled(
-        batch.map((steps, index) =>
-          transaction(db, async (tx) => {
+        batch.map(({ steps, large }, index) => {
+          const run = async (tx: Db) => {
             order.push(index)
             for (const { kind, id } of steps) {
               if (kind === 'add') await add(tx, id)
@@ -302,14 +316,15 @@ test('whatever transactions do, side by side, the outcome is that of those that 
               else if (kind === 'pause') for (let turn = 0; turn < id; turn++) await null
               else throw new Error('changed my mind')
             }
-          }),
-        ),
+          }
+          return transaction(db, run, { large })
+        }),
       )
       let model = new Set<number>()
       for (const index of order) {
         const next = new Set(model)
         let fine = true
-        for (const { kind, id } of batch[index] ?? []) {
+        for (const { kind, id } of batch[index]?.steps ?? []) {
           if (kind === 'fail' || (kind === 'add' && next.has(id))) fine = false
           if (!fine) break
           if (kind === 'add') next.add(id)
@@ -324,6 +339,6 @@ test('whatever transactions do, side by side, the outcome is that of those that 
         [...model].sort((a, b) => a - b),
       )
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   )
 })

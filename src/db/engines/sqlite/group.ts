@@ -37,7 +37,7 @@ export function createGroup(
   const waiting: Member[] = []
   let members: Member[] = []
   let open = false
-  /** The open group has one large member, and so no savepoint. */
+  /** The current member is large, and so has no savepoint. */
   let alone = false
   let running = false
   let busy_since_ms: number | null = null
@@ -51,7 +51,7 @@ export function createGroup(
   }
 
   function next() {
-    const is_full = members.length >= (alone || waiting[0]?.alone ? 1 : max_group_size)
+    const is_full = members.length >= (waiting[0]?.alone ? 1 : max_group_size)
     if (is_full || !waiting.length) {
       if (!isIndexed()) return void setImmediate(nextTurn)
       close()
@@ -145,7 +145,10 @@ export function createGroup(
     },
     /** Yields to the event loop. No other transaction runs meanwhile. */
     yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
-    /** A large member is alone in its group: in a savepoint, SQLite keeps a copy of each page for each statement. */
+    /**
+     * A large member is the first of its group, without a savepoint: in one, SQLite keeps a copy of each page for each
+     * statement. Others may join after it.
+     */
     begin(alone: boolean): Promise<void> {
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject, alone })
