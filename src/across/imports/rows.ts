@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { engineOf, isAwaited, writeAhead } from '../../db/statements/prepare.ts'
+import { type Engine, engineOf, isAwaited, writeAhead } from '../../db/statements/prepare.ts'
 import type { Context } from '../../events/context.ts'
 import type { FileRow } from '../../files/rows.ts'
 import { runBatch } from '../../resources/batch.ts'
@@ -53,6 +53,8 @@ export type Running = {
   relink: Relink
   /** A context for one transaction. */
   context(): Context
+  /** When other work of this process last ran between two parts, in milliseconds of performance.now(). */
+  others_ran_ms: number
 }
 
 /** Puts the ids of this workspace into rows, or removes ids. Returns an error for each reference that has no record. */
@@ -66,12 +68,36 @@ type Part = Read & { rows: FileRow[]; items: Item[] }
 /** A part, and the outcomes of its items. */
 type Ran = { part: Part; outcomes: Outcome[] }
 
-// A transaction of SQLite lets no other one write, so it ends when another one waits. The commit of a longer one would
-// delay requests.
-const target_ms = { sqlite: 100, postgres: 200 }
-// Requests are answered between two parts. On PostgreSQL, more rows share the round trips.
-const part_rows = 50
-const part_rows_together = 500
+/** How many rows a part has, and how long a transaction adds parts. */
+type Pace = { part_rows: number; most_ms: number }
+
+// Other work of this process runs between two parts. A transaction of SQLite lets no other one write, so it ends when
+// another one waits. The commit of a longer one would delay requests. On PostgreSQL, more rows share the round trips.
+const paces = {
+  sqlite: { alone: { part_rows: 50, most_ms: 100 }, beside_others: { part_rows: 10, most_ms: 20 } },
+  postgres: { alone: { part_rows: 500, most_ms: 200 }, beside_others: { part_rows: 50, most_ms: 100 } },
+} satisfies Record<Engine['engine'], Record<'alone' | 'beside_others', Pace>>
+// For so long after other work, an import expects more of it.
+const beside_others_ms = 1000
+// Rows that are read at once, in about a millisecond.
+const rows_at_once = 50
+// The event loop gives control back sooner when there is no other work.
+const turn_ms = 0.5
+
+function paceOf({ db, room, others_ran_ms }: Running): Pace {
+  const is_alone = performance.now() - others_ran_ms > beside_others_ms
+  const pace = paces[engineOf(db)][is_alone ? 'alone' : 'beside_others']
+  // The rows of an archive are written one by one.
+  return room.archived ? { ...pace, part_rows: Math.min(pace.part_rows, 50) } : pace
+}
+
+/** Lets other work of this process run, and records whether there was any. */
+async function giveWay(running: Running): Promise<void> {
+  const from_ms = performance.now()
+  await turn()
+  const now_ms = performance.now()
+  if (now_ms - from_ms > turn_ms) running.others_ran_ms = now_ms
+}
 
 /** Imports rows in short transactions, each together with its position in the file. Throws Lost. */
 export async function importRows(running: Running, rows: readonly FileRow[]): Promise<void> {
@@ -105,13 +131,14 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
 /** Runs parts until the transaction has taken its time, or another one waits for its end. */
 async function runParts(tx: Db, running: Running, parts: readonly Part[]): Promise<Ran[]> {
   const context = running.context()
-  const until_ms = performance.now() + target_ms[engineOf(tx)]
+  const until_ms = performance.now() + paceOf(running).most_ms
   const ran: Ran[] = []
   for (const part of parts) {
     ran.push(await runPart(tx, running, context, part))
+    if (!isAwaited(tx)) await giveWay(running)
     writeAhead(tx)
     if (performance.now() > until_ms || isAwaited(tx)) break
-    await turn()
+    await giveWay(running)
   }
   return ran
 }
@@ -161,7 +188,8 @@ type Read = { prepared: Prepared[]; errors: RowError[]; notes: RowError[] }
 async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<Part[]> {
   const errors: RowError[] = []
   const mapped = new Map<FileRow, MappedRow>()
-  for (const row of rows) {
+  for (const [n, row] of rows.entries()) {
+    if (n % rows_at_once === rows_at_once - 1) await giveWay(running)
     if (row.problem) errors.push({ row, field: '', ...row.problem })
     else mapped.set(row, running.mapping.read(row))
   }
@@ -173,12 +201,7 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
     if (problem) errors.push({ row, ...problem, field: Object.keys(read.names).join() })
     else prepared.push({ row, item: itemOf(running, read) })
   }
-  return partsOf(rows, { prepared, errors, notes }, partRows(running))
-}
-
-function partRows({ db, room }: Running): number {
-  const is_together = engineOf(db) === 'postgres' && !room.archived
-  return is_together ? part_rows_together : part_rows
+  return partsOf(rows, { prepared, errors, notes }, paceOf(running).part_rows)
 }
 
 function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {

@@ -114,6 +114,7 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
     row,
     relink: confirmLinks,
     context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null, source: 'import' }),
+    others_ran_ms: -Infinity,
   }
 }
 
