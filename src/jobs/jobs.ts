@@ -17,7 +17,7 @@ import type { Seal } from '../db/seal.ts'
 import type { ServiceClock } from '../db/service-clock.ts'
 import { analyzeGrown } from '../db/statistics.ts'
 import { resources, rooms } from '../resources/index.ts'
-import { workOff } from '../webhooks/delivery/backlog.ts'
+import { drainBacklog } from '../webhooks/delivery/backlog.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
 import type { Job } from './run.ts'
 
@@ -64,7 +64,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       first_ms: 0,
       every_ms: second,
       wake: 'backlog',
-      run: (stopping) => workOff(db, clock, stopping),
+      run: (stopping) => drainBacklog(db, clock, stopping),
     },
     // Reassignments of more records than one transaction changes.
     {

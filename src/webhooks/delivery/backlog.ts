@@ -25,11 +25,11 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
 }
 
 /**
- * Finishes large deletions, resends, stops of backfills and ends of an order, in small transactions. A crash may have
- * interrupted them. Pauses after each transaction for as long as it took, so it uses at most half of the time. May be
- * stopped between two transactions.
+ * Finishes large deletions and resends, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
+ * longer ordered, in small transactions. A crash may have interrupted them. Pauses after each transaction for as long as it
+ * took, so it uses at most half of the time. May be stopped between two transactions.
  */
-export async function workOff(db: Db, clock: Clock, stopping: AbortSignal): Promise<void> {
+export async function drainBacklog(db: Db, clock: Clock, stopping: AbortSignal): Promise<void> {
   for (;;) {
     const began = performance.now()
     if (stopping.aborted || !(await doStep(db, clock))) return

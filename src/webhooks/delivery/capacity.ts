@@ -21,7 +21,7 @@ type Load = { in_flight: number; weight: number; limit: number; failures: number
 /**
  * Limits the deliveries in flight for each webhook. A limit grows with each success and halves after a timeout or an
  * overload. Three failures in a row reduce it to one. Slow and dead endpoints never get the second half of all slots.
- * It is for webhooks that answer, plus one slot for each new webhook. The bytes of large bodies follow the same rule.
+ * That half is for webhooks that answer, and for one slot of each new webhook. The bytes of large bodies follow the same rule.
  */
 export function createCapacity() {
   const loads = new Map<string, Load>()

@@ -19,7 +19,7 @@ export type Claim = {
   tries: number
   lease_ends_ms: number
   event: string
-  /** 1 for a ping or an example event, which say nothing of the webhook's deliveries; otherwise 0. */
+  /** 1 for a ping or an example event, whose outcome does not change the webhook's status; otherwise 0. */
   is_test: number
   /** When the delivery was written, in the transaction of its event; ISO 8601. */
   created_at: string
@@ -34,7 +34,7 @@ export type Claim = {
   secret: string
   next_secret: string | null
   next_secret_from_ms: number | null
-  /** A JSON array; null: the installation's. So is a `timeout_ms` of null. */
+  /** A JSON array. Null here or in `timeout_ms` means the setting of the installation. */
   retry_delays: string | null
   timeout_ms: number | null
   max_per_second: number | null
@@ -47,8 +47,8 @@ export type Claim = {
   record_key: string | null
 }
 
-/** Whether failed attempts of a delivery are repeated. A resend and a test are one attempt. */
-export const isRepeated = ({ kind }: Pick<Claim, 'kind'>): boolean => kind === 'event' || kind === 'backfill'
+/** Whether failed attempts of a delivery are retried. A resend and a test are one attempt. */
+export const isRetried = ({ kind }: Pick<Claim, 'kind'>): boolean => kind === 'event' || kind === 'backfill'
 
 /** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
 export type LoadedClaim = Claim & { payload: string; seq: number }
@@ -61,10 +61,10 @@ type ClaimRequest = {
     max_per_second?: number | null
     ordered?: 0 | 1
     /**
-     * For an ordered webhook whose outcomes this transaction has just written: records whose deliveries have left the queue, and that
-     * have further ones.
+     * Set for an ordered webhook whose outcomes this transaction has just written: the records whose next delivery they
+     * unblocked.
      */
-    ended?: readonly string[]
+    unblocked?: readonly string[]
   }[]
   /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
   limit: (webhook_id: string, promised: number) => number
@@ -89,7 +89,7 @@ export type ClaimRound = {
 export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedClaim[]> {
   // Sent with the first statements of the search, which then fails with it if the connection is lost.
   const [, chosen] = await Promise.all([followIndexes(tx), chooseDue(tx, request)])
-  return take(tx, chosen, request)
+  return claimChosen(tx, chosen, request)
 }
 
 async function chooseDue(tx: Db, request: ClaimRequest): Promise<Due[]> {
@@ -107,11 +107,11 @@ async function chooseDue(tx: Db, request: ClaimRequest): Promise<Due[]> {
       const search = { workspace_id, webhook_id, elapsed_ms, limit: room }
       if (ordered) {
         const free = pacing.free(webhook)
-        // After an outcome, this transaction has the lock. Otherwise do not search, and lock rows, in vain.
-        if (!webhook.ended && (await free) < 1) return []
+        // After an outcome, this transaction holds the lock. Otherwise check first: a search locks rows.
+        if (!webhook.unblocked && (await free) < 1) return []
         return findInOrder(tx, search, {
           lease_ends_ms: elapsed_ms + lease_ms,
-          records: webhook.ended ?? [],
+          unblocked: webhook.unblocked ?? [],
           free,
         })
       }
@@ -131,7 +131,11 @@ export function fitting<Row extends Due>(due: readonly Row[], fits: ClaimRound['
 }
 
 /** Leases the chosen rows and loads their payloads. */
-export async function take(tx: Db, chosen: readonly Due[], request: ClaimRound): Promise<LoadedClaim[]> {
+export async function claimChosen(
+  tx: Db,
+  chosen: readonly Due[],
+  request: ClaimRound,
+): Promise<LoadedClaim[]> {
   if (!chosen.length) return []
   const { claim_id, lease_ms } = request
   const { elapsed_ms } = request.moment
@@ -252,7 +256,7 @@ const webhookStatuses = prepareRows(ids, (db, { row, rows }) => ({
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}`.compile(db),
 }))
 
-/** The webhooks of these claims that are now paused or deleted. Another process may have paused or deleted a webhook after the claim. */
+/** Returns the webhooks of these claims that another process has paused or deleted since the claim. */
 export async function findWithdrawn(
   db: Db,
   claims: readonly Claim[],

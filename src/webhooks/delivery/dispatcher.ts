@@ -19,7 +19,7 @@ import {
   release,
 } from './claim.ts'
 import type { AttemptOutcome, Sender } from './deliver.ts'
-import type { OfEnded } from './in-order.ts'
+import type { BlockingDelivery } from './in-order.ts'
 import { claimInterrupted, hasInterrupted } from './interruptions.ts'
 import { measure } from './measure.ts'
 import { createOutcomes } from './outcomes.ts'
@@ -218,18 +218,18 @@ export function createDispatcher(options: DispatcherOptions) {
   async function refill(
     tx: Db,
     ended: readonly Ended[],
-    followed: readonly OfEnded[],
+    unblocking: readonly BlockingDelivery[],
   ): Promise<LoadedClaim[]> {
     if (!running || capacity.crowded()) return []
-    const webhooks = new Map<string, Webhooks[number] & { slots: number; ended: string[] }>()
+    const webhooks = new Map<string, Webhooks[number] & { slots: number; unblocked: string[] }>()
     for (const { claim: done, outcome } of ended) {
       const { workspace_id, webhook_id, max_per_second, ordered } = done
       const webhook = { workspace_id, webhook_id, max_per_second, ordered }
-      const entry = webhooks.get(webhook_id) ?? { ...webhook, slots: 0, ended: [] }
+      const entry = webhooks.get(webhook_id) ?? { ...webhook, slots: 0, unblocked: [] }
       entry.slots += outcome.ok && done.kind !== 'ping' ? 1 : -Infinity
       webhooks.set(webhook_id, entry)
     }
-    for (const { webhook_id, record_key } of followed) webhooks.get(webhook_id)?.ended.push(record_key)
+    for (const { webhook_id, record_key } of unblocking) webhooks.get(webhook_id)?.unblocked.push(record_key)
     return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0)
   }
 

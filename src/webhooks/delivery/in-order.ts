@@ -12,7 +12,7 @@ import { type Due, dueOf, payloadBytes, type Search } from './due.ts'
 const sameRecord = (alias: string) =>
   sql`${sql.ref(`${alias}.webhook_id`)} = q.webhook_id AND ${sql.ref(`${alias}.record_key`)} = q.record_key`
 
-// When the delivery that blocks a row is due again, or its lease ends. Each part reads one entry of an index.
+// The time at which the delivery that blocks a row is due again, or its lease ends. Each part reads one index entry.
 const blockedUntil = sql<number | null>`coalesce(
   (SELECT b.run_at_ms FROM webhook_queue AS b
     WHERE ${sameRecord('b')} AND (b.order_seq, b.delivery_id) < (q.order_seq, q.delivery_id)
@@ -23,31 +23,31 @@ const lookAhead = prepare((db, p: Search) =>
   dueOf(db, p).select(['q.run_at_ms', 'q.record_key']).select(blockedUntil.as('blocked_until_ms')),
 )
 
-// The most rows that a search reads. So a long queue of one record does not delay a transaction.
+// Limits the rows that a search reads, so that a long queue of one record does not delay a transaction.
 const rows_at_once = 200
 const max_reads = 10
 
 type Options = {
   /** The lease that the caller gives the deliveries. */
   lease_ends_ms: number
-  /** Records whose deliveries have just left the queue, and that have further ones. */
-  records: readonly string[]
+  /** Records whose next delivery this transaction has just unblocked. */
+  unblocked: readonly string[]
   /** How many deliveries may start, once the webhook is locked. The statement of the lock was sent before. */
   free: Promise<number>
 }
 
 /**
- * Due deliveries of an ordered webhook, at most one of each record. First those of the given records, which need no search. Then
- * the oldest.
+ * Finds due deliveries of an ordered webhook, at most one for each record: first those of the unblocked records, which need
+ * no search, then the oldest.
  */
 export async function findInOrder(
   tx: Db,
   { limit: room, ...search }: Search,
-  { lease_ends_ms, records, free }: Options,
+  { lease_ends_ms, unblocked, free }: Options,
 ): Promise<Due[]> {
   const { workspace_id, webhook_id, elapsed_ms } = search
-  const keys = records.slice(0, room).map((record_key) => ({ workspace_id, webhook_id, record_key }))
-  // Mostly no row is blocked, and a first look at as many rows as are wanted suffices. These statements are sent together.
+  const keys = unblocked.slice(0, room).map((record_key) => ({ workspace_id, webhook_id, record_key }))
+  // Most often, no row is blocked, and the first `room` rows are enough. These statements are sent together.
   const [allowed, next, first] = await Promise.all([
     free,
     firstOf(tx, keys, { elapsed_ms }),
@@ -141,15 +141,15 @@ const releaseFirst = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms:
 })
 
 type Ended = { workspace_id: number; webhook_id: string; record_key: string | null }
-/** An ended delivery of a record. */
-export type OfEnded = OfRecord & { delivery_id: string }
+/** A delivery that blocks later ones of its record. */
+export type BlockingDelivery = OfRecord & { delivery_id: string }
 
 const isOrdered = <Row extends Ended>(row: Row): row is Row & OfRecord => row.record_key !== null
 
 const ended = { ...of_record, delivery_id: 'text!' } as const
-const followedOf = prepareRows(ended, (db, { row, rows }) => ({
+const blockingOf = prepareRows(ended, (db, { row, rows }) => ({
   compile: () =>
-    sql<OfEnded>`
+    sql<BlockingDelivery>`
       SELECT ${row.workspace_id} AS workspace_id, ${row.webhook_id} AS webhook_id, ${row.record_key} AS record_key, ${row.delivery_id} AS delivery_id
       ${rows('FROM')} WHERE EXISTS (SELECT 1 FROM webhook_queue AS n
         WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key} AND n.delivery_id <> ${row.delivery_id})`.compile(
@@ -157,13 +157,13 @@ const followedOf = prepareRows(ended, (db, { row, rows }) => ({
     ),
 }))
 
-/** The deliveries among these whose record has others in the queue. The caller has locked the webhooks. */
-export const findFollowed = (
+/** Returns those of the given deliveries that block others of their record. The caller has locked the webhooks. */
+export const findBlocking = (
   tx: Db,
   rows: readonly (Ended & { delivery_id: string })[],
-): Promise<OfEnded[]> => followedOf(tx, rows.filter(isOrdered), {})
+): Promise<BlockingDelivery[]> => blockingOf(tx, rows.filter(isOrdered), {})
 
-/** Makes the next deliveries due, of the records whose deliveries have left the queue. */
+/** Makes the next delivery of each record due, after the given deliveries have left the queue. */
 export function releaseNext(tx: Db, ended: readonly Ended[], elapsed_ms: number): void {
   defer(tx, releaseFirst(tx, ended.filter(isOrdered), { elapsed_ms }))
 }

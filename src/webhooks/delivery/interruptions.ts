@@ -4,7 +4,7 @@ import type { Db } from '../../db/db.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
-import { type Claim, type ClaimRound, claimsOf, fitting, type LoadedClaim, take } from './claim.ts'
+import { type Claim, type ClaimRound, claimChosen, claimsOf, fitting, type LoadedClaim } from './claim.ts'
 import { type Due, payloadBytes } from './due.ts'
 import { createPacing } from './pace.ts'
 import type { Ended } from './record.ts'
@@ -27,7 +27,7 @@ const someExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
     sql<{ delivery_id: string }>`SELECT q.delivery_id ${expired(p.elapsed_ms)} LIMIT ${p.limit}`.compile(db),
 }))
 
-const takeExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
+const findExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
   compile: () =>
     sql<Interrupted>`
       SELECT q.workspace_id, q.delivery_id, q.webhook_id, q.claimed_at_ms, q.interruptions, ${payloadBytes} AS bytes,
@@ -63,19 +63,19 @@ export async function claimInterrupted(
 ): Promise<{ claims: LoadedClaim[]; spent: Ended[] }> {
   const { moment, limit, held } = request
   await followIndexes(tx)
-  const found = await takeExpired(tx, { elapsed_ms: moment.elapsed_ms, limit: limit + held.size })
+  const found = await findExpired(tx, { elapsed_ms: moment.elapsed_ms, limit: limit + held.size })
   const due = found.filter(({ delivery_id }) => !held.has(delivery_id)).slice(0, limit)
   const usable = due.filter(({ interruptions }) => interruptions < max_interruptions)
   const pacing = createPacing(tx, moment.elapsed_ms)
   const chosen = fitting(await paced(usable, pacing.free), request.fits)
   pacing.store(chosen)
   const spent = due.filter((row) => !usable.includes(row))
-  const claims = await take(tx, chosen, request)
+  const claims = await claimChosen(tx, chosen, request)
   await logInterruptions(tx, chosen, claims, moment)
   return { claims, spent: await lastOutcomes(tx, spent, moment) }
 }
 
-/** The deliveries that may start now. */
+/** The deliveries that may start now under their webhook's `max_per_second`. */
 async function paced(
   due: readonly Interrupted[],
   freeOf: (webhook: Interrupted) => Promise<number>,

@@ -3,16 +3,17 @@ import { type Db, transaction } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 
-// A webhook that is no longer ordered still has rows that wait for earlier rows of their record. They become plain rows
-// here, a batch at a time.
+// A webhook that is no longer ordered still has queue rows that wait for earlier rows of their record. This file removes
+// the order from them, a batch at a time.
 
 const release_batch = 200
 
 type Webhook = { workspace_id: number; webhook_id: string }
 
-/** A webhook without order whose queue has rows with a record. */
+/** Finds a webhook that is no longer ordered and still has such rows. */
 export async function webhookToRelease(db: Db): Promise<Webhook | undefined> {
-  // Mostly no row of the queue has a record. A scalar for each webhook, so that no engine reads the whole queue for a join.
+  // Most often, no row of the queue has a record. The subquery for each webhook keeps both engines from reading the whole
+  // queue for a join.
   const { rows } = await sql<Webhook>`SELECT w.workspace_id, w.id AS webhook_id FROM webhooks AS w
     WHERE EXISTS (SELECT 1 FROM webhook_queue WHERE record_key IS NOT NULL) AND w.ordered = 0 AND (
       SELECT 1 FROM webhook_queue AS q
@@ -21,19 +22,19 @@ export async function webhookToRelease(db: Db): Promise<Webhook | undefined> {
   return rows[0]
 }
 
-/** Releases the next rows of a webhook; returns how many. */
+/** Removes the order from up to 200 rows of a webhook; returns how many. */
 export const releaseSome = (db: Db, webhook: Webhook, elapsed_ms: number): Promise<number> =>
   transaction(db, async (tx) => {
     // The lock of the webhook comes first, as in claims. It may have become ordered again.
     await lockRow(tx, 'webhooks', webhook.workspace_id, webhook.webhook_id)
-    return release(tx, webhook, elapsed_ms)
+    return releaseRows(tx, webhook, elapsed_ms)
   })
 
 /**
- * The same in a transaction that has locked the webhook. A row that waits for its own retry keeps its time. A row in
+ * Like releaseSome, in a transaction that has locked the webhook. A row that waits for its own retry keeps its time. A row in
  * flight keeps its record until it is due again.
  */
-export async function release(tx: Db, { workspace_id, webhook_id }: Webhook, elapsed_ms: number) {
+export async function releaseRows(tx: Db, { workspace_id, webhook_id }: Webhook, elapsed_ms: number) {
   const of_postgres = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
   const { numAffectedRows = 0n } = await sql`
     UPDATE webhook_queue SET record_key = NULL, order_seq = NULL,

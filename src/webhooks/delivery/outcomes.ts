@@ -4,7 +4,7 @@ import { type Db, transaction } from '../../db/db.ts'
 import { troubleOf } from '../../db/errors.ts'
 import type { LoadedClaim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
-import type { OfEnded } from './in-order.ts'
+import type { BlockingDelivery } from './in-order.ts'
 import { type Ended, record } from './record.ts'
 
 type Options = {
@@ -12,7 +12,7 @@ type Options = {
   clock: Clock
   retry_delays: readonly number[]
   /** Claims the next deliveries in place of the ended attempts, in the transaction that writes their outcomes. */
-  refill: (tx: Db, ended: readonly Ended[], followed: readonly OfEnded[]) => Promise<LoadedClaim[]>
+  refill: (tx: Db, ended: readonly Ended[], unblocking: readonly BlockingDelivery[]) => Promise<LoadedClaim[]>
   /** Called with these claims after the commit, before the slots of the ended attempts are released. */
   onClaims: (claims: LoadedClaim[]) => Promise<unknown>
   /** Called with each error of a write. The write is retried. */
@@ -64,8 +64,8 @@ export function createOutcomes(options: Options) {
   async function write(batch: readonly Waiting[]): Promise<void> {
     const ended = batch.map((entry) => entry.ended)
     const claims = await transaction(db, async (tx) => {
-      const followed = await record(tx, ended, retry_delays)
-      return options.refill(tx, ended, followed)
+      const unblocking = await record(tx, ended, retry_delays)
+      return options.refill(tx, ended, unblocking)
     })
     await options.onClaims(claims)
     for (const entry of batch) entry.settle(true)

@@ -7,9 +7,9 @@ import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
 import { notifyOfFailure } from '../../events/notify.ts'
 import { insertAttempts } from './attempts.ts'
-import { type Claim, isRepeated } from './claim.ts'
+import { type Claim, isRetried } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
-import { findFollowed, type OfEnded, releaseNext } from './in-order.ts'
+import { type BlockingDelivery, findBlocking, releaseNext } from './in-order.ts'
 import { nextAttemptAt } from './schedule.ts'
 
 /** An attempt that has ended. `interrupted`: it crashed the process too often; it is listed, but is not a try. */
@@ -21,20 +21,20 @@ type Result = Ended & { tries: number; next_ms: number | null }
 /**
  * Writes the outcomes of attempts, and whether each delivery is done, due again or failed, in a few statements. Only
  * the holder of a lease may write. A lease is lost if the webhook was deleted, or if another process took it. Then this
- * function only adds the attempt to the log of a cancelled delivery. Returns the ended deliveries of ordered webhooks
- * whose records have further ones, which are now due.
+ * function only adds the attempt to the log of a cancelled delivery. Returns the deliveries that are done and blocked the
+ * next one of their record, which is now due.
  */
 export async function record(
   tx: Db,
   ended: readonly Ended[],
   /** The installation's, for webhooks without their own. */
   retry_delays: readonly number[],
-): Promise<OfEnded[]> {
+): Promise<BlockingDelivery[]> {
   const results = ended.map((attempt): Result => {
     const tries = attempt.claim.tries + (attempt.interrupted ? 0 : 1)
     const own = attempt.claim.retry_delays
     const delays: readonly number[] = own === null ? retry_delays : JSON.parse(own)
-    const again = !attempt.outcome.ok && isRepeated(attempt.claim) && !attempt.interrupted
+    const again = !attempt.outcome.ok && isRetried(attempt.claim) && !attempt.interrupted
     return {
       ...attempt,
       tries,
@@ -44,11 +44,11 @@ export async function record(
   // Lock webhooks, then the queue, then the log. A deletion uses the same order, so the two cannot deadlock.
   // Statements that do not depend on each other are sent together.
   const claims = results.map(({ claim }) => claim)
-  const [, statuses, found, followed] = await Promise.all([
+  const [, statuses, found, blocking] = await Promise.all([
     followIndexes(tx),
     changeable(tx, results),
     heldOf(tx, claims.toSorted(byId), {}),
-    findFollowed(tx, claims),
+    findBlocking(tx, claims),
   ])
   const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
   const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
@@ -56,12 +56,12 @@ export async function record(
   updateDeliveries(tx, own)
   updateQueue(tx, own)
   const done = new Set(own.flatMap(({ claim, next_ms }) => (next_ms === null ? [claim.delivery_id] : [])))
-  const released = followed.filter(({ delivery_id }) => done.has(delivery_id))
-  releaseNext(tx, released, ended[0]?.ended.elapsed_ms ?? 0)
+  const unblocking = blocking.filter(({ delivery_id }) => done.has(delivery_id))
+  releaseNext(tx, unblocking, ended[0]?.ended.elapsed_ms ?? 0)
   markWebhooks(tx, statuses, own)
   defer(tx, addCounts(tx, own.flatMap(statusCounts)))
   for (const lost of results) if (!own.includes(lost) && !lost.interrupted) await logIfCancelled(tx, lost)
-  return released
+  return unblocking
 }
 
 const logged = ({ claim, outcome }: Ended) => ({
@@ -160,7 +160,7 @@ type Status = { status: string; reason: string | null }
 
 // A ping never changes the webhook's status, not even when it is resent. Neither does an attempt that will be retried.
 const recovers = ({ claim, outcome }: Result) => outcome.ok && !claim.is_test
-const fails = ({ claim, outcome, next_ms }: Result) => !outcome.ok && next_ms === null && isRepeated(claim)
+const fails = ({ claim, outcome, next_ms }: Result) => !outcome.ok && next_ms === null && isRetried(claim)
 
 const mark_columns = {
   workspace_id: 'bigint!',

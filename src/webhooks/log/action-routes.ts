@@ -5,7 +5,7 @@ import { auditSides, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import { defineEvent } from '../../events/define.ts'
-import { insertDelivery, insertEventOf, insertTest } from '../../events/emit.ts'
+import { insertDelivery, insertEvent, insertTest } from '../../events/emit.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
@@ -135,7 +135,7 @@ function testRoute(
           const definition = catalogue.find(({ name }) => name === event) ?? ping
           const event_id =
             definition === ping
-              ? insertEventOf(tx, context, ping, ping.example)
+              ? insertEvent(tx, context, ping, ping.example)
               : insertTest(tx, context, definition)
           const to = { webhook_id, format: storedFormat(format) }
           const delivery = { ...to, event_id, event: definition.name, kind: 'ping' } as const

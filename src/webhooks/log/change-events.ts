@@ -61,7 +61,7 @@ export function changeEventsRoute(app: App, { db, rights }: WebhookService): voi
 type Change = { workspace_id: number; record_id: number; at: string; group: string }
 type Found = { id: string; event: string; timestamp: string }
 
-// The times of events grow with their sequence, so halving finds the place without an index of records.
+// The times of events grow with their sequence, so a binary search finds the place without an index of records.
 async function eventsOf(db: Db, { workspace_id, record_id, at, group }: Change): Promise<Found[]> {
   const place = await placeOf(db, workspace_id, at)
   const { rows } = await sql<Found>`

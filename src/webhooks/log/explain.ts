@@ -125,6 +125,6 @@ function ofNone({ at, before }: { at: Registration; before: Registration }, even
   const reason = reasonAgainst(at, event.name, payload) ?? reasonAgainst(before, event.name, payload)
   if (reason === 'no_webhook') return plain('created_later')
   if (reason === 'not_subscribed') return plain('not_subscribed')
-  // After an erasure, the payload no longer has the value that was judged.
+  // After an erasure, the payload no longer has the value that the condition was evaluated on.
   return { verdict: 'condition_false', condition: reason?.condition ?? null, seen: reason?.seen ?? null }
 }

@@ -46,7 +46,7 @@ export const conditions_schema = {
 export const conditionsText = (conditions: readonly Condition[] | null): string | null =>
   conditions?.length ? JSON.stringify(conditions.map(({ field, op, value }) => ({ field, op, value }))) : null
 
-// Not `sequence`: the event gets it after it was judged.
+// Not `sequence`: the database assigns it after the conditions are evaluated.
 const plain_fields = [
   'event',
   'timestamp',

@@ -54,7 +54,7 @@ export function headerProblems(headers: Headers | null | undefined, stored: Head
  * The problems of stored values that a new url would send to another origin. Nobody can read these values in an answer.
  * So nobody may send them to an address of their own either.
  */
-export function redirectedProblems(headers: Headers | null | undefined, stored: Headers): FieldProblem[] {
+export function otherOriginProblems(headers: Headers | null | undefined, stored: Headers): FieldProblem[] {
   const kept = namesOf(stored)
   const problem = (field: string, text: string): FieldProblem => ({
     field,

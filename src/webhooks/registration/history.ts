@@ -56,7 +56,7 @@ export type Registration = { webhook_id: string; events: string[] | null; condit
 
 type Stored = { webhook_id: string; from_seq: number; events: string | null; conditions: string | null }
 
-// Probes of the key: a webhook that a program changes every second has many registrations.
+// Looks up two rows by the key, because a webhook that a program changes every second has many registrations.
 const lastTwo = prepareRows(
   { workspace_id: 'bigint!', webhook_id: 'text!' },
   (db, { row, rows }, p: { seq: number }) => {

@@ -96,7 +96,7 @@ export function storedOptions(
   return {
     ...(retry_delays !== undefined && { retry_delays: retry_delays && JSON.stringify(retry_delays) }),
     ...(timeout_ms !== undefined && { timeout_ms }),
-    // The next claim counts again.
+    // The next claim counts the recent attempts against the new limit.
     ...(max_per_second !== undefined && { max_per_second, paced_until_ms: null }),
     ...(conditions !== undefined && { conditions: conditionsText(conditions) }),
     ...(ordered !== undefined && { ordered: ordered ? 1 : 0 }),

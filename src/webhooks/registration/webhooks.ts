@@ -9,11 +9,11 @@ import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
-import { release } from '../delivery/order-off.ts'
+import { releaseRows } from '../delivery/order-off.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
 import { conditionProblems } from './conditions.ts'
-import { headerProblems, redirectedProblems } from './headers.ts'
+import { headerProblems, otherOriginProblems } from './headers.ts'
 import { option_names, storedOptions } from './options.ts'
 import {
   countWebhooks,
@@ -168,7 +168,7 @@ export async function changeWebhook(
     ...problems,
     ...(body.url === before.url ? [] : prepared),
     ...headerProblems(body.headers, before.headers ?? {}),
-    ...(isElsewhere(body.url, before.url) ? redirectedProblems(body.headers, before.headers ?? {}) : []),
+    ...(isOtherOrigin(body.url, before.url) ? otherOriginProblems(body.headers, before.headers ?? {}) : []),
   ])
   const changes = changesOf(body, before, webhook_fields)
   // Other events may not have the fields of the conditions.
@@ -176,7 +176,7 @@ export async function changeWebhook(
     refuse(conditionProblems(body.conditions ?? before.conditions, body.events ?? before.events, catalogue))
   if (!Object.keys(changes).length) return before
   rights.refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
-  if (changes.url !== undefined) await refuseRedirection(tx, rights, { workspace_id, scopes }, before.id)
+  if (changes.url !== undefined) await refuseUnreadablePending(tx, rights, { workspace_id, scopes }, before.id)
   const { name, url, events } = changes
   const row = await findWebhookRow(tx, workspace_id, before.id)
   const stored = storedOptions(changes, seal, row?.headers)
@@ -187,7 +187,7 @@ export async function changeWebhook(
     ...stored,
   })
   if (before.ordered && stored.ordered === 0)
-    await release(tx, { workspace_id, webhook_id: before.id }, context.elapsed())
+    await releaseRows(tx, { workspace_id, webhook_id: before.id }, context.elapsed())
   const after = await existingWebhook(tx, workspace_id, before.id)
   const changed =
     changesBetween(before, after, webhook_fields) ??
@@ -199,7 +199,7 @@ export async function changeWebhook(
   return after
 }
 
-const isElsewhere = (url: string | undefined, before: string): boolean =>
+const isOtherOrigin = (url: string | undefined, before: string): boolean =>
   url !== undefined && URL.canParse(url) && new URL(url).origin !== new URL(before).origin
 
 /** Deletes a webhook, and cancels its pending deliveries. */
@@ -218,7 +218,7 @@ export async function deleteWebhook(
  * Throws 403 if a new URL would receive pending events that the caller may not read. The webhook may have older
  * subscriptions. Only the first 1,000 are checked; 409 for a longer queue.
  */
-async function refuseRedirection(
+async function refuseUnreadablePending(
   tx: Db,
   { refuseUnreadable }: ReadRights,
   { workspace_id, scopes }: { workspace_id: number; scopes: Scopes },
