@@ -11,7 +11,7 @@ import type { Resource } from './resource.ts'
 /** A type of timeline entries that are not records. Their resource defines how to find and show them. */
 export type OtherEntries = {
   type: string
-  /** Of several entries of one time, those of a higher rank come first. */
+  /** Among entries with the same time, a higher rank comes first. */
   rank: number
   /** What `data` has, for the API's documentation. */
   about: string
@@ -33,18 +33,18 @@ export type ImportForm = {
   split_name?: readonly [string, string]
   /** Fields that only an existing record takes: the import changes the new record. */
   after_create?: readonly string[]
-  /** Fields whose value follows from others if a row does not set it. An undo leaves such a value alone. */
-  followed?(before: object): readonly string[]
+  /** Fields whose value is derived from others unless a row sets it. An undo does not change such a value. */
+  derived?(before: object): readonly string[]
 }
 
-/** A resource with the reads of its records and its endpoints. */
+/** What a resource offers to the rest of the program: reads of its records, its operations and its endpoints. */
 export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
   /** The same in the detail view. */
   detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<{ id: number }[]>
-  /** What changes its records. Notes have their own, which name their record, too. */
+  /** What changes its records. Notes have other operations, which also name their record. */
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */
   batch?: { create: TSchema; update: TSchema; match: readonly Match[] }
@@ -57,7 +57,7 @@ export type Room = {
   }
   /** Gives a part, such as a note, to another record. Needed for parts of kinds that can be merged. */
   give?(tx: Db, context: Context, id: number, owner_id: number): Promise<object>
-  /** With it, and with `batch`, files can be imported. */
+  /** How files are imported. Needs `batch`. */
   import?: ImportForm
   /** Entries of timelines besides its records, such as the stage changes of deals. */
   entries?: OtherEntries

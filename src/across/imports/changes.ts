@@ -7,7 +7,7 @@ import type { Item, Outcome } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
 import type { ImportRow } from './store.ts'
 
-// What an undo needs: the records that an import made, and the earlier values of those that it changed.
+// The data for an undo: the records that an import made, and the earlier values of records that it changed.
 
 type Fields = Record<string, unknown>
 type Dated = { updated_at: string }
@@ -57,8 +57,8 @@ export async function keepChanges(
   const written = batch ? writtenFields(batch.update) : []
   for (const { id, before, after, row } of changed) {
     const sets = (name: string) => setsField(row as Fields, name, before as Fields | null)
-    const followed = (before && form?.followed?.(before).filter((name) => !sets(name))) ?? []
-    const undo = before && earlierValues(written, followed, before as Fields, after as Fields)
+    const derived = (before && form?.derived?.(before).filter((name) => !sets(name))) ?? []
+    const undo = before && earlierValues(written, derived, before as Fields, after as Fields)
     const { updated_at } = after as Dated
     const earlier = kept.get(id as number)
     if (!earlier) kept.set(id as number, { before: undo && JSON.stringify(undo), changed_at: updated_at })
@@ -88,26 +88,26 @@ function writtenFields(update: TSchema): string[] {
   return Object.entries(properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
 }
 
-/** The body that puts earlier values back, and values that it leaves alone, because they followed from others. */
-type Earlier = Fields & { $followed?: Fields }
+/** The body that restores earlier values. `$derived` has values that the undo does not restore, as they were. */
+type Earlier = Fields & { $derived?: Fields }
 
 /** The body that puts back what an import changed, from what was kept of the change. */
 export function bodyOf(kept: string): Fields {
-  const { $followed: _, ...body }: Earlier = JSON.parse(kept)
+  const { $derived: _, ...body }: Earlier = JSON.parse(kept)
   return body
 }
 
 /** Returns the body that undoes a change. It removes custom fields that were added. */
 function earlierValues(
   fields: readonly string[],
-  followed: readonly string[],
+  derived: readonly string[],
   before: Fields,
   after: Fields,
 ): Earlier {
   const body: Earlier = {}
-  if (followed.length) body.$followed = Object.fromEntries(followed.map((name) => [name, before[name]]))
+  if (derived.length) body.$derived = Object.fromEntries(derived.map((name) => [name, before[name]]))
   for (const name of fields)
-    if (!followed.includes(name) && !isDeepStrictEqual(before[name], after[name]))
+    if (!derived.includes(name) && !isDeepStrictEqual(before[name], after[name]))
       body[name] = before[name] ?? null
   if (body.custom_fields) {
     const added = Object.keys(after.custom_fields as Fields).map((key) => [key, null])
@@ -125,8 +125,8 @@ function merged(
   if (first === null) return null
   const earlier: Earlier = JSON.parse(first)
   const body: Earlier = { ...second, ...earlier }
-  // The second row may set a field that had followed from others until then.
-  for (const [name, value] of Object.entries(earlier.$followed ?? {}))
+  // The second row may set a field whose value was derived until then.
+  for (const [name, value] of Object.entries(earlier.$derived ?? {}))
     if (sets(name)) body[name] = earlier[name] ?? value
     else if (!(name in earlier)) delete body[name]
   if (second?.custom_fields && earlier.custom_fields)

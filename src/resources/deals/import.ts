@@ -14,7 +14,7 @@ export const deal_import: ImportForm = {
   },
   by_name: ['company_id'],
   after_create: ['lost_reason'],
-  // The default follows the stage. Sent back by an undo, it would become the deal's own probability. A closed deal loses its
-  // own one when it is reopened.
-  followed: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),
+  // The default depends on the stage. An undo that sent it back would make it the deal's own probability. A closed deal
+  // loses its own probability when it is reopened.
+  derived: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),
 }
