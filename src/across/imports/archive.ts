@@ -40,7 +40,7 @@ const kindsOf = (rooms: readonly Room[]): string[] => [
   views_kind,
 ]
 
-/** How many rows of each kind an archive brings. It reads up to `max_bytes` of content, and then is not complete. */
+/** Counts the rows of each kind in an archive. Above `max_bytes` of content, it stops, and the result is incomplete. */
 export async function countRows(
   bytes: AsyncIterable<Buffer>,
   rooms: readonly Room[],
@@ -73,7 +73,7 @@ async function* linesOf(running: Reading, kind: string): AsyncGenerator<{ file: 
   const known = knownKinds(running.rooms)
   const passes = [members_kind, ...kindsOf(running.rooms)]
   const pass = { pass: passes.indexOf(kind), of: passes.length }
-  // Little of the file can have much content.
+  // A short part of the file can unpack to much content.
   const content_of_all = keepLease(running, unzipped(readFile(running, pass)))
   for await (const { name, content } of readArchive(content_of_all, (name) => known.has(kindOf(name))))
     if (kindOf(name) === kind)
@@ -130,7 +130,7 @@ export async function openRows(running: Running): Promise<(rows: readonly FileRo
     const columns = Object.fromEntries(room.import.by_name.map((field) => [field.replace(/_id$/, ''), null]))
     // Without definitions: values in JSON have their types.
     const mapping = createMapping(room, { columns, rest: 'ignore' })
-    // All of them count in one row.
+    // All kinds share `row`, so their counters add up.
     kinds.set(room.resource.table, { ...running, room, mapping, relink })
   }
   return (rows) => {

@@ -4,10 +4,11 @@ import type { RowError } from './errors.ts'
 import type { MappedRow } from './mapping.ts'
 import type { Relink, Running } from './rows.ts'
 
-// An exported row has its own id and its time of creation. Only the workspace that exported it has this record, so the
-// other ids of the row count only there. Elsewhere they would link strangers. Rows without them are the caller's own.
+// An exported row has the id and the creation time of its record. If the workspace has no such record, the row comes from
+// another workspace. Its references would then name unrelated records, so they are removed. A row without an id and a time
+// was not exported, so its references stay.
 
-/** Takes the references from rows of exports of other workspaces, with a note for each. */
+/** Removes the references of rows that another workspace exported. Returns an error for each removed reference. */
 export const confirmLinks: Relink = async (running, rows) => {
   const notes: RowError[] = []
   const exported = [...rows].flatMap(([row, mapped]) => {
@@ -42,7 +43,7 @@ async function createdAt(
   return new Map(rows.map(({ id, created_at }) => [id, created_at]))
 }
 
-/** A reference that the row also gives by name stays: the name decides (names.ts). */
+/** Removes the references of a row, except those that it also gives by name: the name decides (names.ts). */
 function unlink({ room }: Running, row: FileRow, { data, names }: MappedRow): RowError[] {
   return Object.keys(room.resource.references).flatMap((field) => {
     if (data[field] === undefined || data[field] === null || names[field] !== undefined) return []

@@ -17,7 +17,7 @@ const max_waiting = 10
 
 type New = { resource: string; options: ImportOptions; file_name: string | null }
 
-/** Makes a hidden import, which gets its file next; returns its id. 409 while too many wait. */
+/** Adds an import that no answer shows until its file has arrived. Returns its id. Throws 409 while too many wait. */
 export function beginImport(
   db: Db,
   clock: Clock,
@@ -26,7 +26,7 @@ export function beginImport(
 ): Promise<string> {
   const { workspace_id, actor } = access
   return transaction(db, async (tx) => {
-    // So that uploads that begin at the same time count each other.
+    // The lock makes concurrent uploads count each other.
     await lockEntry(tx, 'workspaces', workspace_id)
     const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM imports
       WHERE workspace_id = ${workspace_id} AND (status IN ('queued', 'running')
@@ -64,7 +64,7 @@ export function beginImport(
   })
 }
 
-/** Lets an import with its whole file wait for a process. */
+/** Queues an import whose file is complete. */
 export async function queueImport(
   tx: Db,
   { workspace_id, elapsed }: Context,

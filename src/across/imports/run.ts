@@ -26,16 +26,16 @@ import {
 
 type Deps = { db: Db; clock: Clock; rooms: readonly Room[]; stopping: AbortSignal }
 
-// Imports of different workspaces that a process runs at once.
+// The number of imports, of different workspaces, that a process runs at once.
 const max_at_once = 2
 // A claim of another process takes a few milliseconds.
 const claim_pause_ms = 20
-// An import that ended this many processes, or failed this often at one place, is failed.
+// An import fails after this many claims without a committed row: it ends the process, or fails at one row.
 const max_claims = 5
 
 /**
- * Runs the imports that wait, until there is none. The job of dispatchers calls it. An error ends it after the import that
- * runs beside: nothing runs on without the job.
+ * Runs waiting imports until none is left. After an error, it waits for the other running import and then throws. So no
+ * import runs outside of the job.
  */
 export async function runImports(deps: Deps): Promise<void> {
   const work = async () => {
@@ -54,7 +54,7 @@ export async function runImports(deps: Deps): Promise<void> {
 }
 
 async function runImport(deps: Deps, row: ImportRow): Promise<void> {
-  const running = await start(deps, row)
+  const running = await prepareRun(deps, row)
   try {
     if (row.claims > max_claims)
       return await finish(
@@ -82,7 +82,7 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
   }
 }
 
-/** Returns true if a person started the import and has left the workspace. New records would belong to them. */
+/** Whether the person who started the import has left the workspace. New records would belong to them. */
 async function hasLeft(db: Db, { workspace_id, created_by }: ImportRow): Promise<boolean> {
   const { kind, id } = actorOf(created_by)
   if (kind !== 'person' || id === null) return false
@@ -94,7 +94,7 @@ async function hasLeft(db: Db, { workspace_id, created_by }: ImportRow): Promise
   return membership === undefined
 }
 
-async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
+async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
   const { workspace_id, created_by, request_id } = row
   const options = optionsOf(row)
   const [room] = writtenRooms(rooms, row.resource) as [ImportRoom]
@@ -121,7 +121,7 @@ async function start({ db, clock, rooms }: Deps, row: ImportRow): Promise<Runnin
 const max_rows = 1000
 const max_characters = 1024 * 1024
 
-/** The rows after the last committed one, as many at once as are prepared together. */
+/** Yields the rows after the last committed one, in batches that are prepared together. */
 async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
   const { last_row } = running.row
   let batch: FileRow[] = []

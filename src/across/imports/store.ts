@@ -29,7 +29,7 @@ export async function findImport(db: Db, workspace_id: number, id: string): Prom
   return row ?? null
 }
 
-/** The same, locked until the end of the transaction. */
+/** Like findImport, but locks the import until the end of the transaction. */
 export async function lockImport(tx: Db, workspace_id: number, id: string): Promise<ImportRow | null> {
   const lock = engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``
   await sql`SELECT 1 FROM imports WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`.execute(tx)
@@ -70,7 +70,7 @@ export class Lost extends Error {}
  */
 export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<ImportRow | 'busy' | null> =>
   transaction(db, async (tx) => {
-    // So that concurrent claims do not take two imports of a workspace.
+    // The lock prevents concurrent claims of two imports of one workspace.
     if (!(await tryLockText(tx, 'imports', 0, 'claim'))) return 'busy'
     const skip = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
     const { rows } = await sql<ImportRow>`UPDATE imports
@@ -94,7 +94,7 @@ export async function holdImport(tx: Db, { id, claim_id }: ImportRow, elapsed_ms
   if (!numAffectedRows) throw new Lost()
 }
 
-/** Lets the next process continue at once: this one stops. */
+/** Ends the lease of an import when this process stops, so that another process continues it at once. */
 export const releaseImport = (db: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> =>
   transaction(db, async (tx) => {
     await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}, claims = 0
@@ -125,8 +125,8 @@ const part_bytes = 32 * 1024
 type Held = { db: Db; clock: Clock; row: ImportRow }
 
 /**
- * The same parts. Keeps the import while they are read: the rows that an earlier process imported are read without a commit.
- * Throws Lost.
+ * Yields the same parts, and renews the lease of the import between them. Without this, the lease of a continued import
+ * could end: the rows before its position are read without a commit. Throws Lost.
  */
 export async function* keepLease<T>({ db, clock, row }: Held, parts: AsyncIterable<T>): AsyncGenerator<T> {
   for await (const part of parts) {
@@ -139,10 +139,10 @@ export async function* keepLease<T>({ db, clock, row }: Held, parts: AsyncIterab
   }
 }
 
-/** Which reading of a file this is, if it is read several times. */
+/** The number of this pass, if a file is read several times. */
 type Pass = { pass: number; of: number }
 
-/** The bytes of an import's file, in parts. Keeps the import meanwhile, and the share of the file in the row. Throws Lost. */
+/** Reads the file of an import in parts. Renews the lease, and sets `progress` of the row. Throws Lost. */
 export const readFile = (held: Held, pass: Pass = { pass: 0, of: 1 }): AsyncGenerator<Buffer> =>
   keepLease(held, partsOf(held, pass))
 
