@@ -8,7 +8,7 @@ export function freeStartMemory(): void {
   runInNewContext('gc')()
 }
 
-const most_young_bytes = 16 * 1024 ** 2
+const max_young_bytes = 16 * 1024 ** 2
 
 /**
  * Keeps the young generation of V8's heap at 16 MiB. V8 lets it grow to 128 MiB, which a process under load then keeps, though
@@ -19,7 +19,7 @@ export function limitYoungGeneration(): void {
   const look = () => {
     const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
     // V8 makes it smaller when little is allocated. Then it may grow again.
-    const may_grow = young === undefined || young.space_size < most_young_bytes
+    const may_grow = young === undefined || young.space_size < max_young_bytes
     if (may_grow === grows) return
     grows = may_grow
     // Unlike the largest size, V8 reads this flag at each collection.

@@ -4,8 +4,9 @@ import type { Context } from './context.ts'
 import { formerNames } from './names.ts'
 import { notify } from './notify.ts'
 
-/** The @ signs of a text that are looked at, and the members of a workspace. */
-export const most = { signs: 100, members: 2000 }
+// The maximum number of @ signs that are read in a text, and of members whose names are read.
+const max_signs = 100
+const max_members = 2000
 
 type Member = { id: string; name: string; email: string; former_names?: readonly string[] }
 
@@ -16,7 +17,7 @@ const members = prepare((db, p: { workspace_id: number }) =>
     .select(['users.id', 'users.name', 'users.email'])
     .where('memberships.workspace_id', '=', p.workspace_id)
     .orderBy('users.id')
-    .limit(most.members),
+    .limit(max_members),
 )
 
 // Not within an address such as ana@acme.example.
@@ -40,7 +41,7 @@ export function finderOf(all: readonly Member[]): Find {
   return (text) => {
     const composed = text.normalize('NFC')
     const found = new Set<string>()
-    for (const { index } of composed.matchAll(sign).take(most.signs)) {
+    for (const { index } of composed.matchAll(sign).take(max_signs)) {
       label.lastIndex = index + 1
       const [written = ''] = label.exec(composed) ?? []
       for (const id of by_label.get(folded(written)) ?? []) found.add(id)

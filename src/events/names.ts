@@ -3,8 +3,8 @@ import { prepare } from '../db/statements/prepare.ts'
 import { sideOf } from './audit.ts'
 
 // Changes of accounts that are looked at, the newest ones. A workspace has at most 2,000 members.
-const most_changes = 2000
-const most_names = 5
+const max_changes = 2000
+const max_names = 5
 
 const changes = prepare((db, p: { workspace_id: number }) =>
   db
@@ -14,7 +14,7 @@ const changes = prepare((db, p: { workspace_id: number }) =>
     .where('kind', '=', 'users')
     .orderBy('occurred_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(most_changes),
+    .limit(max_changes),
 )
 
 /**
@@ -26,7 +26,7 @@ export async function formerNames(db: Db, workspace_id: number): Promise<Map<str
   for (const { record_id: id, before } of await changes(db, { workspace_id })) {
     const name = sideOf(before)?.name
     const known = names.get(id) ?? []
-    if (typeof name !== 'string' || known.includes(name) || known.length === most_names) continue
+    if (typeof name !== 'string' || known.includes(name) || known.length === max_names) continue
     names.set(id, [...known, name])
   }
   return names

@@ -6,8 +6,8 @@ import type { Resource } from '../../resources/resource.ts'
 /** A record that a search found. */
 export type Found = { kind: string; id: number; title: string; subtitle: string | null }
 
-/** How many records of each kind a search shows. */
-export const most_of_kind = 10
+/** A search shows at most this many records of each kind. */
+export const max_of_kind = 10
 // Of those that match anywhere, only the newest are compared.
 const compared = 50
 
@@ -29,7 +29,7 @@ export async function findBest(
   for (const resource of resources) {
     const ids = await candidates(db, resource, workspace_id, text, words)
     const ranked = await ranksOf(db, resource, workspace_id, ids, normaliseText(text.trim()))
-    found.push(...ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, most_of_kind))
+    found.push(...ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, max_of_kind))
   }
   return found.sort((a, b) => a.rank - b.rank).map(({ rank: _, ...one }) => one)
 }

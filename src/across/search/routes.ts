@@ -5,7 +5,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { findBest, isSearched, most_of_kind } from './best.ts'
+import { findBest, isSearched, max_of_kind } from './best.ts'
 
 const Query = (kinds: readonly string[]) =>
   Type.Object(
@@ -54,7 +54,7 @@ export function searchRoutes(app: App, { reading, resources, rights }: Service):
       or_scopes,
       id: 'searchRecords',
       summary: 'Search all kinds of records',
-      description: `At most ${most_of_kind} records of each kind, best matches first: a whole name, the beginning of a name, the beginning of a word, then others. Each word must occur in the name; in a contact's e-mail, too.`,
+      description: `At most ${max_of_kind} records of each kind, best matches first: a whole name, the beginning of a name, the beginning of a word, then others. Each word must occur in the name; in a contact's e-mail, too.`,
       query: Query(names),
       answers: { 200: answer },
       extension: true,

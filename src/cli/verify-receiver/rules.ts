@@ -141,7 +141,7 @@ async function* burdens(receiver: Receiver): AsyncGenerator<Verdict> {
 const parts = 6
 const pause_ms = 400
 // With the head start, less than the 10 s that a receiver must wait for a body.
-const most_hold_ms = 9000
+const max_hold_ms = 9000
 
 async function* slowRequest({ sample, send, timeout_ms }: Receiver): AsyncGenerator<Verdict> {
   // The last part waits for the answer to another request. So the order judges, not the speed of the machine.
@@ -149,7 +149,7 @@ async function* slowRequest({ sample, send, timeout_ms }: Receiver): AsyncGenera
   const slowly = send(sample(), { parts, pause_ms, last_after })
   await pause(pause_ms)
   const other = send(sample())
-  const hold_ms = Math.min(most_hold_ms, timeout_ms / 2)
+  const hold_ms = Math.min(max_hold_ms, timeout_ms / 2)
   const is_first = await Promise.race([other.then(accepted), pause(hold_ms, false, { ref: false })])
   sendLast()
   yield takes(

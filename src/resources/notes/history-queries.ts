@@ -12,7 +12,7 @@ import type { NoteVersion } from './schema.ts'
 export type HistoryPlace = readonly [string, number]
 
 /** Texts of one page. */
-export const most_versions = 100
+export const max_versions = 100
 const newest: HistoryPlace = ['9999-12-31T23:59:59.999Z', Number.MAX_SAFE_INTEGER]
 
 type Mark = { id: number; at: string; bytes: number }
@@ -43,8 +43,8 @@ export async function noteHistory(
   const { rows: marks } = await sql<Mark>`
     SELECT id, occurred_at AS at, ${bytesOf('after')} AS bytes FROM audit_log
     WHERE ${of_note} AND (occurred_at, id) < (${at}, ${id})
-    ORDER BY occurred_at DESC, id DESC LIMIT ${most_versions + 1}`.execute(db)
-  const { count } = fitting(marks.slice(0, most_versions), max_bytes)
+    ORDER BY occurred_at DESC, id DESC LIMIT ${max_versions + 1}`.execute(db)
+  const { count } = fitting(marks.slice(0, max_versions), max_bytes)
   const oldest = marks[count - 1]
   if (!oldest) return { versions: after ? [] : [unknown(body)], next: null }
   const { rows: entries } = await sql<Entry>`

@@ -10,7 +10,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
-import { type HistoryPlace, most_versions, noteHistory } from './history-queries.ts'
+import { type HistoryPlace, max_versions, noteHistory } from './history-queries.ts'
 import { companyNotes, contactNotes, dealNotes, max_notes, type Notes } from './operations.ts'
 import { type Note, NoteParams, NotesQuery } from './resource.ts'
 import { NoteVersion } from './schema.ts'
@@ -104,7 +104,7 @@ function routes(app: App, service: Service, notes: Notes): void {
       path: `${path}/:note_id/history`,
       scope: reads,
       summary: 'List the texts that a note has had',
-      description: `The present text first, then the earlier ones, from the audit log, as far back as \`AUDIT_LOG_DAYS\` keeps it. A page has at most ${most_versions} texts, and ends early above 2 MiB. \`meta.next_cursor\` is null at the end.`,
+      description: `The present text first, then the earlier ones, from the audit log, as far back as \`AUDIT_LOG_DAYS\` keeps it. A page has at most ${max_versions} texts, and ends early above 2 MiB. \`meta.next_cursor\` is null at the end.`,
       params: NoteParams,
       query: NotesQuery,
       answers: { 200: List(NoteVersion) },
@@ -120,7 +120,7 @@ function routes(app: App, service: Service, notes: Notes): void {
           after: place ?? undefined,
         })
         const next_cursor = next && encodeCursor(history_order, next)
-        return { success: true as const, data: versions, meta: { per_page: most_versions, next_cursor } }
+        return { success: true as const, data: versions, meta: { per_page: max_versions, next_cursor } }
       }),
   )
   records.change({ summary: 'Change a note', body: update, view }, async (tx, context, incoming) => {
