@@ -29,8 +29,8 @@ type Described = { type?: string | string[]; format?: string; enum?: unknown[]; 
 
 const ranged_kinds: readonly FilterKind[] = ['number', 'integer', 'day', 'time']
 
-/** Makes something once for each resource, and not anew for each request or start. */
-function once<T extends object>(make: (resource: Resource) => T): (resource: Resource) => T {
+/** Caches a value for each resource, so that requests do not make it again. */
+function perResource<T extends object>(make: (resource: Resource) => T): (resource: Resource) => T {
   const made = new WeakMap<Resource, T>()
   return (resource) => {
     const known = made.get(resource)
@@ -42,7 +42,7 @@ function once<T extends object>(make: (resource: Resource) => T): (resource: Res
 }
 
 /** The fields that the lists of a resource can be filtered by. */
-export const filterFieldsOf = once((resource): readonly FilterField[] =>
+export const filterFieldsOf = perResource((resource): readonly FilterField[] =>
   Object.entries(resource.columns).flatMap(([name, column]) => {
     const kind = kindOf(resource, name, column)
     if (!kind) return []
@@ -122,7 +122,7 @@ function endOfRange(parameter: Parameter, limit: string): RangeEnd {
 }
 
 /** The parameters of the filters of a resource, with their schemas. */
-export const filterParameters = once(
+export const filterParameters = perResource(
   (resource): Record<string, TSchema> =>
     Object.fromEntries(
       filterFieldsOf(resource).flatMap((field): [string, TSchema][] => [
@@ -155,7 +155,7 @@ export function rangeFilter<Name extends string>(
 /** What a parameter filters by: values of a field, or an end of its range. */
 type Use = { field: FilterField; end?: 'from' | 'to' }
 
-const usesOf = once((resource): ReadonlyMap<string, Use> => {
+const usesOf = perResource((resource): ReadonlyMap<string, Use> => {
   const made = new Map<string, Use>()
   for (const field of filterFieldsOf(resource)) {
     made.set(field.name, { field })
