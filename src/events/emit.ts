@@ -99,7 +99,7 @@ export function insertTest(tx: Db, context: Context, definition: EventDefinition
 }
 
 /** Writes an event without deliveries; returns its id. */
-export function insertEventOf(
+export function insertEvent(
   tx: Db,
   context: Context,
   definition: EventDefinition,

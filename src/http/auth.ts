@@ -70,7 +70,7 @@ function credentialText(request: FastifyRequest): { kind: Credential['kind']; to
  * Refuses requests that a page of another origin makes a browser send. For each request that changes something, browsers
  * send Sec-Fetch-Site or Origin. A request without both does not come from a page.
  */
-export function refuseForeign({ method, headers, host }: FastifyRequest): void {
+export function refuseCrossSite({ method, headers, host }: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return
   const site = headers['sec-fetch-site']
   const foreign =
@@ -82,8 +82,8 @@ export function refuseForeign({ method, headers, host }: FastifyRequest): void {
 
 type Needs = Pick<Operation, 'scope' | 'or_scopes' | 'people_only'>
 
-/** Throws 403 when an access lacks what a route or a record requires. */
-export function refuseBeyond({ actor, scopes }: Access, { scope, or_scopes = [], people_only }: Needs): void {
+/** Throws 403 if the caller lacks what a route or a record requires. */
+export function requireScope({ actor, scopes }: Access, { scope, or_scopes = [], people_only }: Needs): void {
   if ((people_only || scope === any_session) && actor.kind !== 'person')
     throw forbidden('This is for people who are signed in, not for keys.')
   if (scope === any_session || !scopes || scopes.includes(scope)) return
@@ -112,7 +112,7 @@ export function createRecheckAccess(
     const access = await find(tx, credential)
     if (!access || isExpired(access, clock.now())) throw unauthorized()
     const { operation } = routeOptions.config
-    if (operation) refuseBeyond(access, operation)
+    if (operation) requireScope(access, operation)
     return access
   }
 }
@@ -121,7 +121,7 @@ export function createRecheckAccess(
  * Refuses requests of a page that was opened by another person or in another workspace: all tabs share one cookie. A page
  * sends workspace_id/user_id in Rapport-Place. Requests without this header are not checked.
  */
-function refuseElsewhere({ headers }: FastifyRequest, { workspace_id, actor }: Access): void {
+function refuseStalePage({ headers }: FastifyRequest, { workspace_id, actor }: Access): void {
   const place = headers['rapport-place']
   if (place !== undefined && place !== `${workspace_id}/${actor.id}`)
     throw new ApiError(
@@ -189,7 +189,7 @@ export function createGate(
           headers: { 'retry-after': String(retry_after_seconds) },
         })
     }
-    refuseBeyond(access, needs)
+    requireScope(access, needs)
   }
 
   // Returns a promise only for a shared limit.
@@ -213,8 +213,8 @@ export function createGate(
       const enter = ({ access, credential }: Entrance) => {
         try {
           if (kind === 'session') {
-            refuseForeign(request)
-            refuseElsewhere(request, access)
+            refuseCrossSite(request)
+            refuseStalePage(request, access)
             // No cache may show a person's data to the next person at the same browser.
             reply.header('cache-control', 'no-store')
           }

@@ -88,12 +88,12 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
         const answer = await work(tx, context, problems)
         if (problems.length) throw invalid(problems)
         const sent = await conclude(tx, reply, answer, idempotency, seal)
-        if (dry_run) throw new Undone(sent)
+        if (dry_run) throw new RolledBack(sent)
         return sent
       },
       { large, sharing: sharing && !dry_run ? sharedBy(request, sharing, idempotency) : null },
     ).catch((error) => {
-      if (error instanceof Undone) return error.reply
+      if (error instanceof RolledBack) return error.reply
       // Not the message: it may quote data.
       const code = publicError(error)?.code ?? 'internal_error'
       span?.end('transaction', { 'error.type': code }, code)
@@ -134,8 +134,8 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
   })
 }
 
-/** Rolls a transaction back, and has the answer. */
-class Undone extends Error {
+/** Thrown to roll a dry run back. It carries the answer. */
+class RolledBack extends Error {
   readonly reply: Reply
   constructor(reply: Reply) {
     super('The transaction was a dry run.')
@@ -143,7 +143,7 @@ class Undone extends Error {
   }
 }
 
-/** How a write shares a transaction; null: it does not, because it is surely rolled back. */
+/** How a write shares a transaction; null for its own transaction, because it will be rolled back. */
 function sharedBy(
   request: FastifyRequest,
   sharing: Sharing,

@@ -3,7 +3,7 @@ import type { CallToolResult, McpHttpHandler, McpRequestContext } from '@modelco
 import type { FastifyRequest } from 'fastify'
 import { newId } from '../db/ids.ts'
 import { invalid } from '../errors.ts'
-import { refuseBeyond } from '../http/auth.ts'
+import { requireScope } from '../http/auth.ts'
 import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
 import type { App } from '../http/server.ts'
@@ -62,7 +62,7 @@ export function mcpRoutes(
 
   const mayCall = ({ access }: FastifyRequest, tool: Tool): boolean => {
     try {
-      refuseBeyond(access, tool.operation)
+      requireScope(access, tool.operation)
       return true
     } catch {
       return false

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { cookieName, refuseForeign } from '../../http/auth.ts'
+import { cookieName, refuseCrossSite } from '../../http/auth.ts'
 import { subscriberOf } from '../../http/client-address.ts'
 import { type Device, longest_ms } from './sessions.ts'
 
@@ -17,7 +17,7 @@ export const noCookie = ({ protocol }: FastifyRequest): string =>
 
 /** The hook of open routes: refuses pages of other origins and forbids caching. The gate does both for sessions. */
 export function guardOpenRoute(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  refuseForeign(request)
+  refuseCrossSite(request)
   reply.header('cache-control', 'no-store')
   done()
 }

@@ -1,4 +1,4 @@
-import { type Access, refuseBeyond } from '../../http/auth.ts'
+import { type Access, requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
@@ -52,7 +52,7 @@ export function customFieldRoutes(app: App, service: Service): void {
       ({ table }) => rights.mayRead(scopes, 'custom_fields') || rights.mayRead(scopes, table),
     )
     const [hidden] = readable.length ? [] : some
-    if (hidden) refuseBeyond(access, { scope: `${hidden.scope}:read`, or_scopes: [kind.reads] })
+    if (hidden) requireScope(access, { scope: `${hidden.scope}:read`, or_scopes: [kind.reads] })
     return readable.map(({ table }) => table)
   }
 

@@ -6,7 +6,7 @@ import { conflict, notFound } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { notifyOfImport } from '../../events/notify.ts'
 import { row_problems } from '../../files/rows.ts'
-import { refuseBeyond } from '../../http/auth.ts'
+import { requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { ListQuery, NoFields } from '../../http/fields.ts'
@@ -96,7 +96,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       const row = await lockImport(tx, context.workspace_id, params.import_id)
       if (!row) throw notFound('This import')
       for (const { resource } of writtenRooms(rooms, row.resource))
-        refuseBeyond(request.access, { scope: `${resource.scope}:write` })
+        requireScope(request.access, { scope: `${resource.scope}:write` })
       if (row.status !== 'queued' && row.status !== 'running' && row.status !== 'cancelled')
         throw conflict('import_ended', `The import is ${row.status} already. Undo puts back what it changed.`)
       const cancelled = { ...row, status: 'cancelled' as const, finished_at: row.finished_at ?? context.now }
@@ -142,7 +142,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
     const row = await findImport(db, request.access.workspace_id, id)
     if (!row) throw notFound('This import')
     for (const { resource } of writtenRooms(rooms, row.resource))
-      refuseBeyond(request.access, { scope: `${resource.scope}:read` })
+      requireScope(request.access, { scope: `${resource.scope}:read` })
     return row
   }
 }
@@ -171,7 +171,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
           const row = await lockImport(tx, workspace_id, request.params.import_id)
           if (!row) throw notFound('This import')
           for (const table of await kindsOf(row))
-            refuseBeyond(request.access, { scope: `${scopeOf(table)}:write` })
+            requireScope(request.access, { scope: `${scopeOf(table)}:write` })
           if (row.status === 'queued' || row.status === 'running')
             throw conflict('import_running', 'The import has not ended. Cancel it first.')
           if (optionsOf(row).dry_run)

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../../errors.ts'
-import { refuseBeyond } from '../../http/auth.ts'
+import { requireScope } from '../../http/auth.ts'
 import { allowLongBody } from '../../http/connections.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
@@ -65,10 +65,10 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       const { access, query } = request
       const is_archive = query.resource === 'workspace'
       for (const { resource } of writtenRooms(rooms, query.resource))
-        refuseBeyond(access, { scope: `${resource.scope}:write` })
+        requireScope(access, { scope: `${resource.scope}:write` })
       // It defines custom fields and saves views.
       if (is_archive)
-        for (const scope of Object.values(other_scopes)) refuseBeyond(access, { scope: `${scope}:write` })
+        for (const scope of Object.values(other_scopes)) requireScope(access, { scope: `${scope}:write` })
       const { workspace_id } = access
       const options = is_archive ? archiveOptions(query) : await rowOptions(request)
       const { body, format } = fileOf(request, is_archive)

@@ -5,7 +5,7 @@ import { newestRows } from '../../db/lists/lists.ts'
 import { notFound } from '../../errors.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
-import { type Access, refuseBeyond } from '../../http/auth.ts'
+import { type Access, requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { checkMatch, refuseMatch } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
@@ -38,7 +38,7 @@ function refuseWithout(access: Access, { resource, links }: MergeKind): void {
   const scopes = new Set(
     [resource, ...links.map((link) => link.resource)].map(({ scope }) => `${scope}:write`),
   )
-  for (const scope of scopes) refuseBeyond(access, { scope })
+  for (const scope of scopes) requireScope(access, { scope })
 }
 
 const whoOf = ({ actor, request_id, traceparent }: Context) => ({

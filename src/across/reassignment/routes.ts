@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { type FieldProblem, notFound, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
-import { refuseBeyond } from '../../http/auth.ts'
+import { requireScope } from '../../http/auth.ts'
 import { endpoints, type Incoming } from '../../http/endpoints.ts'
 import { single } from '../../http/envelope.ts'
 import type { App } from '../../http/server.ts'
@@ -54,7 +54,7 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
       view: Count,
     },
     async (tx, context, { request, params, body, problems }: Sent) => {
-      for (const { resource } of owned) refuseBeyond(request.access, { scope: `${resource.scope}:write` })
+      for (const { resource } of owned) requireScope(request.access, { scope: `${resource.scope}:write` })
       const { user_id: from_id } = params
       const to_id = body.to ?? null
       const owned_by = await countRecordsOf(tx, context, places, from_id)

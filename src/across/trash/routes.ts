@@ -1,7 +1,7 @@
 import { day_ms, isoTime } from '../../clock.ts'
 import { readPage } from '../../db/lists/lists.ts'
 import { notFound } from '../../errors.ts'
-import { refuseBeyond } from '../../http/auth.ts'
+import { requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Deleted } from '../../http/envelope.ts'
 import { refuseMatch } from '../../http/etag.ts'
@@ -80,7 +80,7 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
       const resource = all.find(({ table }) => table === kind)
       if (!resource) throw notFound('This record')
       const { noun, scope } = resource
-      refuseBeyond(request.access, { scope: `${scope}:write` })
+      requireScope(request.access, { scope: `${scope}:write` })
       return write.inSteps(request, reply, {
         async before(tx, context) {
           refuseMatch(request)

@@ -176,7 +176,8 @@ export async function changeWebhook(
     refuse(conditionProblems(body.conditions ?? before.conditions, body.events ?? before.events, catalogue))
   if (!Object.keys(changes).length) return before
   rights.refuseUnreadable(scopes, [...before.events, ...(changes.events ?? [])])
-  if (changes.url !== undefined) await refuseUnreadablePending(tx, rights, { workspace_id, scopes }, before.id)
+  if (changes.url !== undefined)
+    await refuseUnreadablePending(tx, rights, { workspace_id, scopes }, before.id)
   const { name, url, events } = changes
   const row = await findWebhookRow(tx, workspace_id, before.id)
   const stored = storedOptions(changes, seal, row?.headers)
