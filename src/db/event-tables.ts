@@ -13,7 +13,7 @@ export interface EventTables {
     payload: string
     /** The trace context of the request; null without one. */
     traceparent: Generated<string | null>
-    /** The only webhook that gets it, such as in a backfill. Then the feed has it not. */
+    /** The only webhook that gets the event, such as in a backfill. The feed leaves such an event out. */
     webhook_id: Generated<string | null>
   }
   webhooks: {
@@ -32,7 +32,7 @@ export interface EventTables {
     next_secret: string | null
     next_secret_from_ms: number | null
     created_at: string
-    /** A JSON array of seconds; null: the installation's. So is a `timeout_ms` of null. */
+    /** A JSON array of seconds. Null here or in `timeout_ms` means the setting of the installation. */
     retry_delays: Generated<string | null>
     timeout_ms: Generated<number | null>
     max_per_second: Generated<number | null>

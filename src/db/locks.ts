@@ -136,7 +136,10 @@ const definitionsLock = (how: '' | '_shared') =>
   }))
 const [shared, exclusive] = [definitionsLock('_shared'), definitionsLock('')]
 
-/** Holds until the end of the transaction that it obeys the definitions of custom fields which it reads after this. */
+/**
+ * Takes a shared lock until the end of the transaction, before it reads definitions of custom fields. A new definition waits
+ * for the lock (awaitDefinitions).
+ */
 export async function shareDefinitions(tx: Db, workspace_id: number): Promise<void> {
   if (engineOf(tx) === 'postgres') await shared(tx, { workspace_id })
 }

@@ -14,7 +14,10 @@ type SealedColumn = {
   only?: string
 }
 
-/** Every column with sealed values. A test finds one that is missing. The sample of a start is last: it tells that all have the key. */
+/**
+ * Every column with sealed values. A test finds a missing one. The sample that each start checks (checkSeal) is last: it
+ * has the new key only after all other values have it.
+ */
 export const sealed_columns: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'secret', key: ['id'] },
   { table: 'webhooks', column: 'next_secret', key: ['id'] },

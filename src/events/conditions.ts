@@ -11,7 +11,7 @@ export function pathOf(field: string): string[] {
 }
 
 type Parsed = Condition & { path: readonly string[] }
-// Few texts are in use. Parsing them again would cost more than judging.
+// Few texts are in use. Parsing them again would cost more than evaluating them.
 const parsed = new Map<string, readonly Parsed[]>()
 const max_parsed = 1000
 

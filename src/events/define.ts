@@ -23,7 +23,7 @@ export const defineEvent = (
 /** The version of the payload's form. A form that breaks receivers gets another one. */
 export const api_version = '2026-12-01'
 
-/** The ways by which a change comes to an event. */
+/** The values of `source` in payloads: the way of the change. */
 export const event_sources = ['api', 'app', 'import', 'booking', 'merge', 'backfill', 'service'] as const
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'An' : 'A'} ${noun}`

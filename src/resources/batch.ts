@@ -71,23 +71,23 @@ export async function runBatch(
     return await runWaves(work)
   } catch (error) {
     const is_known = error instanceof ApiError || troubleOf(error)
-    if (is_known || careful.has(items)) throw error
-    careful.add(items)
-    throw new Again('An item needs a savepoint.', { cause: error })
+    if (is_known || with_savepoints.has(items)) throw error
+    with_savepoints.add(items)
+    throw new RunAgain('An item needs a savepoint.', { cause: error })
   }
 }
 
-// The item lists of transactions that begin anew, with a savepoint for each item.
-const careful = new WeakSet<readonly unknown[]>()
+// The item lists whose transaction runs again, with a savepoint for each item.
+const with_savepoints = new WeakSet<readonly unknown[]>()
 
 /** Makes `transaction` run the work again. */
-class Again extends Error {
+class RunAgain extends Error {
   readonly code = '40001'
 }
 
 async function runWaves(work: Work): Promise<Outcome[]> {
   const { items, options } = work
-  const run = options.one_by_one || careful.has(items) ? runOneByOne : runWave
+  const run = options.one_by_one || with_savepoints.has(items) ? runOneByOne : runWave
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
   for (const wave of wavesOf(work)) {

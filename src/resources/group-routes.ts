@@ -12,7 +12,7 @@ import { type Filters, type FilterValues, filterQueryOf } from './list-query.ts'
 import type { Resource } from './resource.ts'
 import { time_zone, zoneOf } from './time-zone.ts'
 
-/** Makes the filters of a list's own, beside those that follow from the columns. */
+/** Makes the filters that only this list has, beside those that follow from the columns. */
 export type OwnFilters<F extends Filters> = (
   db: Db,
   request: Omit<ListRequest<FilterValues<F>>, 'listing'>,

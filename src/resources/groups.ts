@@ -58,7 +58,7 @@ type Asked = {
   by: FilterField
   /** The zone that decides months. */
   time_zone: string
-  /** Filters of the list's own. */
+  /** The filters that only this list has. */
   more: readonly Filter[]
 }
 

@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts'
 
 // The parameters of a list of records.
 
-/** The schemas of the filters of a resource's own, by their parameters. */
+/** The schemas of the filters that only this resource has, by their parameters. */
 export type Filters = Record<string, TSchema>
 /** The values of these filters. */
 export type FilterValues<F extends Filters> = Static<TObject<F>>

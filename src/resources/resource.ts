@@ -10,9 +10,9 @@ export type Encoding = 'json' | 'flag' | 'ten_thousandths'
 
 /** One field of a resource: how answers show it, how bodies take it, and how the table stores it. */
 export type Column = {
-  /** In the detail view. */
+  /** The schema in the detail view. */
   shown: TSchema
-  /** In bodies, where it differs; false: read-only. */
+  /** The schema in bodies, where it differs from `shown`; false for a read-only field. */
   taken?: TSchema | false | { create: TSchema; update: TSchema }
   /** A body that creates a record must have it. */
   required?: true
@@ -38,8 +38,8 @@ export type Column = {
   /** Fields of the record that a reference names, shown as an object. */
   embeds?: Embedding
   /**
-   * Every text says it: true for free text; `visitor` for what a visitor wrote, which is also erased with the contact that
-   * booked; false for codes.
+   * Whether an erasure removes it. Required for every text: true for free text, false for codes. `visitor` marks what a
+   * visitor wrote: it is also erased with the contact that booked.
    */
   personal?: boolean | 'visitor'
 }

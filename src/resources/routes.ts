@@ -34,14 +34,14 @@ const endpointsOf = (app: App, service: Service, { path, scope, extension, noun 
   })
 
 type ListRoute<F extends Filters, View> = {
-  /** Filters of its own. */
+  /** The filters that only this list has. */
   filters: F
   /** The list view. */
   view: TSchema
   list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<View>>
   /** Reads the detail views, for the export of the list. Without it, the list has no export. */
   details?: ReadByIds<object>
-  /** Makes the filters of its own. Without it, the list has no groups. */
+  /** Makes these filters. Without it, the list has no groups. */
   ownFilters?: OwnFilters<F>
 }
 

@@ -4,8 +4,8 @@ import type { Deletable } from '../records.ts'
 import type { Filter } from './filters.ts'
 import { countMatching, cutPage, type IdPage, type Page } from './lists.ts'
 
-// Lists in the order of a defined custom field. The index of defined_values gives the records that have a value; the others
-// come after them, by id. Descending, everything is the other way round.
+// Lists in the order of a defined custom field. The index of defined_values has the records with a value. The records
+// without a value come after them, by id. A descending order reverses both parts.
 
 type Request = { table: Deletable; workspace_id: number; filters: Filter[]; page: Page }
 type Order = { definition_id: number; descending: boolean }
