@@ -57,7 +57,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deletions of webhooks, resends of many deliveries, stopped backfills, and rows of webhooks that are no longer ordered.
+    // Deletions of webhooks, resends of many deliveries, stopped backfills, and queue rows of webhooks that are no longer ordered.
     {
       name: 'backlog',
       role: 'dispatcher',
@@ -83,7 +83,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       every_ms: 10 * second,
       run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
     },
-    // Sends the present records to webhooks.
+    // Sends the present records to webhooks that asked for them.
     {
       name: 'backfills',
       role: 'dispatcher',
@@ -92,7 +92,7 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
       wake: 'backlog',
       run: (stopping) => continueBackfills({ db, clock, rooms }, stopping),
     },
-    // Reads the files that were uploaded.
+    // Imports uploaded files.
     {
       name: 'imports',
       role: 'dispatcher',
