@@ -24,7 +24,7 @@ import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
 import type { App } from './http/server.ts'
-import { openSharedLimiter } from './http/shared-rate-limit.ts'
+import { openSharedLimiter, type RedisLimits } from './http/shared-rate-limit.ts'
 import { jobs } from './jobs/jobs.ts'
 import { startJobs, type Timing } from './jobs/run.ts'
 import { openTracer } from './telemetry/open.ts'
@@ -59,6 +59,8 @@ type Options = {
   clock?: GivenClock
   /** Replaces the timing of the jobs that depend on whether removal is held. */
   removal?: Timing
+  /** Replaces the limits of Redis. */
+  redis_limits_ms?: RedisLimits
   roles?: readonly ProcessRole[]
   /**
    * `own`: this process locks the SQLite folder. Otherwise, its parent has the lock, and this process is the first one
@@ -80,7 +82,15 @@ const patience_ms = 15_000
 /** Starts the service; resolves when it answers requests. */
 export async function startServer(
   config: Config,
-  { clock: given, removal, roles: mine = roles, folder = 'own', peers, web_files = null }: Options = {},
+  {
+    clock: given,
+    removal,
+    redis_limits_ms,
+    roles: mine = roles,
+    folder = 'own',
+    peers,
+    web_files = null,
+  }: Options = {},
 ): Promise<Running> {
   const logger = pino({ level: config.log_level })
   const onError = (error: unknown, job?: string) =>
@@ -136,7 +146,7 @@ export async function startServer(
     const { redis_url, rate_limit_per_second: per_second } = config
     const answers_api = mine.includes('api')
     const shared_limiter = answers_api
-      ? await openSharedLimiter({ redis_url, per_second, clock, logger })
+      ? await openSharedLimiter({ redis_url, per_second, clock, logger, limits_ms: redis_limits_ms })
       : null
     closing.push(() => shared_limiter?.close())
 

@@ -6,7 +6,7 @@ import { beforeEach, type TestContext, test } from 'node:test'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Allowance } from '../src/http/rate-limit.ts'
-import { limits_ms, openSharedLimiter, type SharedLimiter } from '../src/http/shared-rate-limit.ts'
+import { default_limits_ms, openSharedLimiter, type SharedLimiter } from '../src/http/shared-rate-limit.ts'
 import { calmTime } from './calm-time.ts'
 import { refused } from './envelope.ts'
 import { type Reply, startRapport, turnableClock } from './harness.ts'
@@ -20,8 +20,8 @@ const shown = ({ headers }: Reply) =>
   ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`))
 
 // On a busy machine, a Redis that works may need longer than the limits of the service. Their tests set them.
-const service_limits_ms = { ...limits_ms }
 const patient_limits_ms = { answer: 60_000, connect: 60_000 }
+const limits_ms = { ...patient_limits_ms }
 beforeEach(() => {
   Object.assign(limits_ms, patient_limits_ms)
 })
@@ -34,7 +34,7 @@ async function oneProcess(t: TestContext, redis_url: string, per_second: number)
     lines.push(line)
     details.push(detail)
   }
-  const limiter = await openSharedLimiter({ redis_url, per_second, clock, logger: { warn } })
+  const limiter = await openSharedLimiter({ redis_url, per_second, clock, logger: { warn }, limits_ms })
   t.after(() => limiter?.close())
   return { limiter, lines, details, ask: async (key: string) => (limiter as SharedLimiter).limit(key) }
 }
@@ -146,7 +146,10 @@ test('a clock of Redis that is turned back neither locks a key out nor gives it 
 
 test('a service tells the shared allowance in its headers, and 429 when another process has used it', async (t) => {
   const { url } = await startRedis(t)
-  const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
+  const rapport = await startRapport({
+    redis_limits_ms: limits_ms,
+    env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url },
+  })
   t.after(rapport.close)
   const other = await oneProcess(t, url, 1)
   const { key, first, allowed, reply } = await withinSecond(async (name) => {
@@ -190,7 +193,10 @@ test('when Redis dies, each process limits by itself and says so once; when it i
 
 test('a Redis that hangs holds requests up for a moment once, not each of them, and a stop not at all', async (t) => {
   const redis = await startRedis(t)
-  const rapport = await startRapport({ env: { RATE_LIMIT_PER_SECOND: '2', REDIS_URL: redis.url } })
+  const rapport = await startRapport({
+    redis_limits_ms: limits_ms,
+    env: { RATE_LIMIT_PER_SECOND: '2', REDIS_URL: redis.url },
+  })
   t.after(rapport.close)
   const left = async () => Number((await rapport.call('GET', path)).headers.get('ratelimit-remaining'))
   assert.equal(await left(), 3)
@@ -200,7 +206,7 @@ test('a Redis that hangs holds requests up for a moment once, not each of them, 
     return (await redis.command('DBSIZE')) === 1
   }
   await until('Redis counts', counts)
-  Object.assign(limits_ms, service_limits_ms)
+  Object.assign(limits_ms, default_limits_ms)
   redis.hang()
   t.after(redis.goOn)
   const { value: first, ...waited } = await calmTime(() => rapport.call('GET', path))
@@ -217,7 +223,7 @@ test('a Redis that hangs holds requests up for a moment once, not each of them, 
   // It still counts what had been sent to it.
   await until('Redis has forgotten the key', async () => (await redis.command('DBSIZE')) === 0)
   await until('Redis counts again', counts)
-  Object.assign(limits_ms, service_limits_ms)
+  Object.assign(limits_ms, default_limits_ms)
   redis.hang()
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<unknown>()
   subscribe('http.server.request.start', arrive)
@@ -234,7 +240,7 @@ test('a Redis that hangs holds requests up for a moment once, not each of them, 
 test('a busy process does not take its own pause for one of Redis', async (t) => {
   const { url } = await startRedis(t)
   const process = await oneProcess(t, url, 20)
-  Object.assign(limits_ms, service_limits_ms)
+  Object.assign(limits_ms, default_limits_ms)
   const answer = process.ask('key')
   // The client sends at the end of this turn, so an answer is read only after the pause.
   await turn()
@@ -254,11 +260,15 @@ test('a service starts and limits by itself when Redis is not there, or never an
   })
   await until('listens', () => mute.listening)
   const mute_url = `redis://127.0.0.1:${(mute.address() as { port: number }).port}`
-  Object.assign(limits_ms, service_limits_ms)
+  Object.assign(limits_ms, default_limits_ms)
   // Its clock stands still, so its bucket does not fill.
   const clock = turnableClock()
   for (const url of [redis.url, mute_url]) {
-    const rapport = await startRapport({ clock, env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url } })
+    const rapport = await startRapport({
+      clock,
+      redis_limits_ms: limits_ms,
+      env: { RATE_LIMIT_PER_SECOND: '1', REDIS_URL: url },
+    })
     t.after(rapport.close)
     assert.deepEqual(shown(await rapport.call('GET', path)), ['2', '1', '1'])
     await rapport.call('GET', path)

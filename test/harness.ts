@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { cost } from '../src/access/people/passwords.ts'
 import { readConfig } from '../src/config.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
+import type { RedisLimits } from '../src/http/shared-rate-limit.ts'
 import type { Timing } from '../src/jobs/run.ts'
 import { type ProcessRole, startServer } from '../src/server.ts'
 import { folderFiles } from '../src/web/files.ts'
@@ -72,6 +73,7 @@ export function client(url: string, key: string | null) {
 type Options = {
   clock?: GivenClock
   removal?: Timing
+  redis_limits_ms?: RedisLimits
   roles?: ProcessRole[]
   env?: Record<string, string>
   data_dir?: string
@@ -82,7 +84,15 @@ type Options = {
  * Starts the whole service on a scratch folder and a free port, as `npm start` does, without rate limits; without the web
  * app too, unless its folder is given.
  */
-export async function startRapport({ clock, removal, roles, env = {}, data_dir, web_folder }: Options = {}) {
+export async function startRapport({
+  clock,
+  removal,
+  redis_limits_ms,
+  roles,
+  env = {},
+  data_dir,
+  web_folder,
+}: Options = {}) {
   const folder = data_dir ?? mkdtempSync(join(tmpdir(), 'rapport-test-'))
   if (!data_dir) await spareMigration(folder)
   const config = readConfig({
@@ -98,6 +108,7 @@ export async function startRapport({ clock, removal, roles, env = {}, data_dir, 
   const running = await startServer(config, {
     ...(clock && { clock }),
     ...(removal && { removal }),
+    ...(redis_limits_ms && { redis_limits_ms }),
     ...(roles && { roles }),
     web_files: web_folder ? folderFiles(web_folder) : null,
   })

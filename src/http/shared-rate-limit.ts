@@ -10,10 +10,12 @@ type Options = {
   per_second: number
   clock: Clock
   logger: { warn(details: object, text: string): void }
+  limits_ms?: RedisLimits | undefined
 }
 
 /** A request waits at most `answer` for Redis. Without Redis, it takes a few milliseconds. */
-export const limits_ms = { answer: 100, connect: 1000 }
+export type RedisLimits = { answer: number; connect: number }
+export const default_limits_ms: Readonly<RedisLimits> = { answer: 100, connect: 1000 }
 const again_ms = 1000
 
 // The token bucket of rate-limit.ts with the clock of Redis, because the clocks of processes may differ. ARGV[3] is the
@@ -36,15 +38,15 @@ redis.call('PEXPIRE', KEYS[1], full_ms)
 return { allowed and math.ceil(limit - tokens) or limit + 1, full_ms }
 `
 
-const clientOptions = () =>
+const clientOptions = (connectTimeout: number) =>
   ({
     // RESP 2 is enough, and every compatible server has it.
     RESP: 2,
     maintNotifications: 'disabled',
-    // The client's timeout covers only the sending of a command. afterAnswerTime covers the answer.
+    // The client's timeout covers only the sending of a command. afterTime covers the answer.
     commandOptions: { timeout: 0 },
     // Do not reconnect in the client: it does not notice a missing answer. Each reconnection creates a new client.
-    socket: { reconnectStrategy: false, connectTimeout: limits_ms.connect },
+    socket: { reconnectStrategy: false, connectTimeout },
   }) as const
 
 const limiter_options = {
@@ -62,7 +64,7 @@ type Connection = { drop(): void; limiter: RateLimiterRedis | null }
  * second. `close` drops the connection at once.
  */
 export async function openSharedLimiter(options: Options): Promise<SharedLimiter | null> {
-  const { redis_url, per_second, clock, logger } = options
+  const { redis_url, per_second, clock, logger, limits_ms = default_limits_ms } = options
   const alone = createLimiter(per_second, clock)
   if (!redis_url || !alone) return null
   // Import the client only when it is used: it costs 0.1 s and 27 MB at the start.
@@ -75,7 +77,7 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   let again: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const client = redis.createClient({ url: redis_url, ...clientOptions() })
+    const client = redis.createClient({ url: redis_url, ...clientOptions(limits_ms.connect) })
     const mine: Connection = { drop: () => client.destroy(), limiter: null }
     current = mine
     client.on('error', (error) => lost(mine, error))
@@ -115,9 +117,8 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
   }
 
   const ask = async (connection: Connection, limiter: RateLimiterRedis, key: string) => {
-    const answered = afterAnswerTime(() =>
-      lost(connection, new Error(`No answer within ${limits_ms.answer} ms`)),
-    )
+    const { answer: limit_ms } = limits_ms
+    const answered = afterTime(limit_ms, () => lost(connection, new Error(`No answer within ${limit_ms} ms`)))
     try {
       const answer = await limiter.consume(key).catch((refusal) => {
         if (refusal instanceof RateLimiterRes) return refusal
@@ -167,12 +168,12 @@ function isRedisUrl(
 }
 
 /**
- * Calls `late` after the limit of an answer, unless the returned function is called first. It uses two timers and
+ * Calls `late` after `limit_ms`, unless the returned function is called first. It uses two timers and
  * setImmediate, so that received answers are read first. A pause of this process must not count as a timeout of Redis.
  */
-function afterAnswerTime(late: () => void): () => void {
+function afterTime(limit_ms: number, late: () => void): () => void {
   let waiting = true
-  const half = limits_ms.answer / 2
+  const half = limit_ms / 2
   let timer = setTimeout(() => {
     timer = setTimeout(() => setImmediate(() => waiting && late()), half)
   }, half)
