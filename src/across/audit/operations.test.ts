@@ -265,7 +265,7 @@ test('every operation that writes is tried here', async () => {
   const writing = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).flatMap((method) => (method === 'get' ? [] : `${method} ${path.replace(base, '')}`)),
   )
-  // Tests beside their code cover the operations of people and imports. A revert is many requests (src/mcp/mcp.test.ts).
+  // Tests beside their code cover the operations of people and imports. A revert is many requests (src/across/reverts/reverts.test.ts).
   // The reading of notifications and the own order of tabs are not logged.
   const others = [
     ...people_operations,
