@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { connectAssistant } from '../../../test/assistant.ts'
-import { callOf, client, useRapport } from '../../../test/harness.ts'
+import { callOf, client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const rapport = useRapport()
 const call = callOf(rapport)
@@ -201,6 +201,33 @@ describe('the changes of a session', () => {
     assert.deepEqual([body.data.restored, body.data.left], [2, []])
     assert.equal((await call('GET', `/api/v1/companies/${company.data.id}`)).status, 404)
     assert.equal((await call('GET', `/api/v1/deals/${deal.data.id}`)).status, 200)
+    await close()
+  })
+
+  test('stay as a whole where a request of their revert is refused', async (t) => {
+    const clock = turnableClock()
+    const slow = await startRapport({ clock, env: { RATE_LIMIT_PER_SECOND: '2' } })
+    t.after(slow.close)
+    const max_requests = 4
+    /** Calls when as many requests are left. */
+    const callWith = async (requests: number, method: string, path: string, body?: object) => {
+      clock.advance(2000)
+      for (let n = requests; n < max_requests; n++) await slow.call('GET', '/api/v1/companies')
+      return (await slow.call(method, `/api/v1${path}`, body)).body.data
+    }
+    const { use, close } = await connectAssistant(slow)
+    const reasons: string[] = []
+    for (let requests = 1; requests <= max_requests; requests++) {
+      const { id } = await callWith(max_requests, 'POST', '/deals', { name: 'Chairs', probability: 33 })
+      const change_group = `grp_${String(requests).padStart(32, '0')}`
+      clock.advance(2000)
+      await use('change_deal_stage', { id, stage: 'demo', probability: 50, change_group })
+      const { restored, left } = await callWith(requests, 'POST', `/audit-log/groups/${change_group}/revert`)
+      const { stage, probability } = await callWith(max_requests, 'GET', `/deals/${id}`)
+      assert.deepEqual([stage, probability], restored ? ['new_lead', 33] : ['demo', 50])
+      reasons.push(restored ? 'restored' : left[0].reason)
+    }
+    assert.deepEqual(reasons, ['rate_limited', 'rate_limited', 'rate_limited', 'restored'])
     await close()
   })
 

@@ -96,7 +96,10 @@ export function revertRoute(
     const place = places.get(record.kind)
     if (!place) return 'not_a_record'
     // The version is read before the audit log. So a change after the read of the log is refused.
-    const { etag } = await callAs(app, request, { method: 'GET', path: addressOf(place.path, record) })
+    const read = { method: 'GET', path: addressOf(place.path, record) }
+    const { status, etag, body } = await callAs(app, request, read)
+    // A record in the trash is 404.
+    if (status >= 300 && status !== 404) return reasonOf(body)
     const { workspace_id } = request.access
     const group = { workspace_id, change_group: request.params.group_id }
     if (await wasChangedSince(db, group, record)) return 'changed_since'
@@ -141,13 +144,13 @@ async function revertRecord(
   let version = etag
   let is_tried = false
   let shown: Record<string, unknown> = {}
-  const call = async (method: string, url: string, body?: object) => {
+  const call = async (method: string, url: string, body?: object, is_trial = false) => {
     if (dry_run && is_tried) return null
-    is_tried = true
+    is_tried ||= !is_trial
     const headers: Record<string, string> = version === undefined ? {} : { 'if-match': version }
     const sent = { method, path: url, headers, ...(body && { body }) }
-    const answer = await callAs(app, request, sent, { change_group, dry_run })
-    version = answer.etag
+    const answer = await callAs(app, request, sent, { change_group, dry_run: dry_run || is_trial })
+    if (!is_trial) version = answer.etag
     shown = answer.body.data ?? {}
     return answer.status < 300 ? null : reasonOf(answer.body)
   }
@@ -158,11 +161,16 @@ async function revertRecord(
   if (was_deleted && is_deleted && !fields.length) return null
   const not_restored = is_deleted ? await call('POST', `${one}/restore`) : null
   if (not_restored) return not_restored
-  const put = async (sent: typeof fields) => (sent.length ? call('PUT', one, Object.fromEntries(sent)) : null)
+  const put = async (sent: typeof fields, is_trial = false) =>
+    sent.length ? call('PUT', one, Object.fromEntries(sent), is_trial) : null
+  const [plain = [], following = []] = [false, true].map((is_computed) =>
+    fields.filter(([name]) => computed.includes(name) === is_computed),
+  )
+  // A default that is back by itself must not become the record's own value. The trial shows the defaults. A second PUT
+  // instead could be refused, and leave the record half reverted.
   const not_changed =
-    (await put(fields.filter(([name]) => !computed.includes(name)))) ??
-    // A default that is back by itself must not become the record's own value.
-    (await put(fields.filter(([name, value]) => computed.includes(name) && shown[name] !== value)))
+    (following.length ? await put(plain, true) : null) ??
+    (await put([...plain, ...following.filter(([name, value]) => shown[name] !== value)]))
   return not_changed ?? (was_deleted ? call('DELETE', one) : null)
 }
 
