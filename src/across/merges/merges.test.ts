@@ -281,6 +281,47 @@ describe('an undo', () => {
     assert.deepEqual(await readAll(all), originals)
   })
 
+  test('of several merges into one record puts every record back, in each order', async () => {
+    for (const order of [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+    ]) {
+      const survivor = await contact({ tags: ['a'], custom_fields: { size: 5 } })
+      const others = [
+        await contact({ phone: '1', tags: ['b', 'c'], custom_fields: { region: 'EMEA' } }),
+        await contact({
+          phone: '2',
+          mobile: '22',
+          tags: ['c'],
+          custom_fields: { region: 'APAC', vip: true },
+        }),
+        await contact({
+          mobile: '33',
+          email: 'ana@acme.example',
+          tags: ['b', 'a'],
+          custom_fields: { size: 6 },
+        }),
+      ]
+      const links = await Promise.all(others.map(linked))
+      const all = [survivor, ...others].map((id) => `/contacts/${id}`).concat(...links)
+      const originals = await readAll(all)
+      const merges: number[] = []
+      for (const other of others) {
+        clock.advance(1000)
+        merges.push((await merge(`/contacts/${survivor}`, [other])).meta.merge_id)
+      }
+      for (const n of order) {
+        clock.advance(1000)
+        assert.deepEqual((await undo(merges[n] as number)).left, [], `undo ${n} of ${order}`)
+      }
+      assert.deepEqual(await readAll(all), originals, `${order}`)
+    }
+  })
+
   test('leaves what was changed between two merges of a chain', async () => {
     const [first, second, third] = [await contact(), await contact(), await contact()]
     const [deal = ''] = await linked(first)
