@@ -44,11 +44,10 @@ test('a process does not wait for a lock while another one claims an import', as
   assert.equal(await claim(), null)
 })
 
-test('a process does not wait while another one cancels the deliveries of a stopped backfill', async () => {
+/** Makes the deliveries in the queue those of a backfill of webhook wh_1 that was stopped. */
+async function stopBackfill(): Promise<void> {
   const { db, clock, workspace_id } = outbox
   const now = isoTime(clock.now())
-  await outbox.webhook('wh_1')
-  await outbox.events(3)
   await transaction(db, async (tx) => {
     await tx.updateTable('webhook_queue').set({ kind: 'backfill' }).execute()
     await tx
@@ -71,52 +70,75 @@ test('a process does not wait while another one cancels the deliveries of a stop
       })
       .execute()
   })
-  const cancel = async () => {
-    const stopped = await stoppedBackfill(db)
-    return (
-      stopped &&
-      transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, clock.elapsed(), { skip_locked: true }))
-    )
-  }
+}
+
+/** Cancels deliveries of the stopped backfill; returns how many, or undefined if there is no such backfill. */
+async function cancelSome(): Promise<number | undefined> {
+  const { db, clock } = outbox
+  const stopped = await stoppedBackfill(db)
+  if (!stopped) return
+  return transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, clock.elapsed(), { skip_locked: true }))
+}
+
+test('a process does not wait while another one cancels the deliveries of a stopped backfill', async () => {
+  await outbox.webhook('wh_1')
+  await outbox.events(3)
+  await stopBackfill()
   const lock = (tx: Db) => tx.selectFrom('webhook_backfills').selectAll().forUpdate().execute()
-  assert.equal(await whileLocked(lock, cancel), 0)
-  assert.equal(await cancel(), 3)
-  assert.equal(await cancel(), undefined)
+  assert.equal(await whileLocked(lock, cancelSome), 0)
+  assert.equal(await cancelSome(), 3)
+  assert.equal(await cancelSome(), undefined)
 })
 
-test('a deletion of a webhook locks deliveries in flight in the order of their ids, as outcomes do', async () => {
-  const { db, clock, workspace_id } = outbox
-  await outbox.webhook('wh_1')
-  await outbox.events(2)
-  const [first = '', second = ''] = (await outbox.queue()).map(({ delivery_id }) => delivery_id)
-  // The lease of the second one ends first, so an index has it first.
-  for (const [delivery_id, run_at_ms] of [
-    [first, 2000],
-    [second, 1000],
-  ] as const)
+/** Ten deliveries in flight, and work that ends them. The work has to lock the one with the lowest id first. */
+async function assertLockOrder(work: () => Promise<unknown>): Promise<void> {
+  const { db } = outbox
+  const ids = (await outbox.queue()).map(({ delivery_id }) => delivery_id).sort()
+  assert.equal(ids.length, 10)
+  const [first = '', ...others] = ids
+  // The leases end in the opposite order, so an index and the table have them in that order.
+  for (const [at, delivery_id] of ids.toReversed().entries())
     await transaction(db, (tx) =>
       tx
         .updateTable('webhook_queue')
-        .set({ claim_id: 'clm_1', run_at_ms })
+        .set({ claim_id: 'clm_1', run_at_ms: 1000 * (at + 1) })
         .where('delivery_id', '=', delivery_id)
         .execute(),
     )
-  const lock = (tx: Db, id: string) =>
-    sql`SELECT 1 FROM webhook_queue WHERE delivery_id = ${id} FOR UPDATE NOWAIT`.execute(tx)
+  // With statistics, PostgreSQL reads the table from its start.
+  await sql`ANALYZE webhook_queue`.execute(db)
+  const lock = (tx: Db, wanted: string[]) =>
+    sql`SELECT 1 FROM webhook_queue WHERE delivery_id = ANY(${wanted}) FOR UPDATE NOWAIT`.execute(tx)
   const waiting = sql<{ n: string }>`SELECT count(*) AS n FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`
-  let removing: Promise<unknown> | undefined
+  let ending: Promise<unknown> | undefined
   await transaction(db, async (tx) => {
-    await lock(tx, first)
-    removing = transaction(db, (other) => removeWebhook(other, workspace_id, 'wh_1', isoTime(clock.now())))
-    removing.catch(() => {})
+    await lock(tx, [first])
+    ending = work()
+    ending.catch(() => {})
     await until(
       () => waiting.execute(db),
       ({ rows: [found] }) => Number(found?.n) > 0,
     )
-    // Fails if the deletion has it.
-    await lock(tx, second)
+    // Fails if the work has one of them.
+    await lock(tx, others)
   })
-  await removing
+  await ending
   assert.deepEqual(await outbox.queue(), [])
+}
+
+test('a deletion of a webhook locks deliveries in flight in the order of their ids, as outcomes do', async () => {
+  const { db, clock, workspace_id } = outbox
+  await outbox.webhook('wh_1')
+  await outbox.events(10)
+  await assertLockOrder(() =>
+    transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_1', isoTime(clock.now()))),
+  )
+})
+
+test('a stopped backfill locks its deliveries in flight in the order of their ids, as outcomes do', async () => {
+  await outbox.webhook('wh_1')
+  await outbox.events(10)
+  await stopBackfill()
+  await assertLockOrder(cancelSome)
 })

@@ -132,11 +132,14 @@ export async function cancelSomeOfBackfill(
     if (!held.length) return 0
   }
   type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
+  // record() locks its rows in this order, too.
   const { rows } = await sql<Row>`
-    DELETE FROM webhook_queue WHERE workspace_id = ${workspace_id} AND delivery_id IN (
+    SELECT workspace_id, delivery_id, webhook_id, record_key FROM webhook_queue
+    WHERE workspace_id = ${workspace_id} AND delivery_id IN (
       SELECT q.delivery_id FROM webhook_queue AS q WHERE q.workspace_id = ${workspace_id}
         AND q.webhook_id = ${webhook_id} AND q.kind = 'backfill' LIMIT ${sql.lit(cancel_batch)})
-    RETURNING workspace_id, delivery_id, webhook_id, record_key`.execute(tx)
+    ORDER BY delivery_id ${engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``}`.execute(tx)
+  await dequeue(tx, rows, {})
   await cancel(tx, rows, { removed_at })
   // Later events of these records were postponed to the retry of a delivery that no longer exists.
   releaseNext(tx, rows, elapsed_ms)
