@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { csvRow, guardCell, unguardCell } from './csv.ts'
-import { guessDelimiter } from './delimiter.ts'
+import { type CsvForm, guessDelimiter, rowEnds } from './delimiter.ts'
 import { createEncodingDetector, type Encoding } from './encoding.ts'
+import { createRowEnd } from './row-end.ts'
 import { FileError, type FileForm, type FileRow, max_row_characters, readRows } from './rows.ts'
 import { tar_end, tarFile } from './tar.ts'
 
@@ -122,7 +124,70 @@ test('a quote that is not closed ends the file with the row that has it', async 
     return true
   })
   const long = `a,b\n1,2\n"${'x\n'.repeat(max_row_characters)}`
-  await assert.rejects(rowsOf(long, csv(), 65_536), /Row 3 has more than 262144 characters/)
+  await assert.rejects(rowsOf(long, csv(), 65_536), /row 3 is not closed/)
+})
+
+test('a CSV row that is too long has a problem, and the rows after it are read', async () => {
+  const far = 'x'.repeat(max_row_characters)
+  const quoted = `"${'say ""yes"",\r\n'.repeat(max_row_characters / 10)}"`
+  const long_rows = [`1,${far}x`, `"1",${quoted}`, `${quoted},2`, '1,'.repeat(300_000), `1,x"${far}`]
+  for (const long of long_rows)
+    for (const [line_end, form, size] of [
+      ['\n', {}, 8191],
+      ['\r\n', {}, 65_536],
+      ['\r', { ends_at_cr: true }, 10_000_000],
+    ] as const) {
+      const lines = ['\ufeffa,b', '1,2', long, '3,"4\n"', long, '', long, '5,6', long]
+      const rows = await rowsOf(lines.join(line_end), csv(form), size)
+      assert.deepEqual(
+        rows.map(({ number, problem, values }) => [number, problem?.code ?? values]),
+        [
+          [2, ['1', '2']],
+          [3, 'row_too_long'],
+          [4, ['3', '4\n']],
+          [5, 'row_too_long'],
+          [7, 'row_too_long'],
+          [8, ['5', '6']],
+          [9, 'row_too_long'],
+        ],
+      )
+      const [, first] = rows
+      assert.ok(long.startsWith(String(first?.values[0])))
+      assert.match(first?.problem?.message ?? '', /262144 characters\. Perhaps a quote is not closed/)
+    }
+  await assert.rejects(rowsOf(`a,${far}xx\n1,2`, csv(), 65_536), /The header has more than 262144 characters/)
+})
+
+test('a row that is too long ends where the parser would end it', () => {
+  const sign = fc.constantFrom('"', '"', ',', '\n', '\r', 'x')
+  fc.assert(
+    fc.property(fc.array(sign), fc.integer({ min: 1, max: 5 }), fc.boolean(), (signs, size, at_cr) => {
+      const form: CsvForm = { delimiter: ',', header_line: 1, ...(at_cr && { ends_at_cr: true }) }
+      const bytes = Buffer.from(signs.join(''))
+      const expected: number[] = []
+      const on_record = (_: unknown, info: { bytes: number }) => void expected.push(info.bytes)
+      const options = { record_delimiter: rowEnds(form), relax_quotes: true, relax_column_count: true }
+      try {
+        parse(bytes, { ...options, on_record })
+      } catch {
+        // The last quote may not be closed.
+      }
+      const found: number[] = []
+      let row = createRowEnd(form)
+      for (let from = 0; from < bytes.length; ) {
+        const part = bytes.subarray(from, from + size)
+        const end = row.find(part)
+        from += end ?? part.length
+        if (end === null) continue
+        found.push(from)
+        row = createRowEnd(form)
+      }
+      assert.deepEqual(found, expected.slice(0, found.length))
+      // The end of the file ends the last row, too.
+      assert.ok(expected.length - found.length <= 1)
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('a file may have line ends of several systems', async () => {

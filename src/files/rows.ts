@@ -4,6 +4,7 @@ import secureJson from 'secure-json-parse'
 import { unguardCell } from './csv.ts'
 import { type CsvForm, rowEnds } from './delimiter.ts'
 import { decode, type Encoding } from './encoding.ts'
+import { createRowEnd, type RowEnd } from './row-end.ts'
 
 /** How a file of rows is read. */
 export type FileForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | Lines)
@@ -36,7 +37,7 @@ export type RowProblem = { code: (typeof row_problems)[number]; message: string 
 /** The file is not readable beyond some row. The message says what to do. */
 export class FileError extends Error {}
 
-/** Limits of a row. A quote that is not closed makes one row of the rest of the file. */
+/** Limits of a row. A quote that is not closed may make one row of the rest of the file. */
 export const max_row_characters = 256 * 1024
 export const max_columns = 500
 /** As in the body of a request. Deeper values would overflow the stack of whatever walks through them. */
@@ -51,17 +52,31 @@ async function* readCsv(bytes: AsyncIterable<Buffer>, form: FileForm & CsvForm):
   const parts = form.encoding === 'utf-8' ? bytes : decode(bytes, form.encoding)
   let names: string[] | undefined
   let number = 0
-  for await (const { rows, error } of parseParts(parts, form)) {
+  for await (const { rows, too_long, error } of parseParts(parts, form)) {
     const read: FileRow[] = []
     for (const cells of rows) {
       number++
       if (!names) names = headerOf(cells)
       else if (cells.length > 1 || cells[0] !== '') read.push(rowOf(number, names, cells))
     }
+    if (too_long !== undefined) {
+      number++
+      if (!names) throw new FileError(`The header ${too_long_text}`)
+      read.push(tooLong(number, too_long))
+    }
     yield read
     if (error) throw new FileError(messageOf(error, number + 1))
   }
 }
+
+const too_long_text = `has more than ${max_row_characters} characters. Perhaps a quote is not closed.`
+
+const tooLong = (number: number, start: string): FileRow => ({
+  number,
+  names: ['line'],
+  values: [start],
+  problem: { code: 'row_too_long', message: `The row ${too_long_text}` },
+})
 
 /** The names in the header of a CSV file, from its first bytes. Null if they have no valid header. */
 export function readHeader(start: Buffer, form: FileForm & CsvForm): string[] | null {
@@ -84,31 +99,79 @@ const parserOptions = {
   max_record_size: max_row_characters,
 }
 
-type Parsed = { rows: string[][]; error: CsvError | null }
+/** The rows that end in a part, then the start of a row that is too long. */
+type Parsed = { rows: string[][]; too_long?: string; error?: Pick<CsvError, 'code'> | null }
 
-/** The rows that end in each part. As a stream, the parser would drop the rows before an error. */
+// Enough to recognise the row.
+const kept_bytes = 4096
+
+/**
+ * The rows that end in each part. The parser stops at a row that is too long. Then this function finds the end of the
+ * row, and another parser reads the rows after it.
+ */
 async function* parseParts(parts: AsyncIterable<Buffer | string>, form: CsvForm): AsyncGenerator<Parsed> {
+  let parser = openParser(form, { from_line: form.header_line })
+  let long: { start: string; end: RowEnd } | null = null
+  for await (const { bytes: part, is_last } of withEnd(parts)) {
+    for (let bytes = part; ; ) {
+      if (long) {
+        const end: number | null = long.end.find(bytes)
+        if (end === null && !is_last) break
+        if (long.end.isQuoted()) return yield { rows: [], error: { code: 'CSV_QUOTE_NOT_CLOSED' } }
+        yield { rows: [], too_long: long.start }
+        if (end === null) return
+        long = null
+        parser = openParser(form, { bom: false })
+        bytes = bytes.subarray(end)
+      }
+      const { rows, error, unread } = await parser.read(bytes, is_last)
+      yield { rows, error: unread ? null : error }
+      if (!unread) break
+      long = { start: unread.toString('utf8', 0, kept_bytes), end: createRowEnd(form) }
+      bytes = unread
+    }
+  }
+}
+
+async function* withEnd(parts: AsyncIterable<Buffer | string>) {
+  for await (const part of parts)
+    yield { bytes: typeof part === 'string' ? Buffer.from(part) : part, is_last: false }
+  yield { bytes: Buffer.alloc(0), is_last: true }
+}
+
+/** A parser of parts. As a stream, it would drop the rows before an error. */
+function openParser(form: CsvForm, options: { bom?: boolean; from_line?: number }) {
   let rows: string[][] = []
+  // The bytes from the start of the row that has not ended, and their place in all bytes.
+  let open: Buffer = Buffer.alloc(0)
+  let open_from = 0
+  let row_start = 0
   const parser = parse({
     ...parserOptions,
+    ...options,
     delimiter: form.delimiter,
     record_delimiter: rowEnds(form),
-    from_line: form.header_line,
-    on_record(row: string[]) {
+    on_record(row: string[], { bytes }) {
       rows.push(row)
+      row_start = bytes
       return null
     },
   })
   parser.on('error', () => {})
-  const parsed = (part: Buffer | string | null) =>
-    new Promise<Parsed>((resolve) => {
-      const done = (error?: Error | null) => resolve({ rows, error: (error as CsvError) ?? null })
+  const result = (act: (done: (error?: Error | null) => void) => void) =>
+    new Promise<CsvError | null>((resolve) => act((error) => resolve((error as CsvError) ?? null)))
+  return {
+    /** `unread`: the bytes from the start of a row that is too long, or null. */
+    async read(bytes: Buffer, is_last: boolean) {
       rows = []
-      if (part === null) parser.end(done)
-      else parser.write(part, done)
-    })
-  for await (const part of parts) yield parsed(part)
-  yield parsed(null)
+      open = Buffer.concat([open, bytes])
+      let error = await result((done) => parser.write(bytes, done))
+      if (is_last) error ??= await result((done) => parser.end(done))
+      open = open.subarray(row_start - open_from)
+      open_from = row_start
+      return { rows, error, unread: error?.code === 'CSV_MAX_RECORD_SIZE' ? open : null }
+    },
+  }
 }
 
 function headerOf(cells: readonly string[]): string[] {
@@ -123,9 +186,7 @@ function rowOf(number: number, names: readonly string[], cells: readonly string[
   return { ...row, problem: { code: 'too_many_cells', message } }
 }
 
-function messageOf({ code }: CsvError, row: number): string {
-  if (code === 'CSV_MAX_RECORD_SIZE')
-    return `Row ${row} has more than ${max_row_characters} characters. Perhaps a quote is not closed.`
+function messageOf({ code }: Pick<CsvError, 'code'>, row: number): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return `The quote that opens in row ${row} is not closed.`
   return `Row ${row} is not valid CSV (${code}).`
 }

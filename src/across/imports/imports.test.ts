@@ -295,6 +295,23 @@ test('a line with more than 500 names is reported, and the others are imported',
   assert.match(await errorsOf(done.id), /^1,,The line has more than 500 names\.,.*,too_many_names\r$/m)
 })
 
+test('a CSV row that is too long is reported, and the others are imported', async () => {
+  const long = 'x'.repeat(300_000)
+  const file = `name,address\nBefore Long,\nLong,${long}\n"Long, too","${long}\n"\nAfter Long,\n`
+  const done = await importFile(rapport, { resource: 'companies' }, file)
+  assert.deepEqual([done.status, done.rows_read, done.created, done.failed], ['succeeded', 4, 2, 2])
+  const errors = await errorsOf(done.id)
+  for (const row of [3, 4])
+    assert.match(
+      errors,
+      new RegExp(`^${row},,The row has more than 262144 characters\\..*,row_too_long\r$`, 'ms'),
+    )
+  assert.deepEqual(
+    (await found('companies?search=long&sort=name')).map(({ name }: { name: string }) => name),
+    ['After Long', 'Before Long'],
+  )
+})
+
 test('a broken quote ends the import with the row, and the rows before it stay', async () => {
   const done = await importFile(rapport, { resource: 'companies' }, 'name\nBefore Quote\n"After Quote\n')
   assert.deepEqual([done.status, done.created], ['failed', 1])
