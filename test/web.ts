@@ -219,6 +219,22 @@ export async function settled(page: Page): Promise<void> {
   await page.locator('[aria-busy=true], .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
 }
 
+/**
+ * How far the parts of a page have jumped since it was loaded: the cumulative layout shift, as the browser measures it.
+ * Shifts that follow an input do not count.
+ */
+export const layoutShift = (page: Page): Promise<number> =>
+  page.evaluate(async () => {
+    const { PerformanceObserver, requestAnimationFrame } = globalThis as any
+    // What is not drawn yet has not moved.
+    for (let frames = 0; frames < 2; frames++) await new Promise((drawn) => requestAnimationFrame(drawn))
+    const observer = new PerformanceObserver(() => {})
+    observer.observe({ type: 'layout-shift', buffered: true })
+    const shifts = observer.takeRecords().filter(({ hadRecentInput }: any) => !hadRecentInput)
+    observer.disconnect()
+    return shifts.reduce((sum: number, { value }: any) => sum + value, 0)
+  })
+
 /** Adds a filter by a field to a list, by its button. Resolves to the editor of the new chip, when it has the focus. */
 export async function addFilter(page: Page, field: string) {
   await page.getByRole('button', { name: 'Filter', exact: true }).click()

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { written } from '../../web/src/ui/written.ts'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
 import { dataOf } from '../envelope.ts'
-import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -427,12 +427,7 @@ test('who may only read can change nothing, and everybody can use every view', a
 
 test('no page jumps while it loads: its layout shifts add up to less than 0.05', async (t) => {
   const contact = await create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz' })
-  const page = await web.open(t, null, { viewport: { width: 1440, height: 900 }, reusable: false })
-  await page.addInitScript(`
-    shifted = 0
-    new PerformanceObserver((list) => {
-      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value
-    }).observe({ type: 'layout-shift', buffered: true })`)
+  const page = await web.open(t, null, { viewport: { width: 1440, height: 900 } })
   for (const path of [
     '/',
     '/contacts',
@@ -442,9 +437,8 @@ test('no page jumps while it loads: its layout shifts add up to less than 0.05',
     '/calendar?show=month',
   ]) {
     await page.goto(web.rapport.url + path)
-    await page.locator('main h1, main h2').first().waitFor()
-    await page.waitForTimeout(700)
-    const shifted = await page.evaluate<number>('shifted')
+    await settled(page)
+    const shifted = await layoutShift(page)
     assert.ok(shifted < 0.05, `${path}: ${shifted}`)
   }
 })

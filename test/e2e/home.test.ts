@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
 import { daysInStage, isStale, lastStaleDay } from '../../web/src/deals/staleness.ts'
 import { ticksTo } from '../../web/src/home/ticks.ts'
-import { checkScreen, desk, phone, useWeb, type Web } from '../web.ts'
+import { checkScreen, desk, layoutShift, phone, settled, useWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
@@ -233,16 +233,11 @@ test('nothing jumps while home loads', async (t) => {
     [web, phone],
     [empty, desk],
   ] as const) {
-    const page = await where.open(t, '/', view)
+    const page = await where.open(t, '/', { ...view, load: true })
     await page.getByRole('region', { name: 'Latest events' }).waitFor()
-    await page.waitForLoadState('networkidle').catch(() => {})
-    // The cumulative layout shift, as the browser measures it. Up to 0.1 is good.
-    const moved = await page.evaluate(
-      `new Promise((resolve) => new PerformanceObserver((list) =>
-         resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true })
-         || setTimeout(resolve, 300, 0))`,
-    )
-    assert.ok((moved as number) < 0.05, `${moved} at ${page.url()}`)
+    await settled(page)
+    const moved = await layoutShift(page)
+    assert.ok(moved < 0.05, `${moved} at ${page.url()}`)
   }
 })
 
