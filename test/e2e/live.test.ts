@@ -11,7 +11,7 @@ import { type Rapport, startRapport } from '../harness.ts'
 import { startWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
-const soon_ms = 3000
+// No page here polls: only the stream can show what the tests wait for.
 const dropped = /status of (401|503)|ERR_|Failed to load resource/
 
 let web: Web
@@ -113,16 +113,14 @@ test('two browsers see what the other one does, within a moment', async (t) => {
   for (const page of [one, other]) await page.getByRole('button', { name: 'Complete Seen by both' }).waitFor()
   const started = performance.now()
   await one.getByRole('button', { name: 'Complete Seen by both' }).click()
-  await other.getByText('Activity Seen by both was completed').waitFor({ timeout: soon_ms })
-  await other
-    .getByRole('button', { name: 'Complete Seen by both' })
-    .waitFor({ state: 'detached', timeout: soon_ms })
+  await other.getByText('Activity Seen by both was completed').waitFor()
+  await other.getByRole('button', { name: 'Complete Seen by both' }).waitFor({ state: 'detached' })
   t.diagnostic(`after ${Math.round(performance.now() - started)} ms`)
   // And back.
   await plan('Answer')
-  await one.getByRole('button', { name: 'Complete Answer' }).waitFor({ timeout: soon_ms })
+  await one.getByRole('button', { name: 'Complete Answer' }).waitFor()
   await other.getByRole('button', { name: 'Complete Answer' }).click()
-  await one.getByRole('button', { name: 'Complete Answer' }).waitFor({ state: 'detached', timeout: soon_ms })
+  await one.getByRole('button', { name: 'Complete Answer' }).waitFor({ state: 'detached' })
 })
 
 test('many tabs share one stream, and when its tab is closed another one goes on', async (t) => {
@@ -137,7 +135,7 @@ test('many tabs share one stream, and when its tab is closed another one goes on
   }
   await plan('Told to all tabs')
   for (const tab of [first, ...tabs])
-    await tab.getByRole('button', { name: 'Complete Told to all tabs' }).waitFor({ timeout: soon_ms })
+    await tab.getByRole('button', { name: 'Complete Told to all tabs' }).waitFor()
   assert.deepEqual(streams, [])
 
   // While no client listens, and after.
@@ -146,8 +144,7 @@ test('many tabs share one stream, and when its tab is closed another one goes on
   await taken_over
   for (const tab of tabs) await tab.getByRole('button', { name: 'Complete Made in between' }).waitFor()
   await plan('Told by another tab')
-  for (const tab of tabs)
-    await tab.getByRole('button', { name: 'Complete Told by another tab' }).waitFor({ timeout: soon_ms })
+  for (const tab of tabs) await tab.getByRole('button', { name: 'Complete Told by another tab' }).waitFor()
   assert.equal(streams.length, 1)
 })
 
@@ -159,23 +156,22 @@ test('what has no event is seen elsewhere within a moment, too: notes, changed a
   const meeting = await call('POST', '/appointments', { title: 'Signing', start_at, end_at })
   const home = await openHome(t)
   const contact = await openPage(t, `/contacts/${id}?tab=notes`)
-  const soon = { timeout: soon_ms }
 
   const note = contact.getByRole('list', { name: 'Notes' }).getByText('Prefers calls')
   await contact.getByRole('textbox', { name: 'Write a note' }).waitFor()
   const made = (await call('POST', `/contacts/${id}/notes`, { body: 'Prefers calls' })).body.data
-  await note.waitFor(soon)
+  await note.waitFor()
   await call('DELETE', `/contacts/${id}/notes/${made.id}`)
-  await note.waitFor({ ...soon, state: 'detached' })
+  await note.waitFor({ state: 'detached' })
 
   await home.getByRole('button', { name: 'Complete Call about the offer' }).waitFor()
   await call('PUT', `/activities/${activity}`, { subject: 'Call about the contract' })
-  await home.getByRole('button', { name: 'Complete Call about the contract' }).waitFor(soon)
+  await home.getByRole('button', { name: 'Complete Call about the contract' }).waitFor()
 
   const link = home.getByRole('region', { name: 'Next appointments' }).getByRole('link', { name: 'Signing' })
   await link.waitFor()
   await call('DELETE', `/appointments/${meeting.body.data.id}`)
-  await link.waitFor({ ...soon, state: 'detached' })
+  await link.waitFor({ state: 'detached' })
 })
 
 const isContacts = (request: Request) =>
@@ -267,7 +263,7 @@ test('the stream comes back after the service was restarted, and nothing is miss
   await back
   await page.getByRole('button', { name: 'Complete Made meanwhile' }).waitFor()
   await plan('Made after')
-  await page.getByRole('button', { name: 'Complete Made after' }).waitFor({ timeout: soon_ms })
+  await page.getByRole('button', { name: 'Complete Made after' }).waitFor()
 })
 
 test('a session that ends elsewhere ends the stream, and leads to signing in', async (t) => {
