@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { findAccess, recordKeyUse } from './access/keys/keys.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { listMembers } from './access/people/members.ts'
+import type { Cost } from './access/people/passwords.ts'
 import { peopleRoutes } from './access/people/people.ts'
 import { createRoleScopes } from './access/people/roles.ts'
 import type { RoleService } from './access/people/service.ts'
@@ -110,6 +111,8 @@ export type Deps = {
   /** Whether all acknowledged writes survive a power cut. */
   isDurable: () => boolean
   seal: Seal
+  /** Replaces the cost of new password hashes. */
+  password_cost?: Cost | undefined
   dispatcher: Dispatcher
   /** Makes spans of requests and writes; null without a collector. */
   tracer?: Tracer | null | undefined
@@ -204,6 +207,7 @@ function createService(
     catalogue,
     event_names: catalogue.map((event) => event.name),
     role_scopes,
+    password_cost: deps.password_cost,
     dispatcher,
     buildBody: createBodies(config.public_url),
     policy,

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { insertKey } from './access/keys/keys.ts'
+import type { Cost } from './access/people/passwords.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
 import { releaseImports } from './across/imports/store.ts'
@@ -59,6 +60,8 @@ type Options = {
   clock?: GivenClock
   /** Replaces the timing of the jobs that depend on whether removal is held. */
   removal?: Timing
+  /** Replaces the cost of new password hashes. */
+  password_cost?: Cost
   /** Replaces the limits of Redis. */
   redis_limits_ms?: RedisLimits
   roles?: readonly ProcessRole[]
@@ -85,6 +88,7 @@ export async function startServer(
   {
     clock: given,
     removal,
+    password_cost,
     redis_limits_ms,
     roles: mine = roles,
     folder = 'own',
@@ -156,6 +160,7 @@ export async function startServer(
       clock,
       isDurable: durability.isDurable,
       seal,
+      password_cost,
       dispatcher,
       tracer,
       policy,

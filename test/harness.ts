@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cost } from '../src/access/people/passwords.ts'
+import { default_cost } from '../src/access/people/passwords.ts'
 import { readConfig } from '../src/config.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
 import type { RedisLimits } from '../src/http/shared-rate-limit.ts'
@@ -17,14 +17,13 @@ import { use } from './use.ts'
 export type Reply<T = any> = { status: number; headers: Headers; body: T; text: string }
 
 /** The cost of a hash that protects nobody. passwords.test.ts, in a process of its own, tests the real one. */
-const cheap = { memory: 8, passes: 1 }
-const real = { ...cost }
-Object.assign(cost, cheap)
+const cheap = { memory: 8, passes: 1, parallelism: 1 }
+const password_cost = { ...cheap }
 
-/** Hashes passwords in this process as the service does elsewhere, until the work has ended. */
+/** Hashes passwords in the services of this process with the real cost, until the work has ended. */
 export async function withRealHashes(work: () => Promise<void>): Promise<void> {
-  Object.assign(cost, real)
-  await work().finally(() => Object.assign(cost, cheap))
+  Object.assign(password_cost, default_cost)
+  await work().finally(() => Object.assign(password_cost, cheap))
 }
 
 /** A clock that stands still until time passes, or until somebody sets it. */
@@ -106,6 +105,7 @@ export async function startRapport({
     ...env,
   })
   const running = await startServer(config, {
+    password_cost,
     ...(clock && { clock }),
     ...(removal && { removal }),
     ...(redis_limits_ms && { redis_limits_ms }),

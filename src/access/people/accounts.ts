@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { Seal } from '../../db/seal.ts'
-import { type Asker, checkPassword, hashPassword, hashStart, salt_length } from './passwords.ts'
+import {
+  type Asker,
+  type Cost,
+  checkPassword,
+  default_cost,
+  hashPassword,
+  hashStart,
+  salt_length,
+} from './passwords.ts'
 import { emailKey, findUser, type User } from './users.ts'
 
 // Older hashes have a random salt. They are from a time when an e-mail had one account.
@@ -13,18 +21,18 @@ export type Accounts = ReturnType<typeof createAccounts>
  * The passwords of accounts. All accounts of an e-mail have the same salt, derived from the installation's secret. So one
  * hash finds the account of a password, however many accounts the e-mail has.
  */
-export function createAccounts(db: Db, seal: Seal) {
+export function createAccounts(db: Db, seal: Seal, cost: Cost = default_cost) {
   const saltOf = (email: string): Buffer =>
     Buffer.from(seal.mac('password-salt', emailKey(email)), 'base64url').subarray(0, salt_length)
 
   const hash = (email: string, password: string, asker: Asker): Promise<string> =>
-    hashPassword(password, asker, saltOf(email))
+    hashPassword(password, { asker, salt: saltOf(email), cost })
 
   const ofEmail = (email: string) => db.selectFrom('users').where('email_key', '=', emailKey(email))
 
   /** Whether a row's hash has the salt of its e-mail. */
   const isSalted = (email: string) => {
-    const start = hashStart(saltOf(email))
+    const start = hashStart(cost, saltOf(email))
     return sql<boolean>`substr(password_hash, 1, ${start.length}) = ${start}`
   }
 

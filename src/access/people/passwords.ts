@@ -4,13 +4,13 @@ import { promisify } from 'node:util'
 import type { FieldCode, FieldProblem } from '../../errors.ts'
 import { createFairQueue } from './fair-queue.ts'
 
+/** The cost of a hash. Its text contains the cost, so later hashes may have another one. */
+export type Cost = { memory: number; passes: number; parallelism: number }
 // The values that OWASP recommends: 19 MiB, two passes, one lane.
-export const cost: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
+export const default_cost: Readonly<Cost> = { memory: 19_456, passes: 2, parallelism: 1 }
 const tag_length = 32
 export const salt_length = 16
 
-/** The cost of a hash. Its text contains the cost, so later hashes may have another one. */
-type Cost = { memory: number; passes: number; parallelism: number }
 type Argon2 = (password: Buffer, salt: Buffer, cost: Cost, length: number) => Promise<Uint8Array>
 
 /** Argon2 of Node, on its thread pool. Null if this version of Node lacks it. */
@@ -54,24 +54,25 @@ const queued = <T>({ identified, key }: Asker, work: () => Promise<T>): Promise<
 // Normalize: two machines may send the same password in two Unicode compositions.
 const bytesOf = (password: string) => Buffer.from(password.normalize('NFKC'))
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replaceAll('=', '')
-const startOf = ({ memory, passes, parallelism }: Cost, salt: Uint8Array) =>
+/** The start of the text of each hash with this cost and salt. */
+export const hashStart = ({ memory, passes, parallelism }: Cost, salt: Uint8Array) =>
   `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$`
-const textOf = (cost: Cost, salt: Uint8Array, hash: Uint8Array) => startOf(cost, salt) + base64(hash)
-/** The start of the text of each new hash with this salt. */
-export const hashStart = (salt: Uint8Array): string => startOf(cost, salt)
-
+const textOf = (cost: Cost, salt: Uint8Array, hash: Uint8Array) => hashStart(cost, salt) + base64(hash)
 /** A password's argon2id hash in PHC string format. Throws 503 if the queue is full. */
 export async function hashPassword(
   password: string,
-  asker = anonymous,
-  salt: Buffer = randomBytes(salt_length),
+  {
+    asker = anonymous,
+    salt = randomBytes(salt_length),
+    cost = default_cost,
+  }: { asker?: Asker; salt?: Buffer; cost?: Cost } = {},
 ): Promise<string> {
   const hash = await queued(asker, () => argon2(bytesOf(password), salt, cost, tag_length))
   return textOf(cost, salt, hash)
 }
 
 // Matches no password. A check against it costs as much as any other check.
-const dummy_hash = textOf(cost, randomBytes(salt_length), randomBytes(tag_length))
+const dummy_hash = textOf(default_cost, randomBytes(salt_length), randomBytes(tag_length))
 const hash_pattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
 
 /**

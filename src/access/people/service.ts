@@ -2,12 +2,13 @@ import type { Service } from '../../http/service.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type Authenticate, createAuthentication } from './authentication.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './known-browsers.ts'
+import type { Cost } from './passwords.ts'
 import type { RoleScopes } from './roles.ts'
 import { createSignIn, type SignIn } from './sign-in.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
 
 /** What the routes of people need beside the service. */
-export type RoleService = Service & { role_scopes: RoleScopes }
+export type RoleService = Service & { role_scopes: RoleScopes; password_cost?: Cost | undefined }
 
 /** The service as the routes of people use it. */
 export type PeopleService = RoleService & {
@@ -19,10 +20,10 @@ export type PeopleService = RoleService & {
 }
 
 export function createPeopleService(service: RoleService): PeopleService {
-  const { db, clock, role_scopes, seal } = service
+  const { db, clock, role_scopes, seal, password_cost } = service
   const throttle = createThrottle(db, clock)
   const browsers = createKnownBrowsers(db, clock, seal)
-  const accounts = createAccounts(db, seal)
+  const accounts = createAccounts(db, seal, password_cost)
   const authenticate = createAuthentication({ accounts, throttle, browsers })
   const signIn = createSignIn({ db, clock, role_scopes, browsers })
   return { ...service, throttle, browsers, accounts, authenticate, signIn }

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { calmTime } from '../../../test/calm-time.ts'
 import { startNameServer } from '../../../test/name-server.ts'
 import { startReceiver } from '../../../test/receiver.ts'
-import { cost, hashPassword } from '../../access/people/passwords.ts'
+import { hashPassword } from '../../access/people/passwords.ts'
 import { createSender } from './deliver.ts'
 import { createResolve, resolveInTime } from './resolve.ts'
 
@@ -117,8 +117,7 @@ test('lookups of a name server that never answers fail after 3 s; other lookups 
   assert.equal((await send(receiver.url.replace('127.0.0.1', 'localhost'))).ok, true)
   await readFile(import.meta.filename)
   // It needs a thread, but not for long on a busy machine.
-  Object.assign(cost, { memory: 8, passes: 1 })
-  await hashPassword('a password beside it')
+  await hashPassword('a password beside it', { cost: { memory: 8, passes: 1, parallelism: 1 } })
   assert.equal(threadLookups(), 0)
   assert.equal(over, false, 'all of it before the first look-up has failed')
   const { value: failures, calm_ms } = await all
