@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { readDay, readMoment, readTime, writeDay, writeMoment, writeTime } from '../web/src/ui/day.ts'
 import { readAmount, readNumber, writeNumber } from '../web/src/ui/number.ts'
 import { readSpokenDay, readSpokenMoment } from '../web/src/ui/spoken-day.ts'
+import { written } from '../web/src/ui/written.ts'
 
 test('a typed day is the one that the locale, its points or the year in front say, or none', () => {
   for (const [text, locale, day] of [
@@ -203,4 +204,12 @@ test('an amount is read as people write it, in the currency of the workspace onl
     ['12 apples', 'en-GB', null],
   ] as const)
     assert.equal(readAmount(text, locale, 'EUR'), value, `${locale}: ${text}`)
+})
+
+test('what has been written is what differs, whatever lies in it', () => {
+  const monday: object[] = [{ from: '09:00' }]
+  const saved = { title: 'Tour', week: { monday }, active: true }
+  assert.deepEqual(written(structuredClone(saved), saved), {})
+  const now = { ...saved, active: false, week: { monday: [] as object[] } }
+  assert.deepEqual(written(now, saved), { active: false, week: { monday: [] } })
 })

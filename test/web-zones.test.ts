@@ -89,3 +89,13 @@ test('something new begins at the next half hour of the zone', () => {
   assert.equal(nextHalfHour('Europe/Berlin', at('2026-11-24T09:01:00Z')), '2026-11-24T10:30')
   assert.equal(nextHalfHour('America/New_York', at('2026-11-24T09:30:00Z')), '2026-11-24T04:30')
 })
+
+test('a day begins where its zone says so, also where clocks are changed or midnight is skipped', () => {
+  assert.equal(startOfDay('2026-03-29', 'Europe/Berlin'), '2026-03-28T23:00:00.000Z')
+  assert.equal(endOfDay('2026-03-29', 'Europe/Berlin'), '2026-03-29T21:59:59.999Z')
+  assert.equal(endOfDay('2026-10-25', 'Europe/Berlin'), '2026-10-25T22:59:59.999Z')
+  assert.equal(startOfDay('2026-11-21', 'Pacific/Kiritimati'), '2026-11-20T10:00:00.000Z')
+  assert.equal(startOfDay('2026-11-21', 'Pacific/Pago_Pago'), '2026-11-21T11:00:00.000Z')
+  // In Cairo the clocks go forward at midnight: the day begins at one.
+  assert.equal(startOfDay('2026-04-24', 'Africa/Cairo'), '2026-04-23T22:00:00.000Z')
+})

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { written } from '../../web/src/ui/written.ts'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
 import { dataOf } from '../envelope.ts'
 import { checkScreen, desk, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
@@ -251,14 +250,6 @@ test('what is written on a booking page outlives other pages, and takes back not
   const { title, description, duration_minutes } = await read(`/booking-pages/${id}`)
   assert.deepEqual([title, description, duration_minutes], ['Renamed', 'Bring a map', 45])
   await page.getByText('Not saved yet').waitFor({ state: 'detached' })
-})
-
-test('what has been written is what differs, whatever lies in it', () => {
-  const monday: object[] = [{ from: '09:00' }]
-  const saved = { title: 'Tour', week: { monday }, active: true }
-  assert.deepEqual(written(structuredClone(saved), saved), {})
-  const now = { ...saved, active: false, week: { monday: [] as object[] } }
-  assert.deepEqual(written(now, saved), { active: false, week: { monday: [] } })
 })
 
 test('an appointment of several weeks is in each of them, and the calendar shows the days of the address', async (t) => {

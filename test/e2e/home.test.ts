@@ -3,9 +3,6 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
-import { endOfDay, startOfDay } from '../../web/src/app/zones.ts'
-import { daysInStage, isStale, lastStaleDay } from '../../web/src/deals/staleness.ts'
-import { ticksTo } from '../../web/src/home/ticks.ts'
 import { checkScreen, desk, layoutShift, phone, settled, useWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -279,26 +276,6 @@ async function readerOf({ rapport, cookie }: Web): Promise<string> {
   return accepted.headers.get('set-cookie') ?? ''
 }
 
-test('a day begins where its zone says so, also where clocks are changed or midnight is skipped', () => {
-  assert.equal(startOfDay('2026-03-29', 'Europe/Berlin'), '2026-03-28T23:00:00.000Z')
-  assert.equal(endOfDay('2026-03-29', 'Europe/Berlin'), '2026-03-29T21:59:59.999Z')
-  assert.equal(endOfDay('2026-10-25', 'Europe/Berlin'), '2026-10-25T22:59:59.999Z')
-  assert.equal(startOfDay('2026-11-21', 'Pacific/Kiritimati'), '2026-11-20T10:00:00.000Z')
-  assert.equal(startOfDay('2026-11-21', 'Pacific/Pago_Pago'), '2026-11-21T11:00:00.000Z')
-  // In Cairo the clocks go forward at midnight: the day begins at one.
-  assert.equal(startOfDay('2026-04-24', 'Africa/Cairo'), '2026-04-23T22:00:00.000Z')
-})
-
-test('the axis of a chart has round numbers, and reaches over the highest column', () => {
-  assert.deepEqual(ticksTo(16_851), [0, 5000, 10_000, 15_000, 20_000])
-  assert.deepEqual(ticksTo(3, true), [0, 1, 2, 3])
-  assert.deepEqual(ticksTo(0, true), [0])
-  for (const highest of [0.07, 1, 9.99, 10, 999, 123_456, 99_999_999_999.9999]) {
-    const ticks = ticksTo(highest)
-    assert.ok((ticks.at(-1) ?? 0) >= highest && ticks.length <= 6, `${highest}: ${ticks}`)
-  }
-})
-
 test('home is a plan: what is due with the people, deals without a next step and deals that stand still', async (t) => {
   const call = web.rapport.call
   const create = async (path: string, body: object) => (await call('POST', `/api/v1${path}`, body)).body.data
@@ -368,19 +345,4 @@ test('what came of an activity is said in its place, with the keys alone', async
     () => page.evaluate('document.activeElement.getAttribute("aria-label")') as Promise<string>,
     (label) => /^Complete /.test(label),
   )
-})
-
-test('a deal is stale on the days that the filter for stale deals finds, at every hour, and only while it is open', () => {
-  for (const now of ['2026-11-23T00:00:00.000Z', '2026-11-23T12:30:00.000Z', '2026-11-23T23:59:59.999Z']) {
-    const now_ms = Date.parse(now)
-    const end = `${lastStaleDay(now_ms)}T23:59:59.999Z`
-    const later = new Date(Date.parse(end) + 1).toISOString()
-    assert.equal(daysInStage(end, now_ms), 14)
-    assert.ok(isStale({ status: 'open', stage_since: end }, now_ms))
-    assert.ok(!isStale({ status: 'open', stage_since: later }, now_ms))
-    assert.ok(!isStale({ status: 'won', stage_since: end }, now_ms))
-    assert.ok(!isStale({ status: 'open', stage_since: null }, now_ms))
-    // A clock that is behind the server's.
-    assert.equal(daysInStage('2026-11-24T00:00:00.000Z', now_ms), 0)
-  }
 })

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { daysOf, ownDays } from '../../web/src/reports/periods.ts'
 import { csvOf } from '../../web/src/reports/view.ts'
 import { checkScreen, desk, phone, pressTogether, settled, useWeb, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
@@ -406,22 +405,4 @@ test(`a cold start shows the figures after at most ${budget_bytes / 1000} KB of 
   assert.ok(loaded.length > 1 && loaded.every(({ bytes }) => bytes > 0), JSON.stringify(loaded))
   assert.ok(first <= budget_bytes, `${first} bytes: ${JSON.stringify(loaded)}`)
   assert.ok(late > 0 && late <= 15_000, `${late} bytes: ${JSON.stringify(loaded)}`)
-})
-
-test('periods are those of the calendar, over the turn of a year and in leap years', () => {
-  const of = (period: Parameters<typeof daysOf>[0], today: string) =>
-    Object.values(daysOf(period, today)).join()
-  assert.equal(of('this_month', '2028-02-10'), '2028-02-01,2028-02-29')
-  assert.equal(of('last_month', '2027-01-31'), '2026-12-01,2026-12-31')
-  assert.equal(of('this_quarter', '2026-11-23'), '2026-10-01,2026-12-31')
-  assert.equal(of('last_quarter', '2026-02-01'), '2025-10-01,2025-12-31')
-  assert.equal(of('this_year', '2028-11-23'), '2028-01-01,2028-12-31')
-  assert.equal(of('last_year', '2026-01-01'), '2025-01-01,2025-12-31')
-  assert.equal(of('last_30', '2026-03-01'), '2026-01-31,2026-03-01')
-  assert.deepEqual(ownDays({ from: '2026-01-01', to: '2026-12-31' }, 365), {
-    from: '2026-01-01',
-    to: '2026-12-31',
-  })
-  assert.equal(ownDays({ from: '2026-01-01', to: '2027-01-01' }, 365), null)
-  assert.equal(ownDays({ from: '2026-02-30', to: '2026-03-01' }, 365), null)
 })
