@@ -1,17 +1,11 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ana, fieldOf, makePage, unescaped, visitor } from './booking.ts'
+import { ana, fieldOf, openPage, unescaped, visitor } from './booking.ts'
 import { turnableClock, useRapport } from './harness.ts'
 
 const rapport = useRapport({ clock: turnableClock() })
-let pages = 0
 
-async function openPage(fields: object = {}) {
-  const slug = `page-${++pages}`
-  await makePage(rapport, { slug, ...fields })
-  return { path: `/book/${slug}`, ...visitor(rapport.url) }
-}
 const monday = '2026-11-23T08:00:00.000Z'
 
 /** What a page says, without the names of zones. */
@@ -21,7 +15,7 @@ const said = (text: string) =>
   )
 
 test('a German visitor chooses, errs, books, moves and cancels in German, with German dates', async () => {
-  const { path, get } = await openPage({ title: '45/9', approval: true })
+  const { path, get } = await openPage(rapport, { title: '45/9', approval: true })
   const german = visitor(rapport.url, { 'accept-language': 'de-AT,de;q=0.9,en-US;q=0.8' })
   const places: [string, RegExp][] = [
     [path, /<h2 id="day" tabindex="-1">Montag, 23. November<\/h2>/],
@@ -77,7 +71,7 @@ test('a German visitor chooses, errs, books, moves and cancels in German, with G
 })
 
 test('the language is the first of the visitor that the pages have, else English', async () => {
-  const { path, get } = await openPage()
+  const { path, get } = await openPage(rapport)
   for (const [languages, lang] of [
     ['de', 'de'],
     ['fr-CH,de;q=0.8,en;q=0.7', 'de'],

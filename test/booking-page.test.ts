@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ana, fieldOf, makePage, timesOf, unescaped, visitor } from './booking.ts'
+import { ana, fieldOf, openPage, timesOf, unescaped } from './booking.ts'
 import { unset } from './envelope.ts'
 import { turnableClock, useRapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
@@ -8,20 +8,13 @@ import { register } from './webhooks.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
-let pages = 0
 
-/** A page of its own for each test, with its visitor. */
-async function openPage(fields: object = {}) {
-  const slug = `page-${++pages}`
-  const page = await makePage(rapport, { slug, ...fields })
-  return { page, path: `/book/${slug}`, ...visitor(rapport.url) }
-}
 const data = async (path: string) => (await rapport.call('GET', `/api/v1${path}`)).body.data
 const appointmentsOf = (page: { id: number }) => data(`/appointments?booking_page_id=${page.id}&per_page=100`)
 const monday = '2026-11-23T08:00:00.000Z'
 
 test('a page shows the free times of its first free day in its own zone, says so, and is small', async () => {
-  const { get, path } = await openPage({ title: 'Product demo', description: 'First.\n\nSecond.' })
+  const { get, path } = await openPage(rapport, { title: 'Product demo', description: 'First.\n\nSecond.' })
   const page = await get(path)
   assert.equal(page.status, 200)
   assert.match(page.text, /^<!doctype html>\n<html lang="en">/)
@@ -39,7 +32,7 @@ test('a page shows the free times of its first free day in its own zone, says so
 })
 
 test('the zone that is asked for is the zone of every time, on the day that it is there', async () => {
-  const { get, path } = await openPage()
+  const { get, path } = await openPage(rapport)
   const tokyo = await get(`${path}?zone=Asia/Tokyo&day=2026-11-24`)
   assert.match(tokyo.text, /Tuesday 24 November/)
   // In Tokyo Monday's last times in Berlin are on Tuesday.
@@ -58,7 +51,7 @@ test('the zone that is asked for is the zone of every time, on the day that it i
 
 test('an hour that comes twice is shown with its offset, and each of its times can be booked', async () => {
   const open = [{ from: '01:00', to: '04:00' }]
-  const { get, post, path, page } = await openPage({
+  const { get, post, path, page } = await openPage(rapport, {
     time_zone: 'America/New_York',
     availability: {},
     horizon_days: 730,
@@ -73,14 +66,18 @@ test('an hour that comes twice is shown with its offset, and each of its times c
   )
   await post(path, { ...ana, slot: '2027-11-07T06:00:00.000Z' })
   assert.equal((await appointmentsOf(page))[0].start_at, '2027-11-07T06:00:00.000Z')
-  const gap = await openPage({ availability: {}, date_overrides: { '2027-03-28': open }, horizon_days: 730 })
+  const gap = await openPage(rapport, {
+    availability: {},
+    date_overrides: { '2027-03-28': open },
+    horizon_days: 730,
+  })
   assert.equal(timesOf((await gap.get(gap.path)).text).length, 4)
 })
 
 test('a booking makes the contact and the appointment, in one change, by a visitor; both events arrive', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
-  const { page, path, get, post } = await openPage({ title: 'Intro call' })
+  const { page, path, get, post } = await openPage(rapport, { title: 'Intro call' })
   const events = ['contact.created', 'appointment.created']
   await register(rapport.call, { url: receiver.url, events })
   const form = await get(`${path}?slot=${monday}`)
@@ -147,7 +144,7 @@ test('a booking makes the contact and the appointment, in one change, by a visit
 })
 
 test('a contact that has the e-mail is found, whatever the case, and stays as it is; what is new is in the notes', async () => {
-  const { path, post, page } = await openPage()
+  const { path, post, page } = await openPage(rapport)
   const make = (fields: object) => rapport.call('POST', '/api/v1/contacts', { last_name: 'Kim', ...fields })
   const gone = (await make({ first_name: 'Gone', email: 'kim@known.example' })).body.data
   await rapport.call('DELETE', `/api/v1/contacts/${gone.id}`)
@@ -165,7 +162,7 @@ test('a contact that has the e-mail is found, whatever the case, and stays as it
 })
 
 test('the same form sent twice books once, also at the same moment; with another time it books another', async () => {
-  const { path, get, post, page } = await openPage()
+  const { path, get, post, page } = await openPage(rapport)
   const token = fieldOf((await get(`${path}?slot=${monday}`)).text, 'token')
   const form = { ...ana, email: 'twice@acme.example', slot: monday, token }
   const answers = await Promise.all(Array.from({ length: 5 }, () => post(path, form)))
@@ -180,7 +177,7 @@ test('the same form sent twice books once, also at the same moment; with another
 })
 
 test('a taken time answers 409 with the next free ones and what was typed; one of them can be booked', async () => {
-  const { path, post, get, page } = await openPage({ buffer_minutes: 30 })
+  const { path, post, get, page } = await openPage(rapport, { buffer_minutes: 30 })
   assert.equal((await post(path, { ...ana, slot: monday })).status, 303)
   const typed = { ...ana, email: 'late@acme.example', first_name: 'Bo', slot: monday }
   const late = await post(path, typed)
@@ -202,7 +199,7 @@ test('a taken time answers 409 with the next free ones and what was typed; one o
 })
 
 test('a time that is no longer offered is not called taken, and a changed length is shown first', async () => {
-  const { path, post, get, page } = await openPage()
+  const { path, post, get, page } = await openPage(rapport)
   const change = (fields: object) => rapport.call('PUT', `/api/v1/booking-pages/${page.id}`, fields)
   const form = await get(`${path}?slot=${monday}`)
   const sent = {
@@ -232,7 +229,7 @@ test('a time that is no longer offered is not called taken, and a changed length
 })
 
 test('all problems of a form are shown at once, at the fields, and nothing is booked', async () => {
-  const { path, post, page } = await openPage()
+  const { path, post, page } = await openPage(rapport)
   const typed = {
     first_name: ' ',
     last_name: '',
@@ -290,7 +287,10 @@ test('all problems of a form are shown at once, at the fields, and nothing is bo
 
 test('no text of anybody becomes HTML: title, description, slug, zone, typed fields, or an appointment', async () => {
   const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;`
-  const { path, get, post, page } = await openPage({ title: evil, description: `${evil}\n\n${evil}` })
+  const { path, get, post, page } = await openPage(rapport, {
+    title: evil,
+    description: `${evil}\n\n${evil}`,
+  })
   const shown: string[] = []
   const look = async (answer: Promise<{ text: string; location: string }>) => {
     const { text, location } = await answer
@@ -334,7 +334,7 @@ test('no text of anybody becomes HTML: title, description, slug, zone, typed fie
 })
 
 test('pages allow only this server and are not cached; their assets are cached without a limit', async () => {
-  const { path, get } = await openPage()
+  const { path, get } = await openPage(rapport)
   const page = await get(path)
   const policy = page.headers.get('content-security-policy') ?? ''
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
@@ -357,7 +357,7 @@ test('pages allow only this server and are not cached; their assets are cached w
 })
 
 test('what is not there answers a page that says so, and the envelope to a program', async () => {
-  const inactive = await openPage({ active: false })
+  const inactive = await openPage(rapport, { active: false })
   const { get, post, path } = inactive
   const not_there = [
     path,
@@ -388,7 +388,7 @@ test('what is not there answers a page that says so, and the envelope to a progr
   assert.equal(JSON.parse((await get('/api/%zz')).text).error.code, 'bad_request')
   assert.equal((await post(path, { ...ana, slot: monday })).status, 404)
   assert.equal(JSON.parse((await get(`${path}/slots`)).text).error.code, 'not_found')
-  const open = await openPage()
+  const open = await openPage(rapport)
   const send = (body: string, type: string) =>
     fetch(rapport.url + open.path, { method: 'POST', body, headers: { 'content-type': type } })
   assert.equal((await send('{}', 'application/json')).status, 415)
@@ -406,9 +406,9 @@ test('what is not there answers a page that says so, and the envelope to a progr
 })
 
 test('a page without free times says so; a month without leads to the next one that has some', async () => {
-  const never = await openPage({ availability: {} })
+  const never = await openPage(rapport, { availability: {} })
   assert.match((await never.get(never.path)).text, /No time is free at the moment/)
-  const later = await openPage({
+  const later = await openPage(rapport, {
     availability: {},
     horizon_days: 100,
     date_overrides: {
@@ -425,7 +425,7 @@ test('a page without free times says so; a month without leads to the next one t
 })
 
 test('programs read the free times as JSON, at most 62 days of them', async () => {
-  const { get, path } = await openPage()
+  const { get, path } = await openPage(rapport)
   const { status, text } = await get(`${path}/slots?from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z`)
   const { data: slots, meta } = JSON.parse(text)
   assert.equal(status, 200)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { transaction } from '../src/db/db.ts'
-import { ana, type Made, makePage, timesOf, unescaped, visitor } from './booking.ts'
+import { ana, type Made, openPage, timesOf, unescaped } from './booking.ts'
 import { everyDay, span, whole_day } from './booking-rules.ts'
 import { openScratch } from './engine.ts'
 import { turnableClock, useRapport } from './harness.ts'
@@ -11,13 +11,6 @@ import { turnableClock, useRapport } from './harness.ts'
 const day = 86_400_000
 const clock = turnableClock(Date.parse('2026-11-01T00:30:00+01:00'))
 const rapport = useRapport({ clock })
-let pages = 0
-
-async function openPage(fields: object = {}) {
-  const slug = `times-${++pages}`
-  const page = await makePage(rapport, { slug, ...fields })
-  return { page, path: `/book/${slug}`, ...visitor(rapport.url) }
-}
 
 /** The labels of a page's times. */
 const labels = (text: string) =>
@@ -44,7 +37,7 @@ test("every time that is offered is reached by the page's own links, in any zone
   type Case = { own: string; zone: string; horizon_days: number; hours: string }
   const reached = async ({ own, zone, horizon_days, hours }: Case) => {
     const rules = { availability: everyDay(span(hours)), duration_minutes: 240, minimum_notice_minutes: 0 }
-    const { path, get } = await openPage({ ...rules, time_zone: own, horizon_days })
+    const { path, get } = await openPage(rapport, { ...rules, time_zone: own, horizon_days })
     const offered: string[] = []
     for (const from of [0, 40]) {
       const [start, end] = [from, from + 40].map((days) => new Date(clock.now() + days * day).toISOString())
@@ -69,7 +62,7 @@ test("every time that is offered is reached by the page's own links, in any zone
 })
 
 test('a time that the clock shows twice tells its offset, also where the other one is not in the list', async () => {
-  const { path, get, post } = await openPage({
+  const { path, get, post } = await openPage(rapport, {
     time_zone: 'America/New_York',
     horizon_days: 730,
     availability: {},
@@ -104,7 +97,7 @@ test('a time that the clock shows twice tells its offset, also where the other o
 })
 
 test('dates and times are American where the browser prefers it, and else have 24 hours', async () => {
-  const { path, get } = await openPage({ availability: everyDay(span('14:00-15:00')) })
+  const { path, get } = await openPage(rapport, { availability: everyDay(span('14:00-15:00')) })
   for (const [languages, label] of [
     ['en-US,en;q=0.9', '2:00 PM'],
     ['de;q=0.5,en-US;q=0.8', '2:00 PM'],
@@ -121,7 +114,7 @@ test('dates and times are American where the browser prefers it, and else have 2
 })
 
 test('with ten thousand appointments ahead a page looks no further for free times, says so, and leads on', async (t) => {
-  const { page, path, get, post } = await openPage({
+  const { page, path, get, post } = await openPage(rapport, {
     time_zone: 'UTC',
     duration_minutes: 5,
     horizon_days: 730,

@@ -46,6 +46,14 @@ export function visitor(url: string, more_headers: Record<string, string> = {}) 
   }
 }
 
+let pages = 0
+/** Creates a booking page with an address of its own, and a visitor of it. */
+export async function openPage(rapport: Pick<Rapport, 'call' | 'url'>, fields: object = {}) {
+  const slug = `page-${++pages}`
+  const page = await makePage(rapport, { slug, ...fields })
+  return { page, path: `/book/${slug}`, ...visitor(rapport.url) }
+}
+
 let asking = 0
 /** Books a time of a new page with approval, as a visitor; returns the id of the request. */
 export async function makeRequest(rapport: Pick<Rapport, 'call' | 'url'>): Promise<number> {
