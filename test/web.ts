@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { buildWebApp } from '../src/web/build.ts'
+import { dataOf } from './envelope.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { use } from './use.ts'
 import { findPort, leaveBrowser, openBrowser, returnPage, takePage, visit } from './web-pages.ts'
@@ -95,6 +96,11 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
       else if (path !== null) await page.goto(origin + path)
       return page
     },
+    /** Creates a record by the API; returns its id. */
+    create: async (path: string, body: object): Promise<number> =>
+      dataOf(await rapport.call('POST', `/api/v1${path}`, body), 201).id,
+    /** What the API answers to GET. */
+    read: async (path: string) => (await rapport.call('GET', `/api/v1${path}`)).body.data,
     /** Instead of close(), where a test has closed the service. */
     leaveBrowser: () => leaveBrowser(rapport.url),
     async close() {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
@@ -12,10 +11,8 @@ const day_ms = 86_400_000
 
 const web = useWeb()
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const read = async (id: number) => (await web.rapport.call('GET', `/api/v1/activities/${id}`)).body.data
-const activity = (subject: string, more = {}) => create('/activities', { subject, ...more })
+const activity = (subject: string, more = {}) => web.create('/activities', { subject, ...more })
 const inDays = (days: number) => new Date(Date.now() + days * day_ms).toISOString()
 
 const row = (page: Page, subject: string) => page.getByRole('row').filter({ hasText: subject })
@@ -131,8 +128,8 @@ test('a completed activity does not show as open again during the request', asyn
 })
 
 test('the list names what activities are about without asking for each', async (t) => {
-  const contact_id = await create('/contacts', { first_name: 'Named', last_name: 'Once' })
-  const company_id = await create('/companies', { name: 'Named Works' })
+  const contact_id = await web.create('/contacts', { first_name: 'Named', last_name: 'Once' })
+  const company_id = await web.create('/companies', { name: 'Named Works' })
   await activity('About both', { due_at: inDays(-1), contact_id, company_id })
   const page = await web.open(t)
   const asked: string[] = []
@@ -147,7 +144,7 @@ test('the list names what activities are about without asking for each', async (
 })
 
 test('when the last row of the last page goes, the page before it is shown', async (t) => {
-  const contact_id = await create('/contacts', { first_name: 'Fifty', last_name: 'One' })
+  const contact_id = await web.create('/contacts', { first_name: 'Fifty', last_name: 'One' })
   for (let n = 0; n < 51; n++)
     await activity(`Nr ${n}`, { contact_id, due_at: new Date(Date.now() - 1e9 + n * 1e6).toISOString() })
   const page = await web.open(t, `/activities?show=overdue&contact_id=${contact_id}&page=2`, {
@@ -224,7 +221,7 @@ test('selected activities are completed and deleted at once, and Undo takes each
 })
 
 test('every field of an activity is edited in place, its due date on the clock of the person', async (t) => {
-  const contact = await create('/contacts', { first_name: 'Ada', last_name: 'Okafor' })
+  const contact = await web.create('/contacts', { first_name: 'Ada', last_name: 'Okafor' })
   const id = await activity('Write the offer', { due_at: '2031-07-01T14:00:00Z', type: 'task' })
   const session = await joinAs(web.rapport, 'nina@example.test', 'member', { time_zone: 'America/New_York' })
   const page = await web.open(t, `/activities/${id}`, { session })
@@ -303,8 +300,12 @@ const activitiesOf = async (query: string) =>
 const dialog = (page: Page) => page.getByRole('dialog')
 
 test('one box logs a call with its outcome and a note, and plans the next step: one click, the text, Enter', async (t) => {
-  const company_id = await create('/companies', { name: 'Åland Logistik GmbH' })
-  const contact_id = await create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz', company_id })
+  const company_id = await web.create('/companies', { name: 'Åland Logistik GmbH' })
+  const contact_id = await web.create('/contacts', {
+    first_name: 'Ana',
+    last_name: 'Belovsky-Ruiz',
+    company_id,
+  })
   const page = await web.open(t, `/contacts/${contact_id}`)
   await page.getByRole('button', { name: 'Log a call or meeting: Ana Belovsky-Ruiz' }).click()
   await dialog(page).getByRole('radio', { name: 'Call' }).waitFor({ state: 'attached' })
@@ -339,7 +340,7 @@ test('one box logs a call with its outcome and a note, and plans the next step: 
 })
 
 test('l logs with the focused row of a list, and what is written survives Escape', async (t) => {
-  const id = await create('/companies', { name: 'Zorn & Söhne KG' })
+  const id = await web.create('/companies', { name: 'Zorn & Söhne KG' })
   const page = await web.open(t, '/companies?search=zorn')
   await row(page, 'Zorn & Söhne KG').waitFor()
   await page.keyboard.press('j')
@@ -366,7 +367,7 @@ test('l logs with the focused row of a list, and what is written survives Escape
 })
 
 test('anywhere else, l asks whom it was with', async (t) => {
-  const id = await create('/contacts', { first_name: 'Priya', last_name: 'Natarajan' })
+  const id = await web.create('/contacts', { first_name: 'Priya', last_name: 'Natarajan' })
   const page = await web.open(t, '/')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('l')

@@ -3,18 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
-import { dataOf } from '../envelope.ts'
 import { checkScreen, desk, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
-const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 const appointment = (title: string, start_at: string, end_at: string, more = {}) =>
-  create('/appointments', { title, start_at, end_at, ...more })
+  web.create('/appointments', { title, start_at, end_at, ...more })
 
 const entry = (page: Page, title: string) =>
   page.locator('.calendar-grid[data-ready] .calendar-event').filter({ hasText: title })
@@ -65,13 +61,13 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })
   await entry(page, 'Kick-off').waitFor()
-  const [{ id, start_at }] = await read('/appointments?start_from=2031-03-05T00:00:00Z')
+  const [{ id, start_at }] = await web.read('/appointments?start_from=2031-03-05T00:00:00Z')
   assert.equal(start_at, '2031-03-05T09:00:00.000Z')
 
   const half_hour = await halfHour(page)
   await drag(page, entry(page, 'Kick-off'), { y: 4 * half_hour })
   await page.getByText(/Kick-off is now .*12:00/).waitFor()
-  const moved = await read(`/appointments/${id}`)
+  const moved = await web.read(`/appointments/${id}`)
   assert.deepEqual([moved.start_at, moved.end_at], ['2031-03-05T11:00:00.000Z', '2031-03-05T11:30:00.000Z'])
   const told = page.getByRole('alert').filter({ hasText: 'Kick-off is now' })
   await told.getByRole('button', { name: 'Close' }).click()
@@ -80,14 +76,14 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   await drag(page, entry(page, 'Kick-off'), { y: half_hour }, 0.98)
   await entry(page, 'Kick-off').getByText('12:00–13:00').waitFor()
   await until(
-    () => read(`/appointments/${id}`),
+    () => web.read(`/appointments/${id}`),
     ({ end_at }) => end_at === '2031-03-05T12:00:00.000Z',
   )
 
   await told.getByRole('button', { name: 'Undo' }).click()
   await entry(page, 'Kick-off').getByText('12:00').waitFor()
   await page.getByText('Kick-off is back where it was').waitFor()
-  assert.equal((await read(`/appointments/${id}`)).end_at, '2031-03-05T11:30:00.000Z')
+  assert.equal((await web.read(`/appointments/${id}`)).end_at, '2031-03-05T11:30:00.000Z')
 })
 
 test('appointments are shown before the program that moves them, open then, and keep the focus', async (t) => {
@@ -124,7 +120,7 @@ test('appointments are shown before the program that moves them, open then, and 
 })
 
 test('an appointment says with whom it is, in the calendar and among the next ones of Home', async (t) => {
-  const contact_id = await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const contact_id = await web.create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
   const id = await appointment('Site visit', at(1), at(2), { contact_id })
   const page = await web.open(t)
@@ -140,7 +136,11 @@ test('an appointment says with whom it is, in the calendar and among the next on
 
 test('a time that is taken is refused in words, and the appointment goes back', async (t) => {
   const slug = 'taken'
-  const booking_page_id = await create('/booking-pages', { slug, title: 'Taken', time_zone: 'Europe/Berlin' })
+  const booking_page_id = await web.create('/booking-pages', {
+    slug,
+    title: 'Taken',
+    time_zone: 'Europe/Berlin',
+  })
   await appointment('First', '2031-04-02T08:00:00Z', '2031-04-02T09:00:00Z', { booking_page_id })
   const second = { booking_page_id }
   const id = await appointment('Second', '2031-04-02T10:00:00Z', '2031-04-02T11:00:00Z', second)
@@ -149,7 +149,7 @@ test('a time that is taken is refused in words, and the appointment goes back', 
   await drag(page, entry(page, 'Second'), { y: -4 * (await halfHour(page)) })
   await page.getByText('That time is taken by another appointment of the same booking page.').waitFor()
   await entry(page, 'Second').getByText('12:00–13:00').waitFor()
-  assert.equal((await read(`/appointments/${id}`)).start_at, '2031-04-02T10:00:00.000Z')
+  assert.equal((await web.read(`/appointments/${id}`)).start_at, '2031-04-02T10:00:00.000Z')
 })
 
 test('dragging over free time begins an appointment with these times', async (t) => {
@@ -206,11 +206,11 @@ test('a booking page is made and changed, visitors book on it, and the open cale
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Booking page saved').waitFor()
   await preview.getByText('45 minutes').waitFor()
-  const { id, availability, duration_minutes } = (await read('/booking-pages?sort=-created_at'))[0]
+  const { id, availability, duration_minutes } = (await web.read('/booking-pages?sort=-created_at'))[0]
   assert.deepEqual(availability.monday, [{ from: '10:00', to: '17:00' }])
   assert.equal(duration_minutes, 45)
 
-  const [{ start_at: slot }] = await read(`/booking-pages/${id}/slots`)
+  const [{ start_at: slot }] = await web.read(`/booking-pages/${id}/slots`)
   const day = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(new Date(slot))
   // From when the page hears of changes elsewhere.
   const listening = page.waitForResponse(/events\/stream/)
@@ -235,7 +235,11 @@ test('a booking page is made and changed, visitors book on it, and the open cale
 })
 
 test('what is written on a booking page outlives other pages, and takes back nothing that a colleague has saved', async (t) => {
-  const id = await create('/booking-pages', { slug: 'shared', title: 'Shared', time_zone: 'Europe/Berlin' })
+  const id = await web.create('/booking-pages', {
+    slug: 'shared',
+    title: 'Shared',
+    time_zone: 'Europe/Berlin',
+  })
   const page = await web.open(t, `/booking-pages/${id}`)
   await page.getByLabel('Description').fill('Bring a map')
   await page.getByRole('link', { name: 'Contacts' }).first().click()
@@ -247,7 +251,7 @@ test('what is written on a booking page outlives other pages, and takes back not
   assert.equal(await page.getByLabel('Duration in minutes').inputValue(), '45')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Booking page saved').waitFor()
-  const { title, description, duration_minutes } = await read(`/booking-pages/${id}`)
+  const { title, description, duration_minutes } = await web.read(`/booking-pages/${id}`)
   assert.deepEqual([title, description, duration_minutes], ['Renamed', 'Bring a map', 45])
   await page.getByText('Not saved yet').waitFor({ state: 'detached' })
 })
@@ -288,7 +292,7 @@ test('times are on the clock of the person, in the calendar, its page and its di
   await start.fill('2031-03-20T15:30')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Start: Edit' }).getByText('Mar 20, 2031').waitFor()
-  const { start_at, end_at } = await read(`/appointments/${id}`)
+  const { start_at, end_at } = await web.read(`/appointments/${id}`)
   assert.deepEqual([start_at, end_at], ['2031-03-20T19:30:00.000Z', '2031-03-20T20:30:00.000Z'])
 })
 
@@ -318,7 +322,7 @@ test('cancelling asks first and strikes the appointment through; deleting can be
   await dialog.getByRole('button', { name: 'Cancel appointment' }).click()
   await page.getByText('Cancelled', { exact: true }).waitFor()
   await page.getByText('Ill', { exact: true }).waitFor()
-  const status = async () => (await read(`/appointments/${id}`))?.status
+  const status = async () => (await web.read(`/appointments/${id}`))?.status
   await until(status, (stored) => stored === 'cancelled')
 
   await page.getByRole('button', { name: 'Delete' }).click()
@@ -349,7 +353,7 @@ test('a request is found from the home page, and accepted or declined at its rec
   await checkScreen(page)
   await page.getByRole('button', { name: 'Accept request' }).click()
   await page.getByText('Scheduled', { exact: true }).waitFor()
-  assert.equal((await read(`/appointments/${first}`)).status, 'scheduled')
+  assert.equal((await web.read(`/appointments/${first}`)).status, 'scheduled')
 
   await visit(page, `/calendar/${second}`)
   await page.getByRole('button', { name: 'Decline request' }).click()
@@ -357,7 +361,7 @@ test('a request is found from the home page, and accepted or declined at its rec
   await dialog.getByLabel('Reason').fill('On holiday')
   await dialog.getByRole('button', { name: 'Decline request' }).click()
   await page.getByText('Declined', { exact: true }).waitFor()
-  const { status, cancel_reason } = await read(`/appointments/${second}`)
+  const { status, cancel_reason } = await web.read(`/appointments/${second}`)
   assert.deepEqual([status, cancel_reason], ['declined', 'On holiday'])
   await visit(page, '/')
   await page.getByRole('heading', { level: 2, name: /appointments/i }).waitFor()
@@ -365,7 +369,11 @@ test('a request is found from the home page, and accepted or declined at its rec
 })
 
 test('how much visitors may book, and whether somebody answers first, is set on the booking page', async (t) => {
-  const id = await create('/booking-pages', { slug: 'limited', title: 'Limited', time_zone: 'Europe/Berlin' })
+  const id = await web.create('/booking-pages', {
+    slug: 'limited',
+    title: 'Limited',
+    time_zone: 'Europe/Berlin',
+  })
   const page = await web.open(t, `/booking-pages/${id}`, { allow: /status of 422/ })
   await page.getByLabel('Bookings are requests that somebody accepts').check()
   const numbers = {
@@ -379,7 +387,7 @@ test('how much visitors may book, and whether somebody answers first, is set on 
   await page.getByLabel('Bookings an hour in all, at most').fill('20')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Booking page saved').waitFor()
-  const saved = await read(`/booking-pages/${id}`)
+  const saved = await web.read(`/booking-pages/${id}`)
   assert.deepEqual(
     [
       saved.approval,
@@ -395,7 +403,7 @@ test('how much visitors may book, and whether somebody answers first, is set on 
 test('who may only read can change nothing, and everybody can use every view', async (t) => {
   await appointment('Look only', '2031-09-10T10:00:00Z', '2031-09-10T11:00:00Z')
   const title = 'Read only'
-  const booking = await create('/booking-pages', { slug: 'read-only', title, time_zone: 'Europe/Berlin' })
+  const booking = await web.create('/booking-pages', { slug: 'read-only', title, time_zone: 'Europe/Berlin' })
   const session = await joinAs(web.rapport, 'rita@example.test', 'read_only')
   for (const [size, shows] of [
     [desk, ['month', 'week', 'day', 'list']],
@@ -417,7 +425,7 @@ test('who may only read can change nothing, and everybody can use every view', a
 })
 
 test('no page jumps while it loads: its layout shifts add up to less than 0.05', async (t) => {
-  const contact = await create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz' })
+  const contact = await web.create('/contacts', { first_name: 'Ana', last_name: 'Belovsky-Ruiz' })
   const page = await web.open(t, null, { viewport: { width: 1440, height: 900 } })
   for (const path of [
     '/',

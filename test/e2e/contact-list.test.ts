@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { addFilter, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -14,11 +13,8 @@ before(async () => {
   reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', { language: 'en' })
 })
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
-const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 const contact = (first_name: string, last_name: string, more = {}) =>
-  create('/contacts', { first_name, last_name, ...more })
+  web.create('/contacts', { first_name, last_name, ...more })
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const rows = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr[data-row-id]')
@@ -46,9 +42,9 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   const page = await web.open(t, `/contacts/${ids[0]}`)
   await page.getByRole('button', { name: 'Delete contact' }).click()
   await heading(page, 'Contacts')
-  await until(async () => (await read('/contacts?search=bulkson')).length, 2)
+  await until(async () => (await web.read('/contacts?search=bulkson')).length, 2)
   await undo(page)
-  await until(async () => (await read('/contacts?search=bulkson')).length, 3)
+  await until(async () => (await web.read('/contacts?search=bulkson')).length, 3)
   // The button has gone with its toast: the focus is in the page.
   await until(() => page.locator('#content').evaluate((one) => one === one.ownerDocument.activeElement), true)
 
@@ -82,7 +78,7 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   assert.deepEqual(batches, [[...ids].sort()])
   await page.getByRole('region', { name: '1 selected' }).waitFor()
   assert.ok(await page.getByRole('checkbox', { name: 'Select Two Bulkson' }).isChecked())
-  await until(async () => (await read('/contacts?search=bulkson')).length, 1)
+  await until(async () => (await web.read('/contacts?search=bulkson')).length, 1)
 })
 
 test('a stage and a tag are given to many at once, and taken back by one Undo', async (t) => {
@@ -90,8 +86,8 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
     await contact('Ann', 'Manyson', { stage: 'lead', tags: ['old'] }),
     await contact('Bea', 'Manyson', { tags: ['vip'] }),
   ]
-  const stages = () => Promise.all(ids.map(async (id) => (await read(`/contacts/${id}`)).stage))
-  const tags = () => Promise.all(ids.map(async (id) => (await read(`/contacts/${id}`)).tags))
+  const stages = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).stage))
+  const tags = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).tags))
   const page = await web.open(t, '/contacts?search=manyson')
   await until(() => rows(page, 'Contacts').count(), 2)
   const all = page.getByRole('checkbox', { name: 'Select all on this page' })
@@ -133,7 +129,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
 })
 
 test('the address holds the whole view: search, filters, order, page and columns survive loading it again', async (t) => {
-  const company_id = await create('/companies', { name: 'Sixty Inc.' })
+  const company_id = await web.create('/companies', { name: 'Sixty Inc.' })
   for (let n = 0; n < 60; n++)
     await contact('Page', `Number${String(n).padStart(2, '0')}`, {
       company_id,
@@ -200,7 +196,7 @@ test('the address holds the whole view: search, filters, order, page and columns
   await page.getByRole('button', { name: 'Actions on the view The sixty' }).click()
   await page.getByRole('menuitem', { name: 'Delete view' }).click()
   await page.getByText('View The sixty deleted').waitFor()
-  assert.deepEqual(await read('/views?list=contacts'), [])
+  assert.deepEqual(await web.read('/views?list=contacts'), [])
 })
 
 test('beside the list, the panel follows the arrows and holds the same record', async (t) => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { checkScreen, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -14,11 +13,8 @@ before(async () => {
   reader = await joinAs(web.rapport, 'rita@example.test', 'read_only', { language: 'en' })
 })
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
-const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
 const contact = (first_name: string, last_name: string, more = {}) =>
-  create('/contacts', { first_name, last_name, ...more })
+  web.create('/contacts', { first_name, last_name, ...more })
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const rows = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr[data-row-id]')
@@ -59,9 +55,9 @@ test('a contact is created and found by keyboard, and every row can be reached b
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await heading(page, 'Barbara Liskov')
-  const [stored] = await read('/contacts?search=liskov')
+  const [stored] = await web.read('/contacts?search=liskov')
   assert.equal(stored.company.name, 'Lumen Optics')
-  assert.deepEqual((await read(`/contacts/${stored.id}`)).tags, ['logic'])
+  assert.deepEqual((await web.read(`/contacts/${stored.id}`)).tags, ['logic'])
 })
 
 test('a fact is edited in place: Enter stores that field alone, Escape reverts, the service is heard at the field', async (t) => {
@@ -100,7 +96,7 @@ test('a fact is edited in place: Enter stores that field alone, Escape reverts, 
   await page.getByRole('combobox', { name: 'Company' }).fill('harbour')
   await page.getByRole('option', { name: /Harbour Logistics/ }).click()
   await page.getByRole('link', { name: 'Harbour Logistics' }).first().waitFor()
-  const stored = await read(`/contacts/${id}`)
+  const stored = await web.read(`/contacts/${id}`)
   assert.equal(stored.company.name, 'Harbour Logistics')
   assert.equal(stored.first_name, 'Edsger')
 })
@@ -112,22 +108,22 @@ test('tags and custom fields keep their kind, and what is removed can come back'
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Remove the tag organ' }).waitFor()
   await page.getByRole('button', { name: 'Remove the tag author' }).click()
-  await until(async () => (await read(`/contacts/${id}`)).tags, ['organ'])
+  await until(async () => (await web.read(`/contacts/${id}`)).tags, ['organ'])
 
   await page.getByRole('button', { name: 'volumes: Edit' }).click()
   await page.keyboard.press('Control+a')
   await page.keyboard.type('5')
   await page.keyboard.press('Enter')
-  await until(async () => (await read(`/contacts/${id}`)).custom_fields, { volumes: 5 })
+  await until(async () => (await web.read(`/contacts/${id}`)).custom_fields, { volumes: 5 })
   await page.getByRole('button', { name: 'Add a field' }).click()
   await page.getByLabel('Name', { exact: true }).fill('region')
   await page.getByLabel('Value').fill('EMEA')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'region: Edit' }).waitFor()
   await page.getByRole('button', { name: 'Remove the field volumes' }).click()
-  await until(async () => (await read(`/contacts/${id}`)).custom_fields, { region: 'EMEA' })
+  await until(async () => (await web.read(`/contacts/${id}`)).custom_fields, { region: 'EMEA' })
   await undo(page)
-  await until(async () => (await read(`/contacts/${id}`)).custom_fields.volumes, 5)
+  await until(async () => (await web.read(`/contacts/${id}`)).custom_fields.volumes, 5)
 })
 
 test('a note takes one keystroke, can be changed, and comes back after it was deleted', async (t) => {
@@ -160,7 +156,7 @@ test('of notes that the service answers in parts, the older ones come when they 
   const id = await contact('Donald', 'Knuth')
   // More than the 7 MiB of one answer. A control character is six bytes of JSON.
   const filling = '\u0001'.repeat(65_000)
-  for (let n = 0; n < 24; n++) await create(`/contacts/${id}/notes`, { body: `Note ${n} ${filling}` })
+  for (let n = 0; n < 24; n++) await web.create(`/contacts/${id}/notes`, { body: `Note ${n} ${filling}` })
   const page = await web.open(t, `/contacts/${id}?tab=notes`)
   const notes = page.getByRole('list', { name: 'Notes' })
   await notes.getByText('Note 23').waitFor()
@@ -173,7 +169,7 @@ test('of notes that the service answers in parts, the older ones come when they 
 
 test('a timeline tells who changed what, and older entries page by page', async (t) => {
   const id = await contact('Leslie', 'Lamport', { stage: 'lead' })
-  for (let n = 0; n < 30; n++) await create(`/contacts/${id}/notes`, { body: `Note ${n}` })
+  for (let n = 0; n < 30; n++) await web.create(`/contacts/${id}/notes`, { body: `Note ${n}` })
   await web.rapport.call('PUT', `/api/v1/contacts/${id}`, { stage: 'customer', custom_fields: { seats: 3 } })
   const page = await web.open(t, `/contacts/${id}`)
   const timeline = page.getByRole('list', { name: 'Timeline' })
@@ -186,8 +182,8 @@ test('a timeline tells who changed what, and older entries page by page', async 
 })
 
 test('a link to a related record shows a card of it, under the mouse and with the focus', async (t) => {
-  const company_id = await create('/companies', { name: 'Carded Works', industry: 'Letterpress' })
-  const id = await create('/contacts', { first_name: 'Carda', last_name: 'Reader', company_id })
+  const company_id = await web.create('/companies', { name: 'Carded Works', industry: 'Letterpress' })
+  const id = await web.create('/contacts', { first_name: 'Carda', last_name: 'Reader', company_id })
   const page = await web.open(t, `/contacts/${id}`)
   const link = page.getByRole('region', { name: 'Facts' }).getByRole('link', { name: 'Carded Works' })
   const card = page.getByRole('tooltip')
@@ -243,9 +239,9 @@ test('a company is created, gets a contact and a deal, and comes back after it w
 
 test('text of records is only text, and a website that is a program is no link', async (t) => {
   const evil = '<img src=x onerror=alert(1)>'
-  const company_id = await create('/companies', { name: evil, website: 'javascript:alert(1)' })
+  const company_id = await web.create('/companies', { name: evil, website: 'javascript:alert(1)' })
   const id = await contact(evil, evil, { company_id, tags: [evil], custom_fields: { [evil]: evil } })
-  await create(`/contacts/${id}/notes`, { body: evil })
+  await web.create(`/contacts/${id}/notes`, { body: evil })
   const page = await web.open(t, `/contacts/${id}`)
   await page.getByRole('list', { name: 'Timeline' }).getByText(evil).first().waitFor()
   assert.equal(await page.locator('img').count(), 0)

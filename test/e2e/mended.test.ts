@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { browser, join } from '../people.ts'
 import { useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -15,8 +14,6 @@ before(async () => {
   ids = await fillWorkspace(web.rapport)
 })
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const search = (page: Page) => new URL(page.url()).search
 /** What has the focus: its tag, and its row or name. */
 const focused = (page: Page): Promise<string> =>
@@ -120,7 +117,7 @@ test('a note that is not saved is still there after another tab, another page an
 })
 
 test('what is changed and typed while tags and notes are being stored is stored, too', async (t) => {
-  const id = await create('/contacts', { first_name: 'Quick', last_name: 'Hand', tags: ['a', 'b', 'c'] })
+  const id = await web.create('/contacts', { first_name: 'Quick', last_name: 'Hand', tags: ['a', 'b', 'c'] })
   const page = await web.open(t, `/contacts/${id}?tab=notes`)
   const putNow = await hold(page, `/contacts/${id}`, 'PUT')
   for (const tag of ['a', 'b']) await page.getByRole('button', { name: `Remove the tag ${tag}` }).click()
@@ -148,8 +145,12 @@ test('what is changed and typed while tags and notes are being stored is stored,
 })
 
 test('the change of a note outlives another tab, and the focus stays beside what is closed or deleted', async (t) => {
-  const id = await create('/contacts', { first_name: 'Nora', last_name: 'Noted', custom_fields: { size: 4 } })
-  for (const body of ['Older', 'Newer']) await create(`/contacts/${id}/notes`, { body })
+  const id = await web.create('/contacts', {
+    first_name: 'Nora',
+    last_name: 'Noted',
+    custom_fields: { size: 4 },
+  })
+  for (const body of ['Older', 'Newer']) await web.create(`/contacts/${id}/notes`, { body })
   const page = await web.open(t, `/contacts/${id}?tab=notes`)
   const name = (expected: string) =>
     page.waitForFunction(
@@ -251,7 +252,7 @@ test('what is to be copied is copied over plain http too; where nothing may copy
 
 for (const spaced of [false, true])
   test(`long amounts stay in their card${spaced ? ', with the text spaced out too' : ''}`, async (t) => {
-    const deal = await create('/deals', { name: 'The large one', value: 8_888_888_888.88 })
+    const deal = await web.create('/deals', { name: 'The large one', value: 8_888_888_888.88 })
     t.after(async () => void (await web.rapport.call('DELETE', `/api/v1/deals/${deal}`)))
     const page = await web.open(t, '/')
     const table = page.getByRole('table', { name: 'Pipeline by stage' })
@@ -378,8 +379,8 @@ for (const path of [
 
 test('a long name ends in an ellipsis in lists and takes two lines on its page; an emoji is one initial', async (t) => {
   const name = 'Wolfeschlegelsteinhausenbergerdorff '.repeat(5).trim()
-  const company = await create('/companies', { name })
-  await create('/companies', { name: '👩‍💻 🦄 works 🚀' })
+  const company = await web.create('/companies', { name })
+  await web.create('/companies', { name: '👩‍💻 🦄 works 🚀' })
   const page = await web.open(t, '/companies')
   await page.locator('.initials[data-initials="👩‍💻🚀"]').waitFor()
   const cell = await page.locator(`tr[data-row-id="${company}"] [data-row-link]`).evaluate((one: any) => ({

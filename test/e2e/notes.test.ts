@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { checkScreen, phone, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
@@ -14,10 +13,8 @@ before(async () => {
   german = await joinAs(web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
 })
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
-const company = () => create('/companies', { name: 'Lumen Optics GmbH' })
-const deal = (fields: object = {}) => create('/deals', { name: 'Forty seats for Lübeck', ...fields })
+const company = () => web.create('/companies', { name: 'Lumen Optics GmbH' })
+const deal = (fields: object = {}) => web.create('/deals', { name: 'Forty seats for Lübeck', ...fields })
 
 const notesOf = (page: Page) => page.getByRole('list', { name: 'Notes' })
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Write a note' })
@@ -54,7 +51,7 @@ test('an unsaved note belongs to its record alone, although a company, a deal an
   const ids = {
     companies: await company(),
     deals: await deal(),
-    contacts: await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' }),
+    contacts: await web.create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' }),
   }
   const page = await web.open(t, `/companies/${ids.companies}?tab=notes`)
   await editor(page).fill('Half a thought')
@@ -62,7 +59,9 @@ test('an unsaved note belongs to its record alone, although a company, a deal an
     const highest = Math.max(...Object.values(ids))
     while (ids[kind] < highest && ids[kind] < ids.companies)
       ids[kind] =
-        kind === 'deals' ? await deal() : await create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+        kind === 'deals'
+          ? await deal()
+          : await web.create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
     await visit(page, `/${kind}/${ids[kind]}?tab=notes`)
     await editor(page).waitFor()
     assert.equal(await editor(page).inputValue(), '')
@@ -76,7 +75,7 @@ for (const by of ['mouse', 'keyboard'])
   test(`the earlier texts of a note are shown with their authors and what changed, by ${by}`, async (t) => {
     const id = await company()
     const path = `/companies/${id}/notes`
-    const note_id = await create(path, { body: 'Closed in August. Orders go through Ms. Ruiz.' })
+    const note_id = await web.create(path, { body: 'Closed in August. Orders go through Ms. Ruiz.' })
     const page = await web.open(t, `/companies/${id}?tab=notes`)
     const edited = page.getByRole('button', { name: /^edited/ })
     await notesOf(page).getByText('Closed in August').waitFor()
@@ -118,7 +117,7 @@ for (const by of ['mouse', 'keyboard'])
 test('the timeline of a company has the notes on its deals', async (t) => {
   const company_id = await company()
   const id = await deal({ company_id })
-  await create(`/deals/${id}/notes`, { body: 'Decides in May' })
+  await web.create(`/deals/${id}/notes`, { body: 'Decides in May' })
   const page = await web.open(t, `/companies/${company_id}`)
   await page.getByRole('list', { name: 'Timeline' }).getByText('Decides in May').waitFor()
 })
@@ -127,7 +126,7 @@ test('a note on a deal that somebody else writes or deletes is seen within a mom
   const id = await deal()
   const page = await web.open(t, `/deals/${id}?tab=notes`)
   await page.getByText('No notes yet. Press n to write the first one.').waitFor()
-  const note_id = await create(`/deals/${id}/notes`, { body: 'Prefers calls' })
+  const note_id = await web.create(`/deals/${id}/notes`, { body: 'Prefers calls' })
   await notesOf(page).getByText('Prefers calls').waitFor()
   await web.rapport.call('DELETE', `/api/v1/deals/${id}/notes/${note_id}`)
   await notesOf(page).getByText('Prefers calls').waitFor({ state: 'detached' })
@@ -135,7 +134,7 @@ test('a note on a deal that somebody else writes or deletes is seen within a mom
 
 test('a deleted note of a company is found in the trash, leads to its company, and is restored there', async (t) => {
   const id = await company()
-  const note_id = await create(`/companies/${id}/notes`, { body: 'Orders go through Ms. Ruiz' })
+  const note_id = await web.create(`/companies/${id}/notes`, { body: 'Orders go through Ms. Ruiz' })
   await web.rapport.call('DELETE', `/api/v1/companies/${id}/notes/${note_id}`)
   const page = await web.open(t, '/trash?kind=company_notes')
   const row = page.getByRole('row', { name: /Orders go through Ms\. Ruiz/ })
@@ -200,7 +199,7 @@ test('@ in the box that logs a call offers the members, and the one who is chose
 test('the mention of a member who took another name still stands out, and tells the present name', async (t) => {
   const id = await company()
   const session = await joinAs(web.rapport, 'vera@example.test', 'member', { name: 'Vera Stone' })
-  await create(`/companies/${id}/notes`, { body: 'Ask @Vera Stone.' })
+  await web.create(`/companies/${id}/notes`, { body: 'Ask @Vera Stone.' })
   const renamed = await fetch(`${web.rapport.url}/api/v1/profile`, {
     method: 'PUT',
     headers: {
@@ -219,7 +218,7 @@ test('the mention of a member who took another name still stands out, and tells 
 
 test('who may not write companies and deals reads their notes, without an editor', async (t) => {
   const id = await deal()
-  await create(`/deals/${id}/notes`, { body: 'Decides in May' })
+  await web.create(`/deals/${id}/notes`, { body: 'Decides in May' })
   const page = await web.open(t, `/deals/${id}?tab=notes`, { session: reader })
   await notesOf(page).getByText('Decides in May').waitFor()
   assert.equal(await editor(page).count(), 0)
@@ -241,7 +240,7 @@ test('on a phone, a link to the notes shows the notes, not the facts above them'
 
 test('the notes on a deal speak German', async (t) => {
   const id = await deal()
-  const note_id = await create(`/deals/${id}/notes`, { body: 'Entscheidet im März' })
+  const note_id = await web.create(`/deals/${id}/notes`, { body: 'Entscheidet im März' })
   await web.rapport.call('PUT', `/api/v1/deals/${id}/notes/${note_id}`, { body: 'Entscheidet im Mai' })
   const page = await web.open(t, `/deals/${id}?tab=notes`, { session: german, locale: 'de-DE' })
   await page.getByRole('list', { name: 'Notizen' }).getByText('Entscheidet im Mai').waitFor()

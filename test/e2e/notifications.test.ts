@@ -2,15 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { checkScreen, phone, pressTogether, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
 
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
 const idOf = async (email: string): Promise<string> => {
   const { body } = await web.rapport.call('GET', '/api/v1/members')
   return body.data.find((one: { email: string }) => one.email === email).id
@@ -36,9 +33,9 @@ test('the bell counts what arrives without a reload, and shows no number without
   await bell(page, 0).waitFor()
   assert.equal(await bell(page, 0).locator('[data-count]').count(), 0)
   const title = await page.title()
-  await create('/deals', { name: 'Relaunch 2027', owner_id: id })
+  await web.create('/deals', { name: 'Relaunch 2027', owner_id: id })
   await bell(page, 1).waitFor()
-  await create('/contacts', { first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz", owner_id: id })
+  await web.create('/contacts', { first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz", owner_id: id })
   await bell(page, 2).waitFor()
   assert.equal(await bell(page, 2).locator('[data-count]').getAttribute('data-count'), '2')
   assert.equal(await page.title(), title)
@@ -55,8 +52,8 @@ test('the list tells by day what happened, links to the record, and keeps what w
   await page.getByText('Nothing new.').waitFor()
   await checkScreen(page)
 
-  const deal = await create('/deals', { name: 'Relaunch 2027', owner_id: id })
-  const trashed = await create('/companies', { name: 'Größe & Söhne GmbH', owner_id: id })
+  const deal = await web.create('/deals', { name: 'Relaunch 2027', owner_id: id })
+  const trashed = await web.create('/companies', { name: 'Größe & Söhne GmbH', owner_id: id })
   await web.rapport.call('DELETE', `/api/v1/companies/${trashed}`)
   const items = Array.from({ length: 400 }, (_, n) => ({
     op: 'create',
@@ -93,7 +90,7 @@ test('the list tells by day what happened, links to the record, and keeps what w
 test('all are marked as read at once, in every tab of the person', async (t) => {
   const { id, session, cookie } = await newMember()
   for (const subject of ['Call back', 'Send the offer'])
-    await create('/activities', { subject, owner_id: id })
+    await web.create('/activities', { subject, owner_id: id })
   const page = await web.open(t, '/notifications', { session })
   const other = await page.context().newPage()
   await other.goto(`${web.rapport.url}/deals`)
@@ -108,7 +105,7 @@ test('all are marked as read at once, in every tab of the person', async (t) => 
 
 test('the filter shows the unread ones, which the address keeps, and the list goes by the keyboard', async (t) => {
   const { id, session } = await newMember()
-  for (const name of ['Renewal', 'Relaunch', 'Migration']) await create('/deals', { name, owner_id: id })
+  for (const name of ['Renewal', 'Relaunch', 'Migration']) await web.create('/deals', { name, owner_id: id })
   const page = await web.open(t, '/notifications', { session })
   await row(page, 'Migration').waitFor()
   await page.keyboard.press('j')
@@ -143,7 +140,7 @@ test('@ in a note offers the members by the keyboard, and the one who is chosen 
   const author = await newMember({ name: 'Quentin Özil' })
   await newMember({ name: 'Quirin Vogel' })
   const marta = await newMember({ name: 'Marta Łukasiewicz' })
-  const contact = await create('/contacts', { first_name: 'Zoë', last_name: "O'Brien" })
+  const contact = await web.create('/contacts', { first_name: 'Zoë', last_name: "O'Brien" })
   const page = await web.open(t, `/contacts/${contact}`, { session: author.session })
   await page.getByRole('heading', { name: "Zoë O'Brien" }).waitFor()
   await page.keyboard.press('n')
@@ -191,7 +188,7 @@ test('@ in a note offers the members by the keyboard, and the one who is chosen 
 
 test('the palette goes there, and older ones are read page by page', async (t) => {
   const { id, session } = await newMember()
-  for (let n = 0; n < 30; n++) await create('/deals', { name: `Deal ${n}`, owner_id: id })
+  for (let n = 0; n < 30; n++) await web.create('/deals', { name: `Deal ${n}`, owner_id: id })
   const page = await web.open(t, '/', { session })
   await bell(page, 30).waitFor()
   await page.keyboard.press('Control+k')
@@ -209,7 +206,10 @@ test('the palette goes there, and older ones are read page by page', async (t) =
 
 test('on a phone, the menu has a mark and the number, and the list fits', async (t) => {
   const { id, session } = await newMember()
-  await create('/deals', { name: 'Relaunch of the shop for Größe & Söhne, Niederlassung Süd', owner_id: id })
+  await web.create('/deals', {
+    name: 'Relaunch of the shop for Größe & Söhne, Niederlassung Süd',
+    owner_id: id,
+  })
   const page = await web.open(t, '/', { session, ...phone })
   const more = page.getByRole('button', { name: 'More Notifications, 1 unread' })
   await more.waitFor()
@@ -223,20 +223,20 @@ test('on a phone, the menu has a mark and the number, and the list fits', async 
 
 test('it speaks German, also of a webhook that fails and of an import', async (t) => {
   const { id, session, cookie } = await newMember({ language: 'de' })
-  await create('/deals', { name: 'Relaunch 2027', owner_id: id })
+  await web.create('/deals', { name: 'Relaunch 2027', owner_id: id })
   const file = 'first_name,last_name\nAna,Ruiz\n'
   const imported = await fetch(
     `${web.rapport.url}/api/v1/imports?resource=contacts&file_name=Messe%202026.csv`,
     { method: 'POST', headers: { cookie, 'content-type': 'text/csv' }, body: file },
   )
   assert.equal(imported.status, 202)
-  await create('/webhooks', {
+  await web.create('/webhooks', {
     name: 'Abrechnung',
     url: 'http://127.0.0.1:9/hook',
     events: ['company.created'],
     retry_delays: [],
   })
-  await create('/companies', { name: 'Acme' })
+  await web.create('/companies', { name: 'Acme' })
   await until(
     () => unreadOf(cookie),
     (unread) => unread === 3,

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { dataOf } from '../envelope.ts'
 import { addFilter, checkScreen, owner, until, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
@@ -20,18 +19,15 @@ before(async () => {
 })
 
 const idOf = async (email: string): Promise<string> =>
-  (await read('/members')).find((one: { email: string }) => one.email === email).id
-const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
-const create = async (path: string, body: object): Promise<number> =>
-  dataOf(await web.rapport.call('POST', `/api/v1${path}`, body), 201).id
+  (await web.read('/members')).find((one: { email: string }) => one.email === email).id
 const ownersOf = (path: string, ids: readonly number[]) =>
-  Promise.all(ids.map(async (id) => (await read(`${path}/${id}`)).owner_id))
+  Promise.all(ids.map(async (id) => (await web.read(`${path}/${id}`)).owner_id))
 const owners = (path: string, ids: readonly number[], wanted: (string | null)[]) =>
   until(() => ownersOf(path, ids), wanted)
 const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) })
 
 test('a focused row gets an owner by a, a part of the name and Enter, and Undo takes it back', async (t) => {
-  const id = await create('/contacts', { first_name: 'Grace', last_name: 'Rowson' })
+  const id = await web.create('/contacts', { first_name: 'Grace', last_name: 'Rowson' })
   const page = await web.open(t, '/contacts?search=rowson')
   await row(page, 'Grace Rowson').waitFor()
   await page.keyboard.press('j')
@@ -53,9 +49,9 @@ test('a focused row gets an owner by a, a part of the name and Enter, and Undo t
 
 test('many rows get an owner at once, also nobody, and a from the palette means the selection', async (t) => {
   const ids = [
-    await create('/companies', { name: 'Manyworks One', owner_id: bob }),
-    await create('/companies', { name: 'Manyworks Two', owner_id: olivia }),
-    await create('/companies', { name: 'Manyworks Three' }),
+    await web.create('/companies', { name: 'Manyworks One', owner_id: bob }),
+    await web.create('/companies', { name: 'Manyworks Two', owner_id: olivia }),
+    await web.create('/companies', { name: 'Manyworks Three' }),
   ]
   const page = await web.open(t, '/companies?search=manyworks')
   await row(page, 'Manyworks Three').waitFor()
@@ -81,7 +77,7 @@ test('many rows get an owner at once, also nobody, and a from the palette means 
 })
 
 test('the choice of an owner keeps its text when the program for dragging comes', async (t) => {
-  const id = await create('/deals', { name: 'Early bird' })
+  const id = await web.create('/deals', { name: 'Early bird' })
   const page = await web.open(t, null, { reusable: false })
   const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
   await page.route(/\/drag-parts-[^/]*\.js$/, async (route) => {
@@ -103,7 +99,7 @@ test('the choice of an owner keeps its text when the program for dragging comes'
 })
 
 test('a card shows its owner, and gets another one by a or from its menu', async (t) => {
-  const id = await create('/deals', { name: 'Cardful', owner_id: bob, tags: ['q3'] })
+  const id = await web.create('/deals', { name: 'Cardful', owner_id: bob, tags: ['q3'] })
   const page = await web.open(t, '/deals')
   const card = page.locator(`[data-deal="${id}"]`)
   await card.getByRole('img', { name: 'Owner: Bob Marchetti' }).waitFor()
@@ -121,7 +117,7 @@ test('a card shows its owner, and gets another one by a or from its menu', async
 })
 
 test('a record shows owner, tags, custom fields and who wrote it; the owner is chosen by typing', async (t) => {
-  const id = await create('/activities', { subject: 'Prepare the fair', owner_id: bob, tags: ['fair'] })
+  const id = await web.create('/activities', { subject: 'Prepare the fair', owner_id: bob, tags: ['fair'] })
   const page = await web.open(t, `/activities/${id}`)
   await page.getByText(/^Added by First key/).waitFor()
   await page.getByRole('button', { name: 'Remove the tag fair' }).waitFor()
@@ -154,13 +150,13 @@ test('a new record belongs to the person, or to the member who is chosen', async
   await page.keyboard.press('Enter')
   await dialog.getByRole('button', { name: 'Create deal' }).click()
   await dialog.waitFor({ state: 'detached' })
-  const [stored] = await read('/deals?search=chosen&details=true')
+  const [stored] = await web.read('/deals?search=chosen&details=true')
   assert.deepEqual([stored.owner_id, stored.tags], [bob, ['vip']])
 })
 
 test('lists show what is mine, of another member, or of nobody; Mine is a view, and a command', async (t) => {
   const contact = (last_name: string, owner_id: string | null) =>
-    create('/contacts', { first_name: 'Filter', last_name, owner_id })
+    web.create('/contacts', { first_name: 'Filter', last_name, owner_id })
   await Promise.all([contact('Mineson', olivia), contact('Bobson', bob), contact('Noneson', null)])
   const page = await web.open(t, '/contacts?search=filter')
   const names = async () =>
@@ -190,12 +186,12 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
   await page.keyboard.press('Enter')
   await until(names, ['Filter Mineson'])
 
-  await create('/deals', { name: 'Mine alone', owner_id: olivia })
-  await create('/deals', { name: 'Of Bob', owner_id: bob })
+  await web.create('/deals', { name: 'Mine alone', owner_id: olivia })
+  await web.create('/deals', { name: 'Of Bob', owner_id: bob })
   await visit(page, '/deals?view=table')
   await page.getByRole('link', { name: 'Mine', exact: true }).click()
-  const mine = (await read(`/deals?owner_id=${olivia}`)).length
-  assert.ok(mine < (await read('/deals')).length)
+  const mine = (await web.read(`/deals?owner_id=${olivia}`)).length
+  assert.ok(mine < (await web.read('/deals')).length)
   await until(async () => (await names()).length, mine)
   await page.getByText('Board', { exact: true }).click()
   await page.locator('.card').first().waitFor()
@@ -204,7 +200,7 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
 })
 
 test('who may only read sees owners and cannot assign', async (t) => {
-  const id = await create('/contacts', { first_name: 'Only', last_name: 'Reading', owner_id: bob })
+  const id = await web.create('/contacts', { first_name: 'Only', last_name: 'Reading', owner_id: bob })
   const page = await web.open(t, `/contacts/${id}`, { session: reader })
   await page.getByText('Bob Marchetti').waitFor()
   assert.equal(await page.getByRole('button', { name: /Owner/ }).count(), 0)
@@ -218,8 +214,8 @@ test('who may only read sees owners and cannot assign', async (t) => {
 test('the records of a member who is removed go to the member who is chosen', async (t) => {
   await joinAs(web.rapport, 'leaver@example.test', 'member', { name: 'Lea Leaver' })
   const lea = await idOf('leaver@example.test')
-  const contact = await create('/contacts', { first_name: 'Handed', last_name: 'Over', owner_id: lea })
-  const deal = await create('/deals', { name: 'Handed over', owner_id: lea })
+  const contact = await web.create('/contacts', { first_name: 'Handed', last_name: 'Over', owner_id: lea })
+  const deal = await web.create('/deals', { name: 'Handed over', owner_id: lea })
   const page = await web.open(t, '/settings/members')
   await page.getByRole('button', { name: 'Remove Lea Leaver' }).click()
   const dialog = page.getByRole('dialog', { name: 'Remove Lea Leaver from this workspace?' })

@@ -5,8 +5,6 @@ import { settled, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
-const read = async (path: string) => (await web.rapport.call('GET', `/api/v1${path}`)).body.data
-
 test('a click with Shift selects all rows between, and clears them again', async (t) => {
   for (const last_name of ['One', 'Two', 'Three', 'Four', 'Five'])
     await web.rapport.call('POST', '/api/v1/contacts', { first_name: 'Range', last_name })
@@ -20,7 +18,7 @@ test('a click with Shift selects all rows between, and clears them again', async
   assert.deepEqual(await checked(), [false, true, true, true, false])
   await boxes.nth(2).click({ modifiers: ['Shift'] })
   assert.deepEqual(await checked(), [false, true, false, false, false])
-  const ids = (await read('/contacts')).map(({ id }: { id: number }) => id)
+  const ids = (await web.read('/contacts')).map(({ id }: { id: number }) => id)
   for (const id of ids) await web.rapport.call('DELETE', `/api/v1/contacts/${id}`)
 })
 
@@ -33,9 +31,9 @@ test('what was just created is opened from its toast, by the key o, though no li
   await dialog.getByRole('textbox', { name: 'Start' }).fill('+7d 10:00')
   await page.keyboard.press('Enter')
   const toast = page.getByRole('alert').filter({ hasText: 'Yearly review created' })
-  const [{ id, start_at }] = await read('/appointments').then(async (found) => {
+  const [{ id, start_at }] = await web.read('/appointments').then(async (found) => {
     await toast.waitFor()
-    return found.length ? found : read('/appointments')
+    return found.length ? found : web.read('/appointments')
   })
   assert.ok(Date.parse(start_at) > Date.now() + 5 * 86_400_000, start_at)
   assert.equal(await toast.getByRole('link', { name: 'Open' }).getAttribute('href'), `/calendar/${id}`)
@@ -51,7 +49,7 @@ test('what was just created is opened from its toast, by the key o, though no li
   await page.keyboard.press('Enter')
   await page.getByRole('alert').getByRole('link', { name: 'Open' }).click()
   await page.getByRole('heading', { level: 1, name: 'Far away' }).waitFor()
-  assert.equal((await read('/deals?search=Far'))[0].value, 12_500)
+  assert.equal((await web.read('/deals?search=Far'))[0].value, 12_500)
 })
 
 test('the dialog of a contact creates its company, and a mistyped one is not created by Enter', async (t) => {
@@ -66,13 +64,13 @@ test('the dialog of a contact creates its company, and a mistyped one is not cre
   await dialog.getByRole('combobox', { name: 'Company' }).fill('Acme')
   await page.getByRole('option', { name: 'Create company “Acme”' }).waitFor()
   await page.keyboard.press('Enter')
-  assert.deepEqual(await read('/companies'), [])
+  assert.deepEqual(await web.read('/companies'), [])
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByText('Acme created').waitFor()
   await dialog.getByRole('button', { name: 'Create contact' }).click()
   await dialog.waitFor({ state: 'detached' })
-  const [contact] = await read('/contacts')
+  const [contact] = await web.read('/contacts')
   assert.equal(contact.company.name, 'Acme')
 
   // On its page, too, by the mouse.
@@ -85,7 +83,7 @@ test('the dialog of a contact creates its company, and a mistyped one is not cre
   await page.getByRole('combobox', { name: 'Company' }).fill('Roadrunner Ltd')
   await page.getByRole('option', { name: 'Create company “Roadrunner Ltd”' }).click()
   await page.getByRole('link', { name: 'Roadrunner Ltd' }).first().waitFor()
-  assert.equal((await read(`/contacts/${contact.id}`)).company.name, 'Roadrunner Ltd')
+  assert.equal((await web.read(`/contacts/${contact.id}`)).company.name, 'Roadrunner Ltd')
 })
 
 test('the header of a record starts a note, a deal and an appointment for it', async (t) => {
@@ -98,7 +96,7 @@ test('the header of a record starts a note, a deal and an appointment for it', a
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Pilot')
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })
-  const [deal] = await read('/deals?search=Pilot')
+  const [deal] = await web.read('/deals?search=Pilot')
   assert.equal(deal.contact_id, contact_id)
   await page.getByRole('button', { name: 'Write a note' }).click()
   await page.keyboard.type('Prefers mornings')
@@ -111,6 +109,6 @@ test('the header of a record starts a note, a deal and an appointment for it', a
   await dialog.getByRole('textbox', { name: 'Title' }).fill('Kick-off')
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })
-  const [appointment] = await read(`/appointments?contact_id=${contact_id}`)
+  const [appointment] = await web.read(`/appointments?contact_id=${contact_id}`)
   assert.equal(appointment.title, 'Kick-off')
 })
