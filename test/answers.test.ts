@@ -8,6 +8,7 @@ import { dataOf } from './envelope.ts'
 import { callOf, type Reply, useRapport } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { startReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { until } from './webhooks.ts'
 
 const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
@@ -177,8 +178,7 @@ test('the stages of a deal that were changed more than 2,000 times come in parts
 })
 
 test('a delivery shows a large body once, in its newest attempt, and a small one in every attempt', async (t) => {
-  const receiver = await startReceiver({ answer: { status: 500 } })
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver({ answer: { status: 500 } }))
   const events = ['appointment.updated', 'company.created']
   const { id } = await answered('POST', '/webhooks', { url: receiver.url, events })
   await answered('POST', '/companies', { name: 'Acme' })

@@ -4,6 +4,7 @@ import { ana, fieldOf, type Made, makePage, timesOf, visitor } from './booking.t
 import { client, startRapport, turnableClock, useRapport } from './harness.ts'
 import { firstKey, scratchFolder, serveProcess } from './process.ts'
 import { startReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { register } from './webhooks.ts'
 
 const clock = turnableClock()
@@ -115,8 +116,7 @@ test('the calendar file is read back as the appointment; a move and a cancellati
 })
 
 test('moving keeps the appointment and frees its old time; the event tells both; sent twice it is one move', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const { link, get, post, slot, read, page } = await booked()
   const before = await read()
   await register(rapport.call, { url: receiver.url, events: ['appointment.updated'] })
@@ -162,8 +162,7 @@ test('moving to a time that is taken, or to none, says so and offers the next on
 })
 
 test('cancelling frees the time and tells the reason once; a cancelled one is neither moved nor cancelled again', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const { link, get, post, slot, read, page } = await booked()
   await register(rapport.call, {
     url: receiver.url,

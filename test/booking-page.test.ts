@@ -4,6 +4,7 @@ import { ana, fieldOf, openPage, timesOf, unescaped } from './booking.ts'
 import { unset } from './envelope.ts'
 import { turnableClock, useRapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { register } from './webhooks.ts'
 
 const clock = turnableClock()
@@ -75,8 +76,7 @@ test('an hour that comes twice is shown with its offset, and each of its times c
 })
 
 test('a booking makes the contact and the appointment, in one change, by a visitor; both events arrive', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const { page, path, get, post } = await openPage(rapport, { title: 'Intro call' })
   const events = ['contact.created', 'appointment.created']
   await register(rapport.call, { url: receiver.url, events })

@@ -8,6 +8,7 @@ import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
 import { beside } from './keys.ts'
 import { scratchFolder } from './process.ts'
 import { startReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { attempted, company, delivery, onlyDelivery, register, until } from './webhooks.ts'
 
 const hour_ms = 3600 * 1000
@@ -166,8 +167,7 @@ test('a database of an older version, without a sign of life, is compared with i
 })
 
 test('what an older version left due is delivered at once after the upgrade, however old the newest event is', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   receiver.answering = () => ({ status: 500 })
   const data_dir = scratchFolder(t)
   const clock = turnableClock()
@@ -202,8 +202,7 @@ for (const [name, set_ms] of [
   ['back', -hour_ms],
 ] as const) {
   test(`a clock that is set an hour ${name} changes nothing of a retry, a replay, a rate limit or a wait`, async (t) => {
-    const receiver = await startReceiver()
-    t.after(() => receiver.close())
+    const receiver = await useFor(t, startReceiver())
     receiver.answering = () => ({ status: 500 })
     const clock = turnableClock()
     const rapport = await startRapport({ clock, env: { RATE_LIMIT_PER_SECOND: '10' } })
@@ -231,8 +230,7 @@ for (const [name, set_ms] of [
   })
 
   test(`a retry is due 60 s after the attempt although the clock is set an hour ${name} between two starts`, async (t) => {
-    const receiver = await startReceiver()
-    t.after(() => receiver.close())
+    const receiver = await useFor(t, startReceiver())
     receiver.answering = () => ({ status: 500 })
     const data_dir = scratchFolder(t)
     const clock = turnableClock()

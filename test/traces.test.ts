@@ -7,6 +7,7 @@ import { openTracer } from '../src/telemetry/open.ts'
 import { calmTime } from './calm-time.ts'
 import { client, startRapport } from './harness.ts'
 import { startReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { log, register, until } from './webhooks.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -57,8 +58,7 @@ async function start(t: TestContext, env: Record<string, string> = {}) {
 
 /** A receiver that plays the collector of OpenTelemetry. */
 async function startCollector(t: TestContext) {
-  const receiver = await startReceiver()
-  t.after(receiver.close)
+  const receiver = await useFor(t, startReceiver())
   const batches = () => receiver.received.map(({ body }) => JSON.parse(body).resourceSpans[0])
   return {
     receiver,

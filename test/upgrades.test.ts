@@ -14,6 +14,7 @@ import { engine, openScratch, removeScratch, settingsOf } from './engine.ts'
 import { client, startRapport } from './harness.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { runRapport } from './run-rapport.ts'
+import { useFor } from './use.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
 import { company, register } from './webhooks.ts'
 
@@ -72,8 +73,7 @@ async function sendAll(requests: Requests): Promise<void> {
 
 test('a process that runs goes on beside the expand migrations of a newer version, and one that starts serves too', async (t) => {
   const data_dir = await scratch(t)
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const rapport = await startRapport({ data_dir })
   const requests = await startRequests(rapport)
   const hook = await register(rapport.call, { url: receiver.url })

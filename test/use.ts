@@ -1,4 +1,4 @@
-import { after, before } from 'node:test'
+import { after, before, type TestContext } from 'node:test'
 
 type Shared = { close(): unknown }
 
@@ -26,6 +26,16 @@ export function use<T extends Shared>(start: () => Promise<T>): T {
     ownKeys: () => Reflect.ownKeys(get()),
     getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(get(), name),
   })
+}
+
+/** A fixture that closes at the end of a test. */
+export async function useFor<T extends Shared>(
+  t: Pick<TestContext, 'after'>,
+  started: Promise<T>,
+): Promise<T> {
+  const fixture = await started
+  t.after(() => fixture.close())
+  return fixture
 }
 
 async function closeShared(): Promise<void> {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
 import { useRapport } from './harness.ts'
 import { startReceiver, useReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { act, attempted, type Call, company, onlyDelivery, register, until, webhook } from './webhooks.ts'
 
 const receiver = useReceiver()
@@ -139,8 +140,7 @@ test('names and values that are no header, or not yours to set, are 422', async 
 
 test('a url of another origin gets no stored value of a header: they are sent again, or removed', async (t) => {
   const call = await newWorkspace(rapport)
-  const stranger = await startReceiver()
-  t.after(() => stranger.close())
+  const stranger = await useFor(t, startReceiver())
   const headers = { Authorization: 'Bearer t0ken', 'X-Tenant': 'acme' }
   const { id } = await register(call, { url: `${receiver.url}/old`, headers })
   const refused = async (body: object, expected: string[]) => {

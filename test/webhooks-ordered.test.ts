@@ -12,6 +12,7 @@ import { engine, removeScratch } from './engine.ts'
 import { client, type Rapport, startRapport, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { type Answer, type Received, startReceiver, useReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { act, type Call, company, log, register, total, until, webhook } from './webhooks.ts'
 
 const receiver = useReceiver()
@@ -76,8 +77,7 @@ test('with a receiver that fails one in ten, each record gets all its events in 
   const key = all[0]?.key ?? ''
   const calls = all.map(({ url }) => client(url, key))
   const { answering, seen, problems } = watching((number) => number % 10 === 0)
-  const own = await startReceiver({ answer: answering })
-  t.after(() => own.close())
+  const own = await useFor(t, startReceiver({ answer: answering }))
   const [call] = calls as [Call]
   const retry_delays = Array(10).fill(1)
   const { id } = await register(call, { url: own.url, events: ['company.*'], ordered: true, retry_delays })

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
 import { startRapport, turnableClock, useRapport } from './harness.ts'
 import { startReceiver, useReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { attempted, company, log, onlyDelivery, register, until, webhook } from './webhooks.ts'
 
 const clock = turnableClock()
@@ -111,8 +112,7 @@ test('an attempt ends at the timeout of its webhook, shorter or longer than that
 test('no attempt arrives before max_per_second allows it, and the other webhooks do not wait', async (t) => {
   const quick = await startRapport()
   t.after(() => quick.close())
-  const other = await startReceiver()
-  t.after(() => other.close())
+  const other = await useFor(t, startReceiver())
   await register(quick.call, { url: receiver.url, max_per_second: 10 })
   await register(quick.call, { url: other.url })
   const items = Array.from({ length: 30 }, (_, n) => ({ op: 'create', data: { name: `Acme ${n}` } }))

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { client, startRapport } from './harness.ts'
 import { scratchFolder } from './process.ts'
 import { startReceiver } from './receiver.ts'
+import { useFor } from './use.ts'
 import { act, register } from './webhooks.ts'
 
 // With a proxy on the same machine, strangers have access. The test of a webhook would show them the answers of
@@ -14,8 +15,7 @@ const proxied: Record<string, string>[] = [
 ]
 
 test('behind a proxy on this machine no webhook reaches an inner service, and no test shows its answer', async (t) => {
-  const inner = await startReceiver({ answer: { body: 'the inner secret' } })
-  t.after(() => inner.close())
+  const inner = await useFor(t, startReceiver({ answer: { body: 'the inner secret' } }))
   for (const env of proxied) {
     const data_dir = scratchFolder(t)
     const before = await startRapport({ data_dir })
@@ -48,8 +48,7 @@ test('behind a proxy on this machine no webhook reaches an inner service, and no
 })
 
 test('behind a proxy on this machine WEBHOOK_ALLOWED_NETWORKS still allows its networks', async (t) => {
-  const inner = await startReceiver()
-  t.after(() => inner.close())
+  const inner = await useFor(t, startReceiver())
   for (const env of proxied) {
     const rapport = await startRapport({ env: { ...env, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1/32' } })
     t.after(() => rapport.close())

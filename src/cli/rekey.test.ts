@@ -8,6 +8,7 @@ import { startRapport } from '../../test/harness.ts'
 import { scratchFolder } from '../../test/process.ts'
 import { startReceiver } from '../../test/receiver.ts'
 import { runRapport } from '../../test/run-rapport.ts'
+import { useFor } from '../../test/use.ts'
 import { act, register } from '../../test/webhooks.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { createSeal } from '../db/seal.ts'
@@ -51,8 +52,7 @@ const listed = sealed_columns.map(({ table, column }) => `${table}.${column}`).s
 async function folderOfOld(t: Parameters<typeof scratchFolder>[0]) {
   const data_dir = scratchFolder(t)
   t.after(() => removeScratch(data_dir))
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const rapport = await startRapport({ data_dir, env: { SECRET_KEY: before } })
   const { call, key } = rapport
   const headers = { Authorization: 'Bearer abc', 'X-Tenant': 'one' }

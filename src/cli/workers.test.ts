@@ -10,6 +10,7 @@ import { engine } from '../../test/engine.ts'
 import { startService } from '../../test/faults/service.ts'
 import { runRapport, scratchFolder } from '../../test/process.ts'
 import { startReceiver } from '../../test/receiver.ts'
+import { useFor } from '../../test/use.ts'
 import { company, log, register, until } from '../../test/webhooks.ts'
 
 const three = { WEB_CONCURRENCY: '3' }
@@ -147,8 +148,7 @@ test('all of them dead at once come back, at the same port', async (t) => {
 })
 
 test('writes through any of them are delivered once each', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const service = steady
   const hook = await register(service.call, { url: receiver.url })
   const made = await Promise.all(Array.from({ length: 30 }, () => company(service.call)))
@@ -163,8 +163,7 @@ test('writes through any of them are delivered once each', async (t) => {
 })
 
 test('SIGTERM lets what is in flight finish in all of them, and ends with 0', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const service = await start(t, two)
   const held = Promise.withResolvers<void>()
   receiver.answering = () => ({ after: held.promise })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startReceiver } from '../receiver.ts'
+import { useFor } from '../use.ts'
 import { settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -61,8 +62,7 @@ test('nothing of contacts and companies is left untranslated in German', async (
 })
 
 test('nothing of webhooks, of the delivery log and of its errors is left untranslated in German', async (t) => {
-  const receiver = await startReceiver({ answer: () => ({ status: 500, body: '' }) })
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver({ answer: () => ({ status: 500, body: '' }) }))
   const { call } = web.rapport
   const events = ['company.created']
   const { id } = await register(call, { name: 'Acme', url: receiver.url, retry_delays: [], events })

@@ -11,6 +11,7 @@ import { client, startRapport } from '../harness.ts'
 import { browser, setUp } from '../people.ts'
 import { main, runRapport, scratchFolder } from '../process.ts'
 import { startReceiver } from '../receiver.ts'
+import { useFor } from '../use.ts'
 import { act, attempted, type Call, delivery, log, onlyDelivery, register, until } from '../webhooks.ts'
 
 /** A data folder that is served on SQLite, whatever these tests run on. */
@@ -313,8 +314,7 @@ test('a copy that differs from its source is undone, and the differences are rep
 
 test('an answer with NUL, kept by an older version, arrives with U+FFFD in its place', async (t) => {
   const [data_dir, url] = [scratchFolder(t), await emptyDatabase(t)]
-  const receiver = await startReceiver({ answer: { body: 'answer' } })
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver({ answer: { body: 'answer' } }))
   const first = await serveSqlite(t, data_dir)
   const hook = await register(first.call, { url: receiver.url })
   await first.call('POST', '/api/v1/companies', { name: 'A' })

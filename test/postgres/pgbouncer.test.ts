@@ -5,11 +5,11 @@ import { startService } from '../faults/service.ts'
 import { startPgBouncer } from '../pgbouncer.ts'
 import { scratchFolder } from '../process.ts'
 import { startReceiver } from '../receiver.ts'
+import { useFor } from '../use.ts'
 import { register, total, until } from '../webhooks.ts'
 
 test('all works through PgBouncer in transaction mode, and after a restart of it', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const data_dir = scratchFolder(t)
   const { DATABASE_URL = '' } = await settingsOf(data_dir)
   const pooler = await startPgBouncer(t, DATABASE_URL)

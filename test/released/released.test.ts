@@ -12,6 +12,7 @@ import { password, signIn } from '../people.ts'
 import { command } from '../postgres.ts'
 import { type Received, startReceiver, verifySignatures } from '../receiver.ts'
 import { runRapport } from '../run-rapport.ts'
+import { useFor } from '../use.ts'
 import { act } from '../webhooks.ts'
 import { type Kept, readInstallation, secret_key } from './records.ts'
 
@@ -72,8 +73,7 @@ for (const version of versions)
       assert.deepEqual(knownFields(found[path], before), before, path)
 
     assert.equal((await signIn(rapport.url, 'ada@example.com', password)).reply.status, 200)
-    const receiver = await startReceiver()
-    t.after(() => receiver.close())
+    const receiver = await useFor(t, startReceiver())
     const moved = await call('PUT', `/api/v1/webhooks/${paused.id}`, { url: receiver.url })
     assert.equal(moved.status, 200, moved.text)
     await act(call, paused.id, 'resume')

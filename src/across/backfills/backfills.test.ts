@@ -6,6 +6,7 @@ import { client, startRapport, turnableClock, useRapport } from '../../../test/h
 import { beside } from '../../../test/keys.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver, useReceiver } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { act, type Call, log, register, total, until } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
 
@@ -290,8 +291,7 @@ describe('a backfill', () => {
 
 test('a backfill goes on after a restart, and sends no record twice', async (t) => {
   const data_dir = scratchFolder(t)
-  const slow = await startReceiver({ answer: { delay_ms: 20 } })
-  t.after(() => slow.close())
+  const slow = await useFor(t, startReceiver({ answer: { delay_ms: 20 } }))
   let service = await startRapport({ data_dir })
   t.after(() => service.close())
   call = service.call

@@ -8,6 +8,7 @@ import { type Reply, startRapport, turnableClock, useRapport } from '../../../te
 import { importFile, upload } from '../../../test/imports.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { register, until, webhook } from '../../../test/webhooks.ts'
 import { role_scopes } from '../../app.ts'
 
@@ -209,8 +210,7 @@ describe('an import', () => {
 describe('a webhook that fails', () => {
   test('notifies those who manage webhooks once, until they have read it', async (t) => {
     const [eve, grace] = [await member('admin'), await member()]
-    const receiver = await startReceiver({ answer: { status: 500 } })
-    t.after(() => receiver.close())
+    const receiver = await useFor(t, startReceiver({ answer: { status: 500 } }))
     const { id } = await register(rapport.call, { url: receiver.url, name: 'Billing' })
     const failAgain = async (times: number) => {
       await ok(key, 'POST', '/companies', { name: 'Acme' })

@@ -10,6 +10,7 @@ import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
 import { settableClock } from '../../../test/set-clock.ts'
+import { useFor } from '../../../test/use.ts'
 import { company, register, until, webhook } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
 import { createSeal } from '../../db/seal.ts'
@@ -98,8 +99,7 @@ test('invalid settings are faults, all of them', async () => {
 })
 
 test('a failing webhook is reported with its id, the time, the reason and the remedy', async (t) => {
-  const receiver = await startReceiver({ answer: { status: 401 } })
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver({ answer: { status: 401 } }))
   const { id, url } = await register(rapport.call, { name: 'Billing', url: `${receiver.url}/secret-path` })
   await company(rapport.call)
   await until(

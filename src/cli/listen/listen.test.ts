@@ -11,6 +11,7 @@ import { client, startRapport, useRapport } from '../../../test/harness.ts'
 import { main, scratchFolder } from '../../../test/process.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
+import { useFor } from '../../../test/use.ts'
 import { company, register, until } from '../../../test/webhooks.ts'
 
 const rapport = useRapport()
@@ -57,8 +58,7 @@ const stateFiles = (home: string): string[] => {
 }
 
 async function startReceiving(t: TestContext, options: Parameters<typeof startReceiver>[0] = {}) {
-  const receiver = await startReceiver(options)
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver(options))
   return receiver
 }
 

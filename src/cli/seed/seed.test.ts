@@ -5,6 +5,7 @@ import { client, useRapport } from '../../../test/harness.ts'
 import { join, setUp } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
+import { useFor } from '../../../test/use.ts'
 import { register } from '../../../test/webhooks.ts'
 import { stages } from '../../resources/deals/stages.ts'
 import { planOf } from './plan.ts'
@@ -97,8 +98,7 @@ test('a workspace with records is refused, unless they are to be added to', asyn
 })
 
 test('it fills the workspace that is named, and its webhooks get the events', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const call = await newWorkspace(rapport)
   await register(call, { url: receiver.url, events: ['deal.won'] })
   const { code, stderr } = await seed('--workspace', '2')

@@ -4,6 +4,7 @@ import { newWorkspace, readStored, type Stored } from '../../../test/database.ts
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { startReceiver } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { act, register } from '../../../test/webhooks.ts'
 import { catalogue } from '../../app.ts'
 import { transaction } from '../../db/db.ts'
@@ -90,8 +91,7 @@ test('newest first goes back to the oldest event, and ends with null', async () 
 })
 
 test('an event has the same bytes as its webhook, but for the webhook; a test of a webhook is no event', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const hook = await register(call, { url: receiver.url, events: ['company.created', 'company.updated'] })
   await act(call, hook.id, 'test')
   const { next_cursor } = (await feed('?per_page=100')).meta

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { calmTime } from '../../../test/calm-time.ts'
 import { certificate } from '../../../test/certificate.ts'
 import { startReceiver, startTcpServer } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { parseNetworks } from '../registration/target.ts'
 import { trust } from './authorities.ts'
 import { createSender, type SenderOptions } from './deliver.ts'
@@ -21,16 +22,12 @@ function sender(t: TestContext, options: Partial<SenderOptions> = {}) {
 }
 
 async function receiver(t: TestContext) {
-  const made = await startReceiver()
-  t.after(() => made.close())
+  const made = await useFor(t, startReceiver())
   return { ...made, port: new URL(made.url).port }
 }
 
-async function tcpServer(t: TestContext, ...how: Parameters<typeof startTcpServer>) {
-  const made = await startTcpServer(...how)
-  t.after(() => made.close())
-  return made
-}
+const tcpServer = (t: TestContext, ...how: Parameters<typeof startTcpServer>) =>
+  useFor(t, startTcpServer(...how))
 
 /** Answers of a name server that change with every question. */
 function changing(...answers: string[][]) {

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { calmTime } from '../../../test/calm-time.ts'
 import { startReceiver, startTcpServer } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { type AttemptRequest, attempt_error_codes, createSender, type SenderOptions } from './deliver.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -18,17 +19,11 @@ function sender(t: TestContext, options: Partial<SenderOptions> = {}) {
   return made
 }
 
-async function receiver(t: TestContext, ...how: Parameters<typeof startReceiver>) {
-  const made = await startReceiver(...how)
-  t.after(() => made.close())
-  return made
-}
+const receiver = (t: TestContext, ...how: Parameters<typeof startReceiver>) =>
+  useFor(t, startReceiver(...how))
 
-async function tcpServer(t: TestContext, speak: (socket: Socket, number: number) => void) {
-  const made = await startTcpServer(speak)
-  t.after(() => made.close())
-  return made
-}
+const tcpServer = (t: TestContext, speak: (socket: Socket, number: number) => void) =>
+  useFor(t, startTcpServer(speak))
 
 /** Calls back for every complete request on a connection, for any division into packets. */
 function onRequest(socket: Socket, answer: () => void) {

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { certificate } from '../../../test/certificate.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver, startTcpServer } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { parseNetworks } from '../registration/target.ts'
 import { trustFile } from './authorities.ts'
 import { createSender, type SenderOptions } from './deliver.ts'
@@ -53,8 +54,7 @@ function sender(t: TestContext, proxy_url: string, options: Partial<SenderOption
 }
 
 async function receiver(t: TestContext, ...how: Parameters<typeof startReceiver>) {
-  const made = await startReceiver(...how)
-  t.after(() => made.close())
+  const made = await useFor(t, startReceiver(...how))
   return { ...made, port: Number(new URL(made.url).port) }
 }
 

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { calmTime } from '../../../test/calm-time.ts'
 import { startNameServer } from '../../../test/name-server.ts'
 import { startReceiver } from '../../../test/receiver.ts'
+import { useFor } from '../../../test/use.ts'
 import { hashPassword } from '../../access/people/passwords.ts'
 import { createSender } from './deliver.ts'
 import { createResolve, resolveInTime } from './resolve.ts'
@@ -100,8 +101,7 @@ test('lookups of unknown names use no thread that passwords and files need', asy
 
 test('lookups of a name server that never answers fail after 3 s; other lookups and files are not delayed', async (t) => {
   const silent = await nameServer(t, () => 'silence')
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const policy = { allowed_networks: [], allow_private: true }
   const resolve = createResolve({ servers: [silent.server], hosts: file(t, ''), configuration: file(t, '') })
   const sender = createSender({ policy, timeout_ms: 10_000, version: 'test', resolve })

@@ -5,6 +5,7 @@ import { openScratch } from '../../../../test/engine.ts'
 import { startService } from '../../../../test/faults/service.ts'
 import { scratchFolder } from '../../../../test/process.ts'
 import { startReceiver } from '../../../../test/receiver.ts'
+import { useFor } from '../../../../test/use.ts'
 import { company, register } from '../../../../test/webhooks.ts'
 import { followClock } from './clock.ts'
 
@@ -33,8 +34,7 @@ test('the time is the server’s, however wrong this machine’s clock is, and f
 })
 
 test('processes whose clocks are an hour ahead and an hour behind agree about retries, times and signatures', async (t) => {
-  const receiver = await startReceiver()
-  t.after(() => receiver.close())
+  const receiver = await useFor(t, startReceiver())
   const data_dir = scratchFolder(t)
   const turned = (ms: number) => ({
     WEBHOOK_RETRY_DELAYS: '1',
