@@ -4,38 +4,11 @@ import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { calmTime } from '../../../test/calm-time.ts'
-import { startReceiver, startTcpServer } from '../../../test/receiver.ts'
-import { useFor } from '../../../test/use.ts'
-import { type AttemptRequest, attempt_error_codes, createSender, type SenderOptions } from './deliver.ts'
+import { message, onRequest, receiver, sender, tcpServer } from '../../../test/sender.ts'
+import { type AttemptRequest, attempt_error_codes } from './deliver.ts'
 import { signatureHeaders } from './signature.ts'
 
 const limit = 16_384
-const message = { headers: { 'Content-Type': 'application/json' }, body: '{"event":"ping","name":"Zoë"}' }
-
-function sender(t: TestContext, options: Partial<SenderOptions> = {}) {
-  const policy = { allowed_networks: [], allow_private: true }
-  const made = createSender({ policy, timeout_ms: 2000, version: '1.2.3', ...options })
-  t.after(() => made.close())
-  return made
-}
-
-const receiver = (t: TestContext, ...how: Parameters<typeof startReceiver>) =>
-  useFor(t, startReceiver(...how))
-
-const tcpServer = (t: TestContext, speak: (socket: Socket, number: number) => void) =>
-  useFor(t, startTcpServer(speak))
-
-/** Calls back for every complete request on a connection, for any division into packets. */
-function onRequest(socket: Socket, answer: () => void) {
-  let text = ''
-  socket.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk
-    if (!text.endsWith(message.body)) return
-    text = ''
-    answer()
-  })
-}
-
 /** A server that waits for the request, then writes these very bytes and leaves the connection open. */
 function answering(t: TestContext, ...parts: (string | Uint8Array)[]) {
   return tcpServer(t, (socket) => {
@@ -259,97 +232,6 @@ test('a connection that closes without an answer is a connection_reset, tried on
   }
 })
 
-// A connection counts as free again in the next turn of the event loop.
-const freed = () => new Promise((resolve) => setTimeout(resolve, 10))
-const fine = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
-
-test('deliveries to one receiver share a connection', async (t) => {
-  const target = await tcpServer(t, (socket) => onRequest(socket, () => socket.write(fine)))
-  const { send } = sender(t)
-  for (let n = 0; n < 5; n++) {
-    assert.equal((await send({ ...message, url: target.url })).ok, true)
-    await freed()
-  }
-  assert.equal(target.connections(), 1)
-})
-
-test('a kept-alive connection that dies without a byte is replaced once within the attempt', async (t) => {
-  for (const end of ['resetAndDestroy', 'end'] as const) {
-    for (const second_answers of [true, false]) {
-      const target = await tcpServer(t, (socket, number) => {
-        let requests = 0
-        onRequest(socket, () => {
-          if ((number === 1 && ++requests === 1) || (number === 2 && second_answers)) socket.write(fine)
-          else socket[end]()
-        })
-      })
-      const { send } = sender(t)
-      assert.equal((await send({ ...message, url: target.url })).ok, true)
-      await freed()
-      const outcome = await send({ ...message, url: target.url })
-      assert.equal(outcome.error?.code, second_answers ? undefined : 'connection_reset')
-      assert.equal(target.connections(), 2)
-    }
-  }
-})
-
-test('the replacement is a new connection, not another one that was kept alive', async (t) => {
-  let requests = 0
-  const target = await tcpServer(t, (socket, number) => {
-    onRequest(socket, () => {
-      const nth = ++requests
-      if (nth <= 3) setTimeout(() => socket.write(fine), 40)
-      else if (nth === 4) setTimeout(() => socket.resetAndDestroy(), 80)
-      else if (number === 3) socket.write(fine)
-      else socket.resetAndDestroy()
-    })
-  })
-  const { send } = sender(t)
-  const two = () =>
-    Promise.all([send({ ...message, url: target.url }), send({ ...message, url: target.url })])
-  await two()
-  await freed()
-  assert.equal(target.connections(), 2)
-  // The first of these ends well, so its connection is free when the second one loses the other.
-  for (const outcome of await two()) assert.equal(outcome.error, null)
-  assert.deepEqual([target.connections(), requests], [3, 5])
-})
-
-test('a kept-alive connection that dies within an answer is not replaced', async (t) => {
-  const target = await tcpServer(t, (socket) => {
-    let requests = 0
-    onRequest(socket, () => {
-      if (++requests === 1) socket.write(fine)
-      else socket.end('HTTP/1.1 2')
-    })
-  })
-  const { send } = sender(t)
-  assert.equal((await send({ ...message, url: target.url })).ok, true)
-  await freed()
-  assert.notEqual((await send({ ...message, url: target.url })).error, null)
-  assert.equal(target.connections(), 1)
-})
-
-test('a request whose time ran out while it waited for a connection is never sent', async (t) => {
-  let requests = 0
-  const arrived = Promise.withResolvers<Socket>()
-  const target = await tcpServer(t, (socket) => {
-    onRequest(socket, () => {
-      if (++requests === 1) arrived.resolve(socket)
-      else socket.write(fine)
-    })
-  })
-  const { send, close } = sender(t, { timeout_ms: 60_000, connections_per_origin: 1 })
-  const first = send({ ...message, url: target.url })
-  const connection = await arrived.promise
-  const hurried = [1, 2].map(() => send({ ...message, url: target.url, timeout_ms: 50 }))
-  for (const { error } of await Promise.all(hurried)) assert.equal(error?.code, 'timeout')
-  connection.write(fine)
-  assert.equal((await first).error, null)
-  await close()
-  assert.equal(requests, 1)
-})
-
 test('receivers that hang do not delay others', async (t) => {
   const silent = await receiver(t, { answer: 'hang' })
   const healthy = await receiver(t)
@@ -380,15 +262,6 @@ test('whatever is asked of it, send answers with an outcome', async (t) => {
   await made.close()
   assert.equal((await made.send({ ...message, url: target.url })).error?.code, 'protocol_error')
   assert.equal(target.received.length, 0)
-})
-
-test('closing lets running attempts end', async (t) => {
-  const target = await receiver(t, { answer: { delay_ms: 100, body: 'late' } })
-  const made = sender(t)
-  const running = made.send({ ...message, url: target.url })
-  await target.waitFor(1)
-  await made.close()
-  assert.equal((await running).response?.body, 'late')
 })
 
 test('the start is read from the given clock, and a jump of it does not change the duration', async (t) => {

@@ -75,7 +75,7 @@ export const receivers: Fault[] = [
     fault: 'A kept-alive connection closes before the first byte of the answer.',
     promise: 'The same attempt opens one new connection.',
     tests: {
-      'src/webhooks/delivery/deliver.test.ts': [
+      'src/webhooks/delivery/connections.test.ts': [
         'a kept-alive connection that dies without a byte is replaced once within the attempt',
         'the replacement is a new connection, not another one that was kept alive',
       ],
