@@ -105,7 +105,7 @@ export const crashes: Fault[] = [
     fault: 'Deadlock, serialization failure, or a concurrent writer',
     promise: 'The transaction is retried at most 3 times. Then the answer is 503. Nothing is stored twice.',
     tests: {
-      'test/postgres/locks.test.ts': [
+      'test/postgres/conflicts.test.ts': [
         'two transactions that deadlock both succeed, one of them after a retry',
         'a transaction that conflicts is retried three times, and then refused with 503, with nothing stored',
       ],
