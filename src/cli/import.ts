@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -75,11 +75,13 @@ const shown = ({ rows_read, created, updated, skipped, failed }: Counts) =>
   `${rows_read} rows: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
 
 async function upload(api: Api, io: Io, file: string, query: URLSearchParams): Promise<Import> {
-  const { size } = statSync(file)
+  if (!existsSync(file)) throw new Error(`The file ${file} does not exist. Check the path.`)
+  const found = statSync(file)
+  if (found.isDirectory()) throw new Error(`${file} is a folder. Give the path of a file.`)
   let sent = 0
   const content = createReadStream(file).on('data', (part) => {
     sent += part.length
-    const share = size ? sent / size : 1
+    const share = found.size ? sent / found.size : 1
     io.status?.(`${bar(share)} Sending ${basename(file)}`)
   })
   const response = await api(`/imports?${query}`, {
@@ -87,6 +89,9 @@ async function upload(api: Api, io: Io, file: string, query: URLSearchParams): P
     headers: { 'content-type': types[extname(file).toLowerCase()] ?? 'text/csv' },
     body: Readable.toWeb(content) as never,
     duplex: 'half',
+  }).catch((error) => {
+    const { errored } = content
+    throw errored ? new Error(`${file} cannot be read (${errored.message}).`) : error
   })
   return importOf(response)
 }

@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -96,6 +96,31 @@ test('a missing key, an unknown resource and an unreachable server are reported'
   }
   const away = await run(['import', 'companies', file], { RAPPORT_URL: 'http://127.0.0.1:9' })
   assert.match(away.errors[0] ?? '', /cannot be reached/)
+})
+
+test('a file that is missing or a folder is named before a request', async (t) => {
+  const folder = scratchFolder(t)
+  const file = join(folder, 'x.csv')
+  for (const [path, problem] of [
+    [folder, `${folder} is a folder. Give the path of a file.`],
+    [file, `The file ${file} does not exist. Check the path.`],
+  ] as const)
+    assert.deepEqual(await run(['import', 'companies', path], { RAPPORT_URL: 'http://127.0.0.1:9' }), {
+      code: 1,
+      lines: [],
+      errors: [`rapport: ${problem}`],
+    })
+})
+
+// The first page of a process's memory cannot be read, also by the superuser.
+const unreadable = '/proc/self/mem'
+
+test('a file that cannot be read to its end is named, not the service', {
+  skip: !existsSync(unreadable) && 'this system has no such file',
+}, async () => {
+  const { code, errors } = await run(['import', 'companies', unreadable])
+  assert.equal(code, 1)
+  assert.match(errors[0] ?? '', /^rapport: \/proc\/self\/mem cannot be read \(EIO: .*\)\.$/)
 })
 
 test('a large file that the service refuses before its end is reported with the reason', async (t) => {

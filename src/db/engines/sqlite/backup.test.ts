@@ -185,7 +185,7 @@ test('whatever is no whole database of this program is refused, and nothing has 
   change(other, 'CREATE TABLE customers (id)')
   const cases: [string, RegExp][] = [
     [join(folder, 'missing'), /The file .* does not exist/],
-    [folder, /The file .* does not exist/],
+    [folder, /is a folder\. Give the path of a file\.$/],
     [bad('text', (path) => writeFileSync(path, 'not a database '.repeat(1000))), /is not a database/],
     [bad('empty', (path) => writeFileSync(path, '')), /is not a database of Rapport/],
     [bad('cut', (path) => truncateSync(path, 40960)), /damaged/],

@@ -25,8 +25,8 @@ export async function restoreBackup(
   secret_key_old: string | null = null,
 ): Promise<string[]> {
   const source = resolve(file)
-  if (!statSync(source, { throwIfNoEntry: false })?.isFile())
-    throw new Error(`The file ${source} does not exist. Check the path.`)
+  if (!existsSync(source)) throw new Error(`The file ${source} does not exist. Check the path.`)
+  if (statSync(source).isDirectory()) throw new Error(`${source} is a folder. Give the path of a file.`)
   if (sides.some((side) => existsSync(source + side)))
     throw new Error(
       `${source} is a database in use: it has a -wal file. Make a copy with: ${command('backup FILE')}`,
