@@ -13,24 +13,38 @@ import { measureStart } from './start.ts'
 
 // Prints and records measurements beside the wanted figures. It never fails because of a figure.
 
-const { values } = parseArgs({
-  options: {
-    engine: { type: 'string' },
-    requests: { type: 'boolean', default: false },
-    deliveries: { type: 'boolean', default: false },
-    growth: { type: 'boolean', default: false },
-    import: { type: 'boolean', default: false },
-    rows: { type: 'string' },
-    peers: { type: 'boolean', default: false },
-    start: { type: 'boolean', default: false },
-    screens: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    contacts: { type: 'string' },
-    only: { type: 'string', default: '' },
-    quick: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
+const options = {
+  requests: { type: 'boolean', about: 'Requests beside a bare server' },
+  deliveries: { type: 'boolean', about: 'Deliveries beside a bare client, and the time to a receipt' },
+  start: { type: 'boolean', about: 'Time of a start, and memory' },
+  growth: { type: 'boolean', about: 'Requests at 1,000 and at 1,000,000 contacts' },
+  import: { type: 'boolean', about: 'Imports and exports' },
+  screens: { type: 'boolean', about: 'First screens of the web app, in Chromium' },
+  peers: { type: 'boolean', about: 'Beside graphile-worker and Directus, which it installs from npm' },
+  engine: {
+    type: 'string',
+    about: 'sqlite or postgres; default: sqlite, both for --import, and only postgres for --peers',
   },
-})
+  rounds: { type: 'string', about: 'Interleaved rounds; default: 5' },
+  contacts: { type: 'string', about: 'Contacts of the database; default: 100000, and 1000000 for --growth' },
+  rows: { type: 'string', about: 'Rows of an imported file; default: 100000' },
+  only: {
+    type: 'string',
+    default: '',
+    about: 'Only the rows of a table that this regular expression matches',
+  },
+  quick: { type: 'boolean', default: false, about: 'Everything for a moment, to see that it works' },
+  write: { type: 'boolean', default: false, about: 'Also write the tables into docs/performance.md' },
+  help: { type: 'boolean', default: false, about: 'Show this' },
+} as const
+const { values } = parseArgs({ options })
+if (values.help) {
+  console.log('Usage: npm run bench -- [OPTIONS]\n')
+  console.log('Measures the parts that are named; default: requests, deliveries, start and growth.\n')
+  for (const [name, { type, about }] of Object.entries(options))
+    console.log(`  ${`--${name}${type === 'string' ? ' X' : ''}`.padEnd(14)}${about}`)
+  process.exit()
+}
 if (values.engine && !engines.includes(values.engine as Engine))
   throw new Error(`--engine is ${engines.join(' or ')}.`)
 if (values.write && (values.quick || values.only)) throw new Error('--write needs all rounds and rows.')
