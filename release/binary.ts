@@ -36,26 +36,15 @@ export async function buildBinary(platform: Platform, dist: string, target: stri
       { main: 'release/program/binary.ts' },
       { file: join(work, 'main.cjs'), format: 'cjs', codeSplitting: false },
     )
-    const config = {
-      main: join(work, 'main.cjs'),
-      output: join(work, 'blob'),
-      disableExperimentalSEAWarning: true,
-      // Compiled code fits one platform only.
-      useCodeCache: platform === here,
-      assets: assetsOf(dist),
-    }
-    writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
     // The layout of a blob belongs to a version of Node, so the same version makes it, on this platform.
     const maker = nodeFor(here as Platform, version)
-    // The seed makes the same compiled code each time.
-    execFileSync(maker, ['--random-seed=1', '--experimental-sea-config', join(work, 'sea.json')], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
+    // Compiled code fits one platform only.
+    const blob = makeBlob(maker, work, { useCodeCache: platform === here, assets: assetsOf(dist) })
     const program = join(work, windows ? 'rapport.exe' : 'rapport')
     copyFileSync(nodeFor(platform, version), program)
     chmodSync(program, 0o755)
     strip(platform, program)
-    await inject(program, resource, readFileSync(join(work, 'blob')), {
+    await inject(program, resource, readFileSync(blob), {
       sentinelFuse: fuse,
       ...(platform.startsWith('darwin') && { machoSegmentName: 'NODE_SEA' }),
     })
@@ -66,6 +55,21 @@ export async function buildBinary(platform: Platform, dist: string, target: stri
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
+}
+
+type BlobOptions = { useCodeCache: boolean; assets?: Record<string, string> }
+
+/** Makes the blob of main.cjs in a folder, by a Node, and returns its path. The same content gives the same blob anywhere. */
+export function makeBlob(maker: string, folder: string, options: BlobOptions): string {
+  // Relative: the blob keeps the path of its code, which stack traces show.
+  const config = { main: 'main.cjs', output: 'blob', disableExperimentalSEAWarning: true, ...options }
+  writeFileSync(join(folder, 'sea.json'), JSON.stringify(config))
+  // The seed makes the same compiled code each time.
+  execFileSync(maker, ['--random-seed=1', '--experimental-sea-config', 'sea.json'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  return join(folder, 'blob')
 }
 
 /** The files of dist/ that the executable contains, in compressed form if there is one. */
@@ -91,7 +95,7 @@ function sign(program: string) {
   else console.error('This program is not signed. On a Mac: codesign --force --sign - rapport')
 }
 
-if (import.meta.main) {
+async function main() {
   const { values } = parseArgs({ options: { platform: { type: 'string', default: here } } })
   const { platform } = values
   if (!isPlatform(platform)) throw new Error(`--platform is one of ${Object.keys(platforms).join(', ')}.`)
@@ -100,3 +104,6 @@ if (import.meta.main) {
   const file = await buildBinary(platform, dist, join(root, 'artefacts', platform))
   console.log(`${file}: ${Math.round(statSync(file).size / 1e6)} MB`)
 }
+
+// Without await at the top: the tests load this file synchronously.
+if (import.meta.main) void main()
