@@ -44,11 +44,15 @@ const isDevelopment = ({ properties = [] }: Component) =>
 
 /** Packages of the web app are of development, too. Of a package with several versions, these are not in the program. */
 function containedOf({ components }: Bill): Component[] {
-  const page = readFileSync(join(root, 'docs/licences.md'), 'utf8')
-  const rows = page.matchAll(/^\| .* \| \d+ \| (.*) \|$/gm)
-  const names = new Set([...rows].flatMap(([, row = '']) => row.split(', ')))
+  const names = listedIn(readFileSync(join(root, 'docs/licences.md'), 'utf8'))
   const running = new Set(components.filter((one) => !isDevelopment(one)).map(({ name }) => name))
   return components.filter((one) => names.has(one.name) && !(isDevelopment(one) && running.has(one.name)))
+}
+
+/** The names of packages that the page of licences lists. */
+export function listedIn(page: string): Set<string> {
+  const rows = page.matchAll(/^\| .* \| \d+ \| (.*) \|$/gm)
+  return new Set([...rows].flatMap(([, row = '']) => row.split(', ')))
 }
 
 function serialOf(bill: object): string {

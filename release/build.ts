@@ -4,6 +4,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { readScalar } from '../src/http/openapi/scalar.ts'
 import { buildThisWebApp } from '../src/web/build.ts'
 import { bundle } from './bundle.ts'
+import { licencesWithTexts } from './licences.ts'
 import { root } from './root.ts'
 import { sourcesDigest } from './sources.js'
 
@@ -50,7 +51,7 @@ export async function build(target = join(root, 'dist')): Promise<void> {
     mkdirSync(join(fresh, 'docs'))
     writeFileSync(join(fresh, 'docs/scalar.js.br'), compress(Buffer.from(await readScalar())))
     for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(root, name), join(fresh, name))
-    cpSync(join(root, 'docs/licences.md'), join(fresh, 'licences.md'))
+    writeFileSync(join(fresh, 'licences.md'), licencesWithTexts())
     writeFileSync(join(fresh, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
     writeFileSync(join(fresh, 'build.json'), `${JSON.stringify({ version, sources })}\n`)
     rmSync(target, { recursive: true, force: true })
