@@ -54,7 +54,9 @@ async function packBinary(platform: Platform) {
   const node = dirname(dirname(nodeFor(platform, lockedNode(platform).version)))
   // The package for Windows has none.
   if (existsSync(join(node, 'LICENSE'))) cpSync(join(node, 'LICENSE'), join(folder, 'LICENSE.node'))
-  if (platform.startsWith('linux')) cpSync(join(root, 'release/install.sh'), join(folder, 'install.sh'))
+  if (platform.startsWith('linux'))
+    for (const file of ['release/install.sh', 'ops/rapport.service'])
+      cpSync(join(root, file), join(folder, basename(file)))
   pack(basename(folder), `${name}.tar.gz`)
   rmSync(folder, { recursive: true })
 }
