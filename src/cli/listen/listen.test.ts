@@ -18,7 +18,7 @@ const rapport = useRapport()
 
 type Env = Record<string, string>
 
-/** A listener in a process of its own, which has read its position in the feed. */
+/** A listener in a process of its own, which has said that it is at its position in the feed. */
 async function listen(t: TestContext, words: string[], env: Env) {
   const child = spawn(process.execPath, [main, 'listen', ...words], {
     env: { PATH: process.env.PATH, RAPPORT_URL: rapport.url, RAPPORT_API_KEY: rapport.key, ...env },
@@ -33,8 +33,8 @@ async function listen(t: TestContext, words: string[], env: Env) {
   })
   const ended = once(child, 'close') as Promise<[number | null]>
   await until(
-    async () => ({ files: stateFiles(env.HOME ?? ''), errors, code: child.exitCode }),
-    ({ files, code }) => files.length > 0 || code !== null,
+    async () => ({ lines, errors, code: child.exitCode }),
+    ({ lines: said, code }) => said.some((line) => line.startsWith('Position')) || code !== null,
   )
   return {
     lines,
@@ -94,6 +94,20 @@ test('events arrive in order, signed as a webhook signs, and each has one line; 
   const [file = ''] = stateFiles(HOME)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   assert.equal(await listener.end('SIGINT'), 0)
+})
+
+test('when it says that it forwards, its position is kept: a later event is sent', async (t) => {
+  const HOME = scratchFolder(t)
+  const receiver = await startReceiving(t)
+  const child = spawn(process.execPath, [main, 'listen', '--forward', receiver.url], {
+    env: { PATH: process.env.PATH, RAPPORT_URL: rapport.url, RAPPORT_API_KEY: rapport.key, HOME },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const [said] = await once(child.stdout, 'data')
+  assert.deepEqual([/^Forwarding /.test(said), stateFiles(HOME).length], [true, 1])
+  await company(rapport.call, 'At once')
+  await receiver.waitFor(1)
 })
 
 test('after its own end it goes on without a gap, with the same secret', async (t) => {

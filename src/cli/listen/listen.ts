@@ -36,8 +36,8 @@ export const listen: Command = {
     const { id: webhook_id, secrets } = webhook ?? { id: 'wh_listen', secrets: [state.secret] }
     const target: Target = { url, webhook_id, secrets, id_secret: state.secret }
     const events = wanted ?? webhook?.events ?? ['*']
-    for (const line of greeting(service.url, target, events, state, webhook !== null)) io.out(line)
-    await followUntilStopped(given, { api, state, target, events })
+    const greeting = greetingOf(service.url, target, events, state, webhook !== null)
+    await followUntilStopped(given, { api, state, target, events, greeting })
     return 0
   },
 }
@@ -68,17 +68,24 @@ const webhookOf = async (api: Api, { options, config, io }: Given) =>
     ? null
     : takeWebhook(api, options.webhook, io.env.RAPPORT_WEBHOOK_SECRET, config)
 
-function* greeting(from: string, target: Target, events: string[], state: State, is_webhook: boolean) {
-  yield `Forwarding ${events.join(', ')} from ${from} to ${target.url}`
-  yield is_webhook
+const greetingOf = (from: string, target: Target, events: string[], state: State, is_webhook: boolean) => [
+  `Forwarding ${events.join(', ')} from ${from} to ${target.url}`,
+  is_webhook
     ? `Signed with the secret of webhook ${target.webhook_id}`
-    : `Signing secret: ${target.secrets[0]}`
-  yield `Position and secret are kept in ${state.file}`
+    : `Signing secret: ${target.secrets[0]}`,
+  `Position and secret are kept in ${state.file}`,
+]
+
+type Listener = {
+  api: Api
+  state: State
+  target: Target
+  events: readonly string[]
+  greeting: readonly string[]
 }
 
-type Listener = { api: Api; state: State; target: Target; events: readonly string[] }
-
-async function followUntilStopped({ config, io }: Given, { api, state, target, events }: Listener) {
+async function followUntilStopped({ config, io }: Given, listener: Listener) {
+  const { api, state, target, events, greeting } = listener
   const stopping = new AbortController()
   const { signal } = stopping
   // The attempt in flight ends first.
@@ -92,11 +99,15 @@ async function followUntilStopped({ config, io }: Given, { api, state, target, e
     signal,
     onTrouble: (message) => io.err(`rapport: ${message} Trying again.`),
   })
+  let greeted = false
   try {
     for await (const { cursor, event } of frames) {
       const is_sent = event !== undefined && isWanted(event.name)
       if (is_sent && !(await forward(forwarder, event))) break
       state.reach(cursor, is_sent || event === undefined)
+      // Only now is the position kept: an event that somebody causes after these lines is sent.
+      if (!greeted) for (const line of greeting) io.out(line)
+      greeted = true
     }
   } catch (error) {
     throw error instanceof ApiFailure && error.status === 422 ? unknownPosition(state.file) : error
