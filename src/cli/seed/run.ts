@@ -4,7 +4,7 @@ import { isoTime } from '../../clock.ts'
 import { type Database, type Db, transaction } from '../../db/db.ts'
 import type { ServiceClock } from '../../db/service-clock.ts'
 import { ApiError } from '../../errors.ts'
-import { type Context, command_line, contextOf } from '../../events/context.ts'
+import { type Context, contextOf, service } from '../../events/context.ts'
 import { createActivity } from '../../resources/activities/operations.ts'
 import { cancelAppointment, createAppointment } from '../../resources/appointments/operations.ts'
 import { createBookingPage } from '../../resources/booking-pages/operations.ts'
@@ -29,7 +29,7 @@ export async function defineFields({ database: { db }, clock, workspace_id }: Pl
       .where('key', '=', key)
       .executeTakeFirst()
     if (known) continue
-    const context = () => contextOf(clock, { workspace_id, actor: command_line, request_id: null })
+    const context = () => contextOf(clock, { workspace_id, actor: service, request_id: null })
     const begun = await transaction(db, (tx) => beginDefinition(tx, context(), definition, []))
     if (begun.unchecked) await checkExisting(db, clock, begun.unchecked)
     await transaction(db, (tx) => completeDefinition(tx, context(), begun))
@@ -65,7 +65,7 @@ async function runStep(tx: Db, place: Place, step: Step, ids: Map<string, number
   const { at_ms, key, of } = step
   const context: Context = {
     workspace_id,
-    actor: command_line,
+    actor: service,
     request_id: null,
     now: isoTime(at_ms),
     now_ms: at_ms,

@@ -68,6 +68,15 @@ test('records, events and entries have times of the last months, each event afte
   assert.ok((await read('appointments?status=cancelled')).meta.total > 0)
 })
 
+test('a record, its event and its entry name the same author', async () => {
+  const [event] = (await read('events?event=deal.created')).data
+  const { id } = event.data
+  const { data: deal } = await read(`deals/${id}`)
+  const [entry] = (await read(`audit-log?kind=deals&record_id=${id}`)).data
+  const author = { kind: 'service', id: null, name: null }
+  assert.deepEqual([deal.created_by, event.actor, entry.actor], [author, author, author])
+})
+
 test('contacts, companies and deals have notes, some of them edited later, and some mention a member', async () => {
   const notes: { body: string; created_at: string; updated_at: string }[] = []
   for (const kind of ['contacts', 'companies', 'deals']) {
@@ -83,7 +92,10 @@ test('contacts, companies and deals have notes, some of them edited later, and s
 test('a workspace with records is refused, unless they are to be added to', async () => {
   const refused = await seed()
   assert.equal(refused.code, 1)
-  assert.match(refused.stderr, /Workspace 1 has 24 companies\. .*--add/)
+  assert.match(
+    refused.stderr,
+    /Workspace 1 has 24 companies\. .*--add\. .*: \S.* workspaces create --name N$/m,
+  )
   assert.equal((await read('companies')).meta.total, 24)
   const added = await seed('--add', '--seed', '7')
   assert.equal(added.code, 0, added.stderr)
