@@ -2,6 +2,7 @@ import { listMembers } from '../../access/people/members.ts'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { keepServiceClock } from '../../db/service-clock.ts'
+import { command } from '../../installed.ts'
 import { findBySlug } from '../../resources/booking-pages/queries.ts'
 import { type Command, UsageError } from '../command.ts'
 import { withDatabase } from '../database.ts'
@@ -67,7 +68,7 @@ async function refuseRecords(db: Db, workspace_id: number): Promise<void> {
     const count = await countOf(db, workspace_id, kind)
     if (count > 0)
       throw new Error(
-        `Workspace ${workspace_id} has ${count} ${kind.replace('_', ' ')}. To add to them: --add. To make another workspace: workspaces create --name N`,
+        `Workspace ${workspace_id} has ${count} ${kind.replace('_', ' ')}. To add to them: --add. To make another workspace: ${command('workspaces create --name N')}`,
       )
   }
 }
