@@ -29,6 +29,8 @@ export type Export<Query> = {
 
 // SQLite runs in this process, so a page must not block the event loop for more than a few ms.
 const rows_at_once = { sqlite: 250, postgres: 1000 }
+// PostgreSQL reads the next page while this process writes the one before.
+const reads_ahead = { sqlite: false, postgres: true }
 // A slow client holds its snapshot, which keeps old rows in the database.
 const max_ms = 60 * 60 * 1000
 
@@ -67,15 +69,22 @@ async function* pagesOf<Query>(
 ): AsyncGenerator<object[]> {
   const per_page = rows_at_once[engineOf(db)]
   const from_ms = performance.now()
-  let after: readonly unknown[] | null = null
-  do {
+  const read = (after: readonly unknown[] | null) =>
+    list(db, { ...request, listing: { page: { per_page, after }, sorting }, read: details })
+  let reading = read(null)
+  for (;;) {
+    const { records, next } = await reading
+    if (next && reads_ahead[engineOf(db)]) {
+      reading = read(next)
+      // Nobody awaits it when the client goes away.
+      reading.catch(() => {})
+    }
+    yield records as object[]
+    if (!next) return
     if (performance.now() - from_ms > max_ms) throw new Error('The export took more than an hour.')
-    const listing: ListRequest['listing'] = { page: { per_page, after }, sorting }
-    const page = await list(db, { ...request, listing, read: details })
-    yield page.records as object[]
-    after = page.next
     await turn()
-  } while (after)
+    if (!reads_ahead[engineOf(db)]) reading = read(next)
+  }
 }
 
 type CsvColumn = { name: string; read(record: Values): string }
