@@ -37,7 +37,7 @@ export function eventUnion(catalogue: readonly EventDefinition[]) {
   }
 }
 
-/** What an event tells of a merge, beside the required properties. */
+/** The properties of an event of a merge, beside the required ones. */
 function mergeProperties(name: string): Record<string, unknown> {
   const id = { type: 'integer', 'x-extension': true }
   if (name.endsWith('.updated'))

@@ -46,7 +46,8 @@ const other_tags = {
   'view-tabs': 'The order of the views above a list, and which one opens first, of the signed-in person.',
   'custom-fields': 'Definitions of custom fields: their types, and what a value must be.',
   imports: 'Files whose rows become records.',
-  notifications: 'What the signed-in person is told: assignments, mentions, failed webhooks, ended imports.',
+  notifications:
+    'Notifications of the signed-in person: assignments, mentions, failed webhooks, ended imports.',
   keys: 'API keys: made, listed, taken back.',
   webhooks: 'URLs that receive events.',
   deliveries: 'The log of the deliveries to webhooks, with every attempt.',

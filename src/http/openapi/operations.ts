@@ -61,7 +61,7 @@ function callersOf({ scope, or_scopes = [], people_only }: Operation): string[] 
 const successes: Record<string, string> = {
   200: 'Success.',
   201: 'Created. `Location` is its address.',
-  202: 'Accepted. The work goes on after the answer.',
+  202: 'Accepted. The work continues after the answer.',
 }
 
 /** Adds the callers, the headers and the errors of an operation, by its declaration. */
