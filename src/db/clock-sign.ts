@@ -15,7 +15,7 @@ export type Sign = {
 /** A reading of the wall clock and of the monotonic clock, which starts at zero with the machine. */
 export type ClockReading = { wall_ms: number; steady_ms: number; boot: string | null }
 
-/** What a process knew at its last reading. */
+/** The state of a process at its last reading. */
 export type Known = { elapsed_ms: number; steady_ms: number; offset_ms: number }
 
 export const day_ms = 24 * 3600 * 1000

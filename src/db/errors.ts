@@ -1,4 +1,4 @@
-/** What an error of either engine means for the caller. */
+/** The meaning of an error of either engine for the caller. */
 export type Trouble =
   /** A deadlock or a serialisation failure: the same work may succeed when it is retried. */
   | 'retry'

@@ -81,7 +81,7 @@ export interface EventTables {
     record_key: Generated<string | null>
     order_seq: Generated<number | null>
   }
-  /** What a webhook asked for, from the event with `from_seq` on; `events` is null after its deletion. */
+  /** The subscriptions of a webhook, from the event with `from_seq` on. `events` is null after its deletion. */
   webhook_registrations: {
     workspace_id: number
     webhook_id: string
@@ -127,7 +127,7 @@ export type BackfillsTable = {
   up_to: number
   total: number
   sent: number
-  /** Who asked for it (events/actors.ts). */
+  /** The author of the request (events/actors.ts). */
   actor: string
   request_id: string | null
   started_at: string

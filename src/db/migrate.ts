@@ -28,12 +28,12 @@ export type Migration = {
 /** The arguments of `fill`; `now` is an ISO 8601 time. */
 export type Filling = { engine: Database['engine']; now: string }
 
-/** What the database keeps of a migration that ran, by which a later change is noticed. */
+/** The checksum of a migration that ran. The database stores it, so that a start detects a later change. */
 export const checksum = (statements: string[]) =>
   createHash('sha256').update(statements.join(';\n')).digest('hex')
 
 /**
- * What a start would do: `pending` would run. `unknown` ran by a newer version, and this version can run beside them. `newest`
+ * The plan of a start: `pending` would run. `unknown` ran by a newer version, and this version can run beside them. `newest`
  * is the last one that ran.
  */
 export type Plan = { newest: string | null; pending: readonly Migration[]; unknown: readonly string[] }

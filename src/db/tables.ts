@@ -102,7 +102,7 @@ export interface ImportsTable {
   restored: Generated<number>
   /** A JSON list of records that the undo left. */
   not_restored: string | null
-  /** Who undoes it, as in created_by, until the undo is complete. */
+  /** The author of the undo, as in created_by, until the undo is complete. */
   undone_by: string | null
 }
 
@@ -163,7 +163,7 @@ export interface Tables extends EventTables {
     workspace_id: number
     from_id: string
     to_id: string | null
-    /** Who asked for it (events/actors.ts). */
+    /** The author of the reassignment (events/actors.ts). */
     actor: string
     request_id: string | null
   }
@@ -320,7 +320,7 @@ export interface Tables extends EventTables {
     merge_id: number
     survivor_id: number
   }
-  /** What a merge moved, so that an undo can put it back; after the undo, what could not be put back. */
+  /** The links that a merge moved, so that an undo can restore them. After the undo: the links that it did not restore. */
   merge_links: {
     workspace_id: number
     merge_id: number

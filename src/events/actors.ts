@@ -26,7 +26,7 @@ export function actorOf(text: string): Actor {
   return { kind: text.startsWith('key_') ? 'key' : 'person', id: text }
 }
 
-/** What a column holds for an actor: the id of a key or a person, otherwise the kind. */
+/** The text that a column stores for an actor: the id of a key or a person, otherwise the kind. */
 export const storedActor = ({ kind, id }: Actor): string => id ?? kind
 
 /** The actors in the same order, with their names in this workspace, or null. */

@@ -25,7 +25,7 @@ export type Context = {
   source?: 'import' | 'merge' | 'backfill'
   /** The group of its entries in the audit log; null or absent without one. */
   change_group?: string | null
-  /** What events of a merge tell beside their data: the other records. */
+  /** The other records of a merge, which its events name beside their data. */
   merge?: { merged_from_ids: readonly number[] } | { merged_into_id: number }
   /** The trace context of the request, as a W3C traceparent. */
   traceparent?: string | null

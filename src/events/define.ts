@@ -50,11 +50,11 @@ export function standardEvents(
   ]
 }
 
-/** What an update of the example of an event changed. */
+/** The changes of an invented update of the example. */
 export function exampleChanges(example: Record<string, unknown>): Changes {
   const [changed = ''] = Object.keys(example).filter((field) => field !== 'id')
   return { changed_fields: [changed], previous: { [changed]: `Old ${example[changed]}` } }
 }
 
-/** What an update changed: names of top-level fields and their whole old values (contract: events). */
+/** The changes of an update: names of top-level fields, and their whole old values (contract: events). */
 export type Changes = { changed_fields: string[]; previous: Record<string, unknown> }

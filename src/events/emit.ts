@@ -248,7 +248,7 @@ function insertDeliveries(
 
 const sources = { key: 'api', person: 'app', visitor: 'booking', command_line: 'service', service: 'service' }
 
-/** Who caused an event, and the way of the change (contract: extensions, webhooks). */
+/** The actor and the source of an event (contract: extensions, webhooks). */
 function originOf({ actor, source, merge }: Context) {
   const { kind, id, name = null } = actor
   return {

@@ -5,7 +5,7 @@ import { announce, defer } from '../db/statements/prepare.ts'
 import { storedActor } from './actors.ts'
 import { type Context, service } from './context.ts'
 
-/** What a member is notified of. */
+/** The cause of a notification, and its member. */
 export type Notice = {
   kind: 'assigned' | 'mentioned' | 'import_ended'
   user_id: string

@@ -78,7 +78,7 @@ function endOfText(bytes: Buffer, start: number): number {
   return at
 }
 
-// What the parser says of it.
+// The parser's message for such a name.
 const forbidden_name = 'Object contains forbidden prototype property'
 
 function parse(text: string): unknown {

@@ -64,7 +64,7 @@ type Run<Params, Body, Prepared, Result = Answer> = (
   incoming: Incoming<Params, Body, Prepared>,
 ) => Promise<Result>
 
-/** What a write does outside of its transaction. */
+/** The steps of a write outside of its transaction. */
 type Around<Params, Body, Prepared> = {
   /** Runs before the transaction, for what takes long, such as checking a password. */
   prepare?(request: Request<Params, unknown, Body>): Promise<Prepared>

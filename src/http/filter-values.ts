@@ -7,7 +7,7 @@ import { isDay, isInstant } from './schema-problems.ts'
 
 export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'integer' | 'day' | 'time'
 
-/** What a filter asks for: one of `any` or no value (`or_none`), but none of `not`, and a value (`some`). */
+/** The values that a filter accepts: one of `any`, or no value (`or_none`), but none of `not`. `some` requires a value. */
 export type Wanted<Value = string | number> = { any: Value[]; or_none: boolean; not: Value[]; some: boolean }
 
 /** A filter has at most this many values. */
@@ -78,7 +78,7 @@ export type Parameter = {
   kind: FilterKind
   choices?: readonly string[]
   nullable: boolean
-  /** What an empty text asks for. Otherwise it is malformed. */
+  /** The meaning of an empty text. Without this property, an empty text is malformed. */
   empty?: 'anything' | 'empty value'
   /** The end of a range. A day is a time then: its start or its end. */
   end?: End
@@ -140,7 +140,7 @@ export function readValue(
 /** The text `null` as a value. A text of backslashes before `null` has one more of them, too. */
 const escaped_null = /^\\(\\*null)$/
 
-/** What a filter asks for; null for anything; or the problem with it. */
+/** Reads the text of a filter. Returns the accepted values, null for no restriction, or the problem with the text. */
 export function readWanted(parameter: Parameter, text: string): Wanted | FieldProblem | null {
   const { name, kind, nullable, empty } = parameter
   if (empty === 'anything' && text.trim() === '') return null

@@ -4,7 +4,7 @@ import type { App } from './server.ts'
 
 // A request of the service to its own API, on behalf of a caller. It passes the same gate, checks and limits as any other.
 
-/** What the service adds to such a request. */
+/** Values that the service adds to such a request. */
 export type Extra = {
   /** The group of its changes in the audit log. */
   change_group?: string | null
@@ -18,7 +18,7 @@ const header = 'rapport-own-call'
 // The header names an entry, which exists during the call only. Nobody else can guess it.
 const extras = new Map<string, Extra>()
 
-/** What the service added to a request; empty for requests of others. */
+/** The values that the service added to a request; empty for requests of clients. */
 export const extraOf = ({ headers }: FastifyRequest): Extra => extras.get(String(headers[header])) ?? {}
 
 export type OwnCall = { method: string; path: string; body?: unknown; headers?: Record<string, string> }

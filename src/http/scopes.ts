@@ -1,7 +1,7 @@
 import { forbidden } from '../errors.ts'
 import { eventPrefix, type Resource } from '../resources/resource.ts'
 
-/** What a caller may do; null: everything, with what later versions add. */
+/** The scopes of a caller. Null means all scopes, also those of later versions. */
 export type Scopes = readonly string[] | null
 
 // Kinds of the audit log that are not resources, and the scope whose routes show them.

@@ -13,7 +13,7 @@ import { ApiError } from '../errors.ts'
 export type Sharing = {
   /** Writes of one lane share. */
   lane: string
-  /** What it changes, such as a record. A transaction changes each of them once. */
+  /** The things that the write changes, such as a record. A transaction changes each of them once. */
   records: readonly string[]
   /** Issues the reads that all writes of the lane need. */
   prepare(tx: Db): Promise<unknown>
@@ -28,7 +28,7 @@ type Member = {
 }
 type Lane = {
   running: number
-  /** What the running groups change. */
+  /** The things that the running groups change. */
   held: Set<string>
   waiting: Member[]
   is_woken: boolean

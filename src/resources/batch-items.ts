@@ -17,13 +17,13 @@ import type { Room } from './room.ts'
 
 // From the items of a batch to tasks: an item is checked like the body of a single request, and run by its operation.
 
-/** What changes the records of a resource: its operations, their bodies, and how an upsert finds a record. */
+/** The writes of a resource: its operations, their bodies, and how an upsert finds a record. */
 export type Writes = {
   resource: Resource
   operations: Operations<{ id: number }>
 } & NonNullable<Room['batch']>
 
-/** The writes of a resource; null where it has no batch. */
+/** The writes of a room; null if it has no batch. */
 export const writesOf = ({ resource, operations, batch }: Room): Writes | null =>
   operations && batch ? { resource, operations, ...batch } : null
 
@@ -33,7 +33,7 @@ export type Op = (typeof ops)[number]
 /** An item as a client sends it. It is checked here, so it may have any form. */
 export type Item = { op: Op; id?: number; if_match?: string | null; match?: string; data?: object }
 
-/** What became of an item. */
+/** The result of an item. */
 export type Outcome = {
   index: number
   op: Op | null
@@ -52,7 +52,7 @@ export type Outcome = {
 export type BatchOptions = {
   /** All items or none: throws 422 with the problems of all failing items. Otherwise each item fails for itself. */
   atomic: boolean
-  /** What an upsert does with the record that it finds. */
+  /** The action of an upsert on the record that it finds. */
   on_match?: 'update' | 'skip'
   /** Items run one after the other, for rules that count the records of earlier items. */
   one_by_one?: boolean

@@ -26,7 +26,7 @@ function choices(options: readonly string[]): string {
 
 type Rule = {
   json: 'string' | 'number' | 'boolean'
-  /** What a value must be, after the name of the field. */
+  /** The rest of the message after the field's name: what a value must be. */
   accepts: string | ((judged: Judged) => string)
   code?: FieldCode
   takes?: (text: string, judged: Judged) => boolean

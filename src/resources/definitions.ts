@@ -191,7 +191,7 @@ function takenProblem(
   return { field, code: 'taken', message: `${field} must be unique. ${other} has this value.` }
 }
 
-/** What a custom field identifies: a record, nothing, or no record ever, because the field is not unique. */
+/** The result of a search by a custom field: a record, no record, or `not_unique` for a field that is not unique. */
 export type UniqueMatch = { id: number | null } | 'not_unique'
 
 /** The live record of a resource with this value of a unique custom field, for upserts. */

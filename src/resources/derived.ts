@@ -1,6 +1,6 @@
 import { type Column, eventPrefix, type Resource } from './resource.ts'
 
-// What follows from the descriptions of the resources.
+// Values that follow from the descriptions of the resources.
 
 /** The resources, each one after those that it refers to or is part of. */
 export function byDependency(resources: readonly Resource[]): Resource[] {

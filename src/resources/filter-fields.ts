@@ -152,7 +152,7 @@ export function rangeFilter<Name extends string>(
   } as Record<`${Name}_from` | `${Name}_to`, RangeEnd>
 }
 
-/** What a parameter filters by: values of a field, or an end of its range. */
+/** The use of a parameter: it filters by values of a field, or by an end of its range. */
 type Use = { field: FilterField; end?: 'from' | 'to' }
 
 const usesOf = perResource((resource): ReadonlyMap<string, Use> => {

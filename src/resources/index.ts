@@ -21,5 +21,5 @@ export const rooms: readonly Room[] = [
   bookingPageRoom,
 ]
 
-/** What each of them is. */
+/** The descriptions of all resources. */
 export const resources: readonly Resource[] = rooms.map(({ resource }) => resource)

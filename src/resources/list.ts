@@ -25,7 +25,7 @@ export type ListRequest<Query = object> = {
   workspace_id: number
   /** The parameters that the schema accepted. */
   query: Query
-  /** Those of them that are filters of fields. */
+  /** The parameters that are filters of fields. */
   conditions: Condition[]
   /** The person who asks, for whom `me` stands; null for a key. */
   person_id: string | null

@@ -86,7 +86,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
   columns: C
   /** The name of a record in the trash: these fields, joined by a space, or the first characters of one field. */
   title: { fields: readonly string[]; characters?: number }
-  /** What a search shows under the title. */
+  /** The column that a search over all kinds shows under the title. Without it, the search leaves the resource out. */
   subtitle?: string
   /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
   sort_name: readonly string[]
@@ -110,7 +110,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
   has_timeline: boolean
   /** People can save views of its list. */
   saved_views: boolean
-  /** What makes records likely duplicates, best first. Records of such a resource can be merged. */
+  /** The reasons for which records are likely duplicates, best first. With any, records can be merged. */
   duplicates: readonly DuplicateReason[]
   /** The record that owns it and whose removal removes it: its table, and the field with its id. */
   part_of?: { table: string; by: string }

@@ -13,7 +13,7 @@ export type OtherEntries = {
   type: string
   /** Among entries with the same time, a higher rank comes first. */
   rank: number
-  /** What `data` has, for the API's documentation. */
+  /** The content of `data`, for the API's documentation. */
   about: string
   /** Their rows in the timeline of a resource's records, with `at` and `id`; undefined: none. */
   rowsOf(
@@ -37,14 +37,14 @@ export type ImportForm = {
   derived?(before: object): readonly string[]
 }
 
-/** What a resource offers to the rest of the program: reads of its records, its operations and its endpoints. */
+/** The parts of a resource that the rest of the program uses: reads of its records, its operations and its endpoints. */
 export type Room = {
   resource: Resource
   /** Records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
   /** The same in the detail view. */
   detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<{ id: number }[]>
-  /** What changes its records. Notes have other operations, which also name their record. */
+  /** The operations on its records. Notes have other operations, which also name their record. */
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */
   batch?: { create: TSchema; update: TSchema; match: readonly Match[] }

@@ -114,7 +114,7 @@ type Schemas<New extends TSchema, Update extends TSchema> = {
   view: TSchema
   create: New
   update: Update
-  /** What the operations do beside the usual. */
+  /** Texts for the API's documentation, for operations that do more than the standard ones. */
   descriptions?: { create?: string; update?: string }
   /** A change can be refused because of another record. */
   conflict?: boolean

@@ -117,7 +117,7 @@ function idOf({ names, values }: FileRow): number | null {
   return Number.isSafeInteger(id) ? (id as number) : null
 }
 
-/** What imports the rows of a batch. An archive has rows of several kinds, and a batch has one kind. */
+/** Returns the function that imports a batch of rows. An archive has rows of several kinds, but a batch has one kind. */
 export async function openRows(running: Running): Promise<(rows: readonly FileRow[]) => Promise<void>> {
   const { row, rooms } = running
   if (row.resource !== 'workspace') return (rows) => importRows(running, rows)

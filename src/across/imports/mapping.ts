@@ -4,7 +4,7 @@ import type { ImportForm, Room } from '../../resources/room.ts'
 
 // From the columns of a file to the fields of a body.
 
-/** What a column means: a field, `company` for a reference by name, `name` to split, or `custom_fields.KEY`. */
+/** The target of a column: a field, `company` for a reference by name, `name` to split, or `custom_fields.KEY`. */
 export type Target = string
 
 export type MappingOptions = {

@@ -5,7 +5,7 @@ import { lowerCase, lowerCased } from './letter-case.ts'
 
 // Expressions by which equal values are found. Each is that of an index of live records, which the condition selects.
 
-/** What an index finds: its expression, and the condition of its rows beside that they are live. */
+/** The key of an index: its expression, and the condition of its rows, which are also live. */
 export type MatchKey = { key: RawBuilder<string>; where: RawBuilder<SqlBool> }
 
 // As migration 0023 has them.

@@ -61,7 +61,7 @@ const live = (db: Db, table: Deletable, workspace_id: number) =>
     .where('deleted_at', 'is', null)
     .orderBy('id', 'desc')
 
-/** A column and the value that records have in it. Its index goes on with the id. */
+/** A column and the value that records have in it. In its index, the id comes next. */
 export type Match = { column: string; value: string | number }
 
 type Slice = { workspace_id: number; below: number; limit: number; offset: number; value: string | number }

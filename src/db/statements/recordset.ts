@@ -131,7 +131,7 @@ function rowSlots(query: Prepared): number {
 const refs = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
 
 type Ending<N> = {
-  /** What becomes of a row that exists already: it stays, or gets these columns of the new row with its key. */
+  /** The result for a row that exists already: it stays, or gets these columns of the new row with its key. */
   existing?: 'stays' | { key: readonly string[]; gets: readonly string[] }
   /** The columns that are returned of each row that was written. */
   returning?: readonly N[]

@@ -8,7 +8,7 @@ type StoredEvent = { payload: string; seq: number }
 /** The request body of a delivery. `format` is as stored: null for the envelope. It has the same bytes in each attempt. */
 export type BuildBody = (event: StoredEvent, webhook_id: string, format: string | null) => string
 
-/** What messages say about the records of an event. `path` is the web app's list of them. */
+/** The words of messages about the records of an event. `path` is the web app's list of them. */
 export type Subject = { noun: string; title: readonly string[]; path: string }
 
 type Payload = {

@@ -5,17 +5,17 @@ import { prepareRows } from '../../db/statements/recordset.ts'
 import { isSubscribed } from '../../db/subscriptions.ts'
 import { type Failed, failedCondition } from '../../events/conditions.ts'
 
-// What each webhook asked for, by the seq of events. So the service can explain later why a webhook did not get an
-// event. Nothing is written for such an event.
+// The subscriptions and conditions of each webhook, by the seq of events. So the service can explain later why a webhook
+// did not get an event. Nothing is written for such an event.
 
 type Webhook = { workspace_id: number; id: string }
 
-/** Stores what a webhook asks for from the next event on. Call it after the webhook was added or changed. */
+/** Stores the registration of a webhook from the next event on. Call it after the webhook was added or changed. */
 export async function keepRegistration(tx: Db, { workspace_id, id }: Webhook): Promise<void> {
   await put(tx, { workspace_id, id }, await nextSeq(tx))
 }
 
-/** Stores what a webhook of an older version asked for until now. Call it before a change. */
+/** Stores the registration of a webhook of an older version until now. Call it before a change. */
 export async function keepOldRegistration(tx: Db, { workspace_id, id }: Webhook): Promise<void> {
   const kept = await tx
     .selectFrom('webhook_registrations')
@@ -51,7 +51,7 @@ const put = (tx: Db, { workspace_id, id }: Webhook, from_seq: number) =>
     ON CONFLICT (workspace_id, webhook_id, from_seq)
     DO UPDATE SET events = excluded.events, conditions = excluded.conditions`.execute(tx)
 
-/** What a webhook asked for. `events` is null when it did not exist: it was created later, or deleted before. */
+/** The subscriptions of a webhook. `events` is null when it did not exist: it was created later, or deleted before. */
 export type Registration = { webhook_id: string; events: string[] | null; conditions: string | null }
 
 type Stored = { webhook_id: string; from_seq: number; events: string | null; conditions: string | null }
@@ -86,7 +86,7 @@ const bySeq = prepareRows(
 )
 
 /**
- * What these webhooks of a workspace asked for at the event with this seq. `before` is the registration before that one: a
+ * The registrations of these webhooks at the event with this seq. `before` is the registration before that one: a
  * change that committed while the transaction of the event ran may not have been seen by it.
  */
 export async function registrationsAt(

@@ -35,7 +35,7 @@ const policy = {
   }),
 }
 
-/** What a webhook has besides its name, address and events. */
+/** The options of a webhook: its fields besides name, address and events. */
 export const options = {
   ...policy,
   headers: Type.Unsafe<Headers | null>({
