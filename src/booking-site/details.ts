@@ -94,7 +94,7 @@ const fields: Field[] = [
 /** The fields of a visitor, with typed values and problems. */
 export function visitorFields(typed: Typed, problems: readonly FieldProblem[], t: Texts): Html {
   const optional = html` <span class="muted">${t.optional}</span>`
-  return html`${fields.map(({ name, type = 'text', autocomplete, required, max }) => {
+  return html`<div class="fields">${fields.map(({ name, type = 'text', autocomplete, required, max }) => {
     const value = typed[name] ?? ''
     return html`<div class="field">
 <label for="${name}">${t.labels[name]}${!required && optional}</label>
@@ -105,6 +105,7 @@ ${problemOf(name)}<input id="${name}" name="${name}" type="${type}" autocomplete
 <label for="message">${t.labels.message}${optional}</label>
 ${problemOf('message')}<textarea id="message" name="message" rows="4" maxlength="2000" dir="auto"${marks('message')}>
 ${typed.message ?? ''}</textarea>
+</div>
 </div>
 <div class="unseen" aria-hidden="true"><label for="fax">${t.leave_empty}</label><input id="fax" name="fax" tabindex="-1" autocomplete="off"></div>`
 
