@@ -8,10 +8,13 @@ import {
   type Condition,
   changeOf,
   conditionsOf,
+  customKeys,
+  customName,
   type FilterField,
   filtersIn,
   parametersOf,
   readParts,
+  withoutOldForm,
   writeParts,
 } from '../web/src/ui/filter-value.ts'
 
@@ -164,4 +167,15 @@ test('a value that cannot be read is no filter', () => {
     [{ name: 'company_id', kind: 'reference', single: true }, 'company_id', '3,4'],
   ] as [FilterField, string, string][])
     assert.deepEqual(filtersIn([field], { [name]: written }), {}, `${name}=${written}`)
+})
+
+test('a key of a custom field may have 64 characters of four bytes, in the new form and the old one', () => {
+  for (const key of ['🚚'.repeat(64), 'k'.repeat(64), 'tour 🚚']) {
+    const name = customName(key)
+    assert.deepEqual(customKeys({ [name]: 'x', [`${name}_from`]: '1' }), [key])
+    assert.deepEqual(withoutOldForm({ custom_field: `${key}=a=b`, page: '2' }), { page: '2', [name]: 'a=b' })
+  }
+  const longer = '🚚'.repeat(65)
+  assert.deepEqual(customKeys({ [customName(longer)]: 'x' }), [])
+  assert.deepEqual(withoutOldForm({ custom_field: `${longer}=x` }), {})
 })

@@ -123,7 +123,7 @@ export function filtersIn(fields: readonly FilterField[], address: Parameters): 
   return Object.fromEntries(found.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)))
 }
 
-const custom_field = /^custom_fields\[(.{1,64})\](_from|_to)?$/s
+const custom_field = /^custom_fields\[(.{1,64})\](_from|_to)?$/su
 
 /** The name of the filter by a custom field. */
 export const customName = (key: string): string => `custom_fields[${key}]`
@@ -132,6 +132,14 @@ export const customName = (key: string): string => `custom_fields[${key}]`
 export const customKeys = (address: Parameters): string[] => [
   ...new Set(Object.keys(address).flatMap((name) => custom_field.exec(name)?.[1] ?? [])),
 ]
+
+/** The address without the old form of a filter by a custom field, `custom_field=KEY=value`. */
+export function withoutOldForm(written: Record<string, string>): Record<string, string> {
+  if (written.custom_field === undefined) return written
+  const { custom_field, ...address } = written
+  const [, key = '', value = ''] = /^(.{1,64}?)=(.*)$/su.exec(custom_field) ?? []
+  return key.trim() && value.trim() ? { ...address, [customName(key.trim())]: value.trim() } : address
+}
 
 /** The parameters of the range of a field, such as value_from and value_to. */
 export const endsOf = (...names: string[]) => names.map((name) => [`${name}_from`, `${name}_to`] as const)

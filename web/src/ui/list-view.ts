@@ -1,6 +1,6 @@
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
-import { customName, type FilterField, filtersIn, isId, namesOf } from './filter-value.ts'
+import { type FilterField, filtersIn, isId, namesOf, withoutOldForm } from './filter-value.ts'
 import { useOpening } from './opening.ts'
 
 export { isId }
@@ -16,14 +16,6 @@ export const untilShown = (navigation: Promise<unknown>): Promise<unknown> =>
 
 /** The search parameters of the address, as plain text, so that a link shares the whole view. */
 export type Address = Record<string, string>
-
-/** The address without the old form of a filter by a custom field, `custom_field=KEY=value`. */
-function withoutOldForm(written: Address): Address {
-  if (written.custom_field === undefined) return written
-  const { custom_field, ...address } = written
-  const [, key = '', value = ''] = /^(.{1,64}?)=(.*)$/s.exec(custom_field) ?? []
-  return key.trim() && value.trim() ? { ...address, [customName(key.trim())]: value.trim() } : address
-}
 
 /** The search parameters of the address, and how to change them. Null or an empty text removes one. */
 export function useAddress() {
