@@ -119,6 +119,24 @@ test('all eight columns fit a window of 1440 px', async (t) => {
   await board.headsAreTheApis(page)
 })
 
+test('the names of stages are whole at 1440 px, and the sums below them are in one line', async (t) => {
+  const page = await board.web.open(t, '/deals', { viewport: { width: 1440, height: 900 } })
+  await column(page, 'lost').waitFor()
+  const cut = await page
+    .locator('.column-name > span:nth-child(2)')
+    .evaluateAll((names) =>
+      names
+        .filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight + 1)
+        .map((one) => one.textContent),
+    )
+  assert.deepEqual(cut, [])
+  const tops = await page
+    .locator('.column-sum')
+    .evaluateAll((sums) => sums.map((one) => Math.round(one.getBoundingClientRect().top)))
+  assert.equal(tops.length, 8)
+  assert.equal(new Set(tops).size, 1, tops.join())
+})
+
 test('two browsers see each other’s change', async (t) => {
   const { id } = await board.createDeal({ name: 'Shared', value: 70, stage: 'new_lead' })
   const [one, other] = [await board.web.open(t, '/deals'), await board.web.open(t, '/deals')]
