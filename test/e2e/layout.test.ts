@@ -229,6 +229,31 @@ test('the columns of a list are as wide with other rows', async (t) => {
   assert.deepEqual(await widths(), before)
 })
 
+test('the first column of a table is in line with the title above it, or with the heading below', async (t) => {
+  const invitation = { email: 'new@example.test', role: 'member' }
+  const made = await web.rapport.call('POST', '/api/v1/invitations', invitation)
+  assert.equal(made.status, 201, made.text)
+  const leftOf = (element: any) => {
+    const { document } = globalThis as any
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return Math.round(range.getBoundingClientRect().left)
+  }
+  for (const view of [wide, phone]) {
+    const page = await web.open(t, '/settings/members', view)
+    await settled(page)
+    const below = await page.getByRole('heading', { name: 'Open invitations' }).evaluate(leftOf)
+    assert.equal(await page.getByRole('columnheader').first().evaluate(leftOf), below)
+    for (const path of ['/contacts', '/booking-pages']) {
+      await visit(page, path)
+      await settled(page)
+      const title = await page.getByRole('heading', { level: 1 }).evaluate(leftOf)
+      const column = page.getByRole('columnheader').first()
+      assert.equal(await column.evaluate(leftOf), title, path)
+    }
+  }
+})
+
 test('in forced colours, what is selected, current or chosen is seen by lines and system colours', async (t) => {
   const page = await web.open(t, '/', { ...wide, forcedColors: 'active' })
   for (const [name, path] of screens) await show(page, name, path, 'forced')
