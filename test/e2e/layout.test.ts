@@ -254,6 +254,26 @@ test('the first column of a table is in line with the title above it, or with th
   }
 })
 
+test('in the dark, a dialog and a badge are told from the page, and an arrow at its end is not filled', async (t) => {
+  const page = await web.open(t, '/contacts', { ...wide, colorScheme: 'dark' })
+  const style = (selector: string, property: string): Promise<string> =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((one, property) => (globalThis as any).getComputedStyle(one)[property], property)
+  await settled(page)
+  const lightness = (colour: string) =>
+    (colour.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, one) => sum + Number(one), 0)
+  const paper = lightness(await style('body', 'backgroundColor'))
+  assert.ok(lightness(await style('td .mantine-Badge-root', 'backgroundColor')) > paper + 30)
+  await page.getByRole('button', { name: 'Create contact' }).click()
+  await page.getByRole('dialog').waitFor()
+  assert.equal(await style('.mantine-Modal-content', 'borderTopWidth'), '1px')
+  await visit(page, '/settings/fields')
+  await page.locator('.mantine-ActionIcon-root[data-disabled]').first().waitFor()
+  assert.equal(await style('.mantine-ActionIcon-root[data-disabled]', 'backgroundColor'), 'rgba(0, 0, 0, 0)')
+})
+
 test('in forced colours, what is selected, current or chosen is seen by lines and system colours', async (t) => {
   const page = await web.open(t, '/', { ...wide, forcedColors: 'active' })
   for (const [name, path] of screens) await show(page, name, path, 'forced')

@@ -104,7 +104,7 @@ function DuplicateGroup({ kind, reason, ids }: Group & { kind: MergedKind }) {
           <Button
             component={Link}
             to={mergeHref(path, ids)}
-            variant="light"
+            variant="default"
             aria-label={t.merges.compare_with({ names: found.map((one) => nameOf(one)).join(', ') })}
           >
             {t.merges.compare}
