@@ -19,6 +19,7 @@ const pages: Record<string, string> = {
   users: '/settings/members',
   invitations: '/settings/members',
   workspaces: '/settings/workspace',
+  custom_fields: '/settings/fields',
 }
 
 /** The page of the record after this entry; null where there is none. */
@@ -45,11 +46,12 @@ export function linksOf(entries: readonly Entry[], kinds: Paths): (entry: Entry)
 /** The name of the record, if the entry has it. */
 function nameIn({ kind, before, after }: Entry): string | null {
   const sides = { ...before, ...after }
-  const { first_name, last_name, name, subject, title, email } = sides
+  const { first_name, last_name, name, subject, title, email, label, key } = sides
   if (first_name && last_name) return `${first_name} ${last_name}`
   // The title of a contact is a job. A change of it or of the e-mail has no name.
   if (kind === 'contacts') return null
-  for (const text of [name, subject, title, email]) if (typeof text === 'string' && text) return text
+  for (const text of [name, subject, title, email, label, key])
+    if (typeof text === 'string' && text) return text
   return null
 }
 

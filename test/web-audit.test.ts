@@ -1,0 +1,36 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { linksOf, namesOf } from '../web/src/trash/record-links.ts'
+import { de, en } from './web-texts.ts'
+
+test('every kind of the audit log has a name in each language', () => {
+  const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'))
+  const { schema } = paths['/api/v1/audit-log'].get.parameters.find(
+    ({ name }: { name?: string }) => name === 'kind',
+  )
+  assert.ok(schema.enum.length > 10)
+  for (const { kinds, trash } of [en, de])
+    for (const names of [trash.kinds, trash.kinds_in_sentence])
+      assert.deepEqual(
+        schema.enum.filter((kind: string) => !(kind in kinds || kind in names)),
+        [],
+      )
+})
+
+test('an entry about a custom field has its label, and links to the fields', () => {
+  const entry = {
+    kind: 'custom_fields',
+    record_id: 8,
+    action: 'created',
+    before: null,
+    after: { resource: 'deals', key: 'region', label: 'Sales region' },
+    title: null,
+    actor: { id: null, name: null },
+  }
+  assert.equal(namesOf([entry])(entry), 'Sales region')
+  assert.equal(linksOf([entry], {})(entry), '/settings/fields')
+  const removed = { ...entry, action: 'deleted', before: { key: 'region' }, after: null }
+  assert.equal(namesOf([removed])(removed), 'region')
+})
