@@ -34,3 +34,10 @@ test('an entry about a custom field has its label, and links to the fields', () 
   const removed = { ...entry, action: 'deleted', before: { key: 'region' }, after: null }
   assert.equal(namesOf([removed])(removed), 'region')
 })
+
+test('the author of a record is named as its language does it', () => {
+  const added = ({ record }: typeof en, by: string) => record.added_at_by({ by, when: '…' })
+  assert.equal(added(en, en.record.by_kinds.service), 'Added by the service …')
+  assert.equal(added(de, de.record.by_kinds.service), 'Angelegt vom Dienst …')
+  assert.equal(added(de, de.record.by({ who: 'Gerda' })), 'Angelegt von Gerda …')
+})

@@ -12,21 +12,21 @@ const week_ms = 7 * 24 * 3600 * 1000
 /** Who added a record and who changed it last, in one quiet sentence. */
 export function Authors({ created_at, updated_at, created_by, updated_by }: Authored) {
   const t = useTexts()
-  const byWhom = useWhoBy()
-  const [creator, editor] = [byWhom(created_by), byWhom(updated_by)]
+  const by = useByWhom()
+  const [creator, editor] = [by(created_by), by(updated_by)]
   const { added_at, added_at_by, changed_at, changed_at_by } = t.record
   return (
     <p className="record-authors hint">
       <Part
         at={created_at}
-        sentence={(when) => (creator ? added_at_by({ when, who: creator }) : added_at({ when }))}
+        sentence={(when) => (creator ? added_at_by({ when, by: creator }) : added_at({ when }))}
       />
       {updated_at !== created_at && (
         <>
           ,{' '}
           <Part
             at={updated_at}
-            sentence={(when) => (editor ? changed_at_by({ when, who: editor }) : changed_at({ when }))}
+            sentence={(when) => (editor ? changed_at_by({ when, by: editor }) : changed_at({ when }))}
           />
         </>
       )}
@@ -53,20 +53,21 @@ function Part({ at, sentence }: { at: string; sentence: (when: string) => string
 
 /** " by" and the author; null where nobody is known. */
 export function useBy(): (author: Author | null | undefined) => string | null {
-  const t = useTexts()
-  const whoBy = useWhoBy()
+  const byWhom = useByWhom()
   return (author) => {
-    const who = whoBy(author)
-    return who && ` ${t.record.by({ who })}`
+    const by = byWhom(author)
+    return by && ` ${by}`
   }
 }
 
-function useWhoBy(): (author: Author | null | undefined) => string | null {
+function useByWhom(): (author: Author | null | undefined) => string | null {
   const t = useTexts()
   const { user } = useSession()
-  return (author) => (author ? whoBy(author, user.id, t) : null)
+  return (author) => (author ? byWhom(author, user.id, t) : null)
 }
 
-/** The author after "by". A deleted account has no name. */
-const whoBy = ({ kind, id, name }: Author, self: string, t: Texts): string =>
-  kind === 'person' && id === self ? t.record.by_you : visible(name ?? t.record.by_kinds[kind])
+/** A deleted account has no name. */
+function byWhom({ kind, id, name }: Author, self: string, { record }: Texts): string {
+  if (kind === 'person' && id === self) return record.by_you
+  return name === null ? record.by_kinds[kind] : record.by({ who: visible(name) })
+}
