@@ -24,7 +24,7 @@ export function Chart({ view, label }: { view: View; label: string }) {
   const list = useRef<HTMLUListElement>(null)
   const stripes = useId()
   const narrow = width < 560
-  const names_px = narrow ? 104 : 180
+  const names_px = narrow ? 120 : 180
   // A character is about 8 px wide, and one of a hint about 7 px.
   const longest_px = bars.map(({ value, hint }) => Math.max(value.length * 8, (hint?.shown.length ?? 0) * 7))
   const values_px = Math.max(narrow ? 76 : 120, ...longest_px.map((px) => px + 12))
