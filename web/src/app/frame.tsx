@@ -93,12 +93,10 @@ function FrameOfPage() {
         ['profile', '/settings/profile', undefined],
       ] as const
     ).map(([name, to, keys]) => ({
-      ...{
-        id: `go-${name}`,
-        label: t.app.go_to({ name: t.app[name] }),
-        group: 'go' as const,
-        ...(keys && { keys }),
-      },
+      id: `go-${name}`,
+      label: t.app.go_to({ name: t.app[name] }),
+      group: 'go' as const,
+      ...(keys && { keys }),
       run: () => navigate({ to }),
     })),
     {

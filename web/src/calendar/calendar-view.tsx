@@ -46,7 +46,7 @@ export function CalendarView({ days, awaited, ...given }: Props) {
       data-ready={settled || undefined}
       aria-busy={awaited || undefined}
     >
-      {!settled && <FirstGrid {...{ show, days, appointments, onOpen }} />}
+      {!settled && <FirstGrid show={show} days={days} appointments={appointments} onOpen={onOpen} />}
       {found && <found.CalendarGrid {...given} onSettled={onSettled} />}
     </div>
   )

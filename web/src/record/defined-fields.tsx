@@ -15,7 +15,8 @@ type FieldProps = {
 export function DefinedField({ definition, value, onSave }: FieldProps) {
   const { label, type, options, required } = definition
   const held = value === undefined || fits(definition, value)
-  if (type === 'boolean' && held) return <BooleanField {...{ definition, value, onSave }} />
+  if (type === 'boolean' && held)
+    return <BooleanField definition={definition} value={value} onSave={onSave} />
   return (
     <Field
       name={`custom-${definition.key}`}

@@ -32,7 +32,7 @@ export function NoteEdited({ note, owner }: { note: Edited; owner: Owner }) {
         {t.record.edited} <Ago at={note.updated_at} />
         {by(note.updated_by)}
       </UnstyledButton>
-      <NoteVersions {...{ owner, opened }} note_id={note.id} onClose={() => setOpened(false)} />
+      <NoteVersions owner={owner} opened={opened} note_id={note.id} onClose={() => setOpened(false)} />
     </>
   )
 }

@@ -113,9 +113,16 @@ export function Chart({ view, label }: { view: View; label: string }) {
                     .filter(({ width }) => width > 0)
                     .map(({ index, x, y, width, height, color }) => (
                       <g key={`${key} ${index}`}>
-                        <rect className="report-part" {...{ x, y, width, height }} fill={color} />
+                        <rect
+                          className="report-part"
+                          x={x}
+                          y={y}
+                          width={width}
+                          height={height}
+                          fill={color}
+                        />
                         {color === fills.lost && (
-                          <rect {...{ x, y, width, height }} fill={`url(#${stripes})`} />
+                          <rect x={x} y={y} width={width} height={height} fill={`url(#${stripes})`} />
                         )}
                       </g>
                     )),

@@ -50,7 +50,12 @@ function bucketsOf(
       label: reports.later,
       open: { expected_close_from: addDays(last, 1) },
     },
-    { ...undated, ...{ key: 'undated', label: reports.undated, open: { expected_close_date: 'null' } } },
+    {
+      ...undated,
+      key: 'undated',
+      label: reports.undated,
+      open: { expected_close_date: 'null' },
+    },
   ]
 }
 
@@ -202,10 +207,9 @@ export function forecastView(
       by === 'month'
         ? [
             { label: reports.close_month },
-            ...[
-              ...[reports.open_deals, reports.expected, home.weighted],
-              ...[home.won_deals, deals.statuses.won],
-            ].map((label) => ({ label, number: true })),
+            ...[reports.open_deals, reports.expected, home.weighted, home.won_deals, deals.statuses.won].map(
+              (label) => ({ label, number: true }),
+            ),
           ]
         : [
             { label: reports.person },

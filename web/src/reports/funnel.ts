@@ -100,8 +100,13 @@ export function funnelView(report: Funnel, t: Texts, formats: Formats, owner: Re
     columns: [
       { label: t.fields.stage },
       ...[
-        ...[reports.reached, reports.to_next, reports.to_won, reports.stopped_open, reports.stopped_lost],
-        ...[reports.median_days, reports.mean_days],
+        reports.reached,
+        reports.to_next,
+        reports.to_won,
+        reports.stopped_open,
+        reports.stopped_lost,
+        reports.median_days,
+        reports.mean_days,
       ].map((label) => ({ label, number: true })),
     ],
     rows: stages.map((stage) => ({

@@ -136,7 +136,13 @@ export function ReportsPage() {
               />
             </>
           ) : (
-            <PeriodFilter key={`${kind} ${days.from} ${days.to}`} {...{ kind, period, days, change }} />
+            <PeriodFilter
+              key={`${kind} ${days.from} ${days.to}`}
+              kind={kind}
+              period={period}
+              days={days}
+              change={change}
+            />
           )}
           <OwnerFilter value={owner_id} onChange={(id) => change({ owner_id: id })} />
         </div>

@@ -22,7 +22,7 @@ export function Explain({ event_id, event }: { event_id: string; event: string }
       >
         {t.record.explain}
       </Button>
-      <ExplainEvent {...{ event_id, event, opened }} onClose={() => setOpened(false)} />
+      <ExplainEvent event_id={event_id} event={event} opened={opened} onClose={() => setOpened(false)} />
     </>
   )
 }

@@ -48,7 +48,7 @@ export function WebhookFields({ values, errors, put }: WebhookProps) {
         <summary>{t.webhooks.advanced}</summary>
         {shown && (
           <Suspense fallback={<Skeleton height={320} />}>
-            <WebhookOptions {...{ values, errors, put }} />
+            <WebhookOptions values={values} errors={errors} put={put} />
           </Suspense>
         )}
       </details>

@@ -221,7 +221,16 @@ export function Field(props: Props) {
           )
         ) : (
           <FieldEditor
-            {...{ kind, Input, options, required, searchable, common, keys, ending, draft, onEscape }}
+            kind={kind}
+            Input={Input}
+            options={options}
+            required={required}
+            searchable={searchable}
+            common={common}
+            keys={keys}
+            ending={ending}
+            draft={draft}
+            onEscape={onEscape}
             onChange={setDraft}
             onSave={save}
           />

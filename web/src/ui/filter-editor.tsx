@@ -113,10 +113,10 @@ function Values({ filter, draft, onChange }: ValuesProps) {
     else if (!values.includes(value)) change([...values, value])
   }
   const remove = (value: string | null) => change(values.filter((one) => one !== value))
-  if (filter.options) return <Choices {...{ filter, values, add, remove }} />
+  if (filter.options) return <Choices filter={filter} values={values} add={add} remove={remove} />
   return (
     <>
-      <ChosenValues {...{ filter, values, remove }} />
+      <ChosenValues filter={filter} values={values} remove={remove} />
       {filter.reference ? (
         <ReferenceInput
           // Another one can be chosen.
@@ -130,7 +130,7 @@ function Values({ filter, draft, onChange }: ValuesProps) {
           onChange={(choice) => choice && add(String(choice.id))}
         />
       ) : (
-        <AddValue {...{ filter, add, removeLast: () => change(values.slice(0, -1)) }} />
+        <AddValue filter={filter} add={add} removeLast={() => change(values.slice(0, -1))} />
       )}
     </>
   )

@@ -38,7 +38,8 @@ export function FilterSentence({ filter, condition }: { filter: Filter; conditio
   const { label } = filter
   return (
     <>
-      <span className="chip-label">{label}</span> {condition ? <Words {...{ filter, condition }} /> : '…'}
+      <span className="chip-label">{label}</span>{' '}
+      {condition ? <Words filter={filter} condition={condition} /> : '…'}
     </>
   )
 }

@@ -99,7 +99,9 @@ export function useListFilters({ view, filters, search = true, custom = false }:
             {t.app.add_filter}
           </Button>
         )}
-        {adding && <FieldDialog {...{ filters, custom }} onPick={edit} onClose={() => setAdding(false)} />}
+        {adding && (
+          <FieldDialog filters={filters} custom={custom} onPick={edit} onClose={() => setAdding(false)} />
+        )}
       </>
     ),
     chips: chips.length > 0 && (

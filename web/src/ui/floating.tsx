@@ -95,7 +95,17 @@ function floating<Props extends Given, DropdownProps extends object>(
           }),
         })}
         {found && element && (
-          <Opened {...{ name, found, id, opened, element, withRoles, dropdown, props, onChange: set }} />
+          <Opened
+            name={name}
+            found={found}
+            id={id}
+            opened={opened}
+            element={element}
+            withRoles={withRoles}
+            dropdown={dropdown}
+            props={props}
+            onChange={set}
+          />
         )}
       </>
     )

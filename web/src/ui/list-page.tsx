@@ -124,7 +124,10 @@ export function ListTable<Row extends Identified>({ page, selectable = false, ..
       {error && <ProblemNote error={error} onRetry={refetch} />}
       {(meta || !error) && (
         <DataTable
-          {...{ rows, groups, meta, old }}
+          rows={rows}
+          groups={groups}
+          meta={meta}
+          old={old}
           onPage={(to) => setPage(to)}
           {...table}
           {...(selectable && { selected, onSelect: setSelected })}
