@@ -4,6 +4,8 @@ type Shared = { close(): unknown }
 
 // Closes the fixtures of the current test file. A worker runs one file at a time.
 const shared: (() => Promise<void>)[] = []
+// `node --test` runs all hooks before the first test at once, but a fixture may use an earlier one.
+let starting: Promise<void> = Promise.resolve()
 
 /**
  * Starts a fixture before the first test of a file, and closes it after the last test. Fixtures close in reverse order. Call it at
@@ -17,8 +19,13 @@ export function use<T extends Shared>(start: () => Promise<T>): T {
   }
   if (!shared.length) after(closeShared)
   shared.push(async () => void (await started?.close()))
-  before(async () => {
-    started = await start()
+  before(() => {
+    starting = starting
+      .catch(() => {})
+      .then(async () => {
+        started = await start()
+      })
+    return starting
   })
   return new Proxy({} as T, {
     get: (_, name) => Reflect.get(get(), name),
