@@ -292,6 +292,16 @@ test('in forced colours, what is selected, current or chosen is seen by lines an
   const paper = await styleOf('body', 'backgroundColor')
   assert.notEqual(await styleOf(box, 'backgroundColor'), paper)
   assert.equal(await styleOf('.mantine-Badge-root', 'borderTopWidth'), '1px')
+  await visit(page, '/contacts?create=1')
+  await page.getByRole('dialog').waitFor()
+  assert.equal(await styleOf('.mantine-Modal-content', 'borderTopWidth'), '1px')
+  await visit(page, '/settings/fields')
+  await page.locator('.mantine-ActionIcon-root[data-disabled]').first().waitFor()
+  const arrow = '.settings-body .mantine-ActionIcon-root'
+  assert.notEqual(
+    await styleOf(`${arrow}[data-disabled]`, 'color'),
+    await styleOf(`${arrow}:not([data-disabled])`, 'color'),
+  )
   await visit(page, '/')
   await settled(page)
   assert.notEqual(await styleOf('.home-bar-value', 'outlineStyle'), 'none')
