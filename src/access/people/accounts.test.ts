@@ -14,13 +14,15 @@ import { insertUser } from './users.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 const asker = { identified: false, key: '192.0.2.1' }
+// The tests count hashes.
+const cost = { memory: 8, passes: 1, parallelism: 1 }
 const date = '2026-11-22T08:00:00.000Z'
 let database: Database
 let accounts: ReturnType<typeof createAccounts>
 before(async () => {
   database = await openScratch(folder)
   await migrate(database)
-  accounts = createAccounts(database.db, createSeal('a key for tests'))
+  accounts = createAccounts(database.db, createSeal('a key for tests'), cost)
 })
 after(async () => {
   await database.close()
@@ -40,7 +42,7 @@ async function costOf(email: string): Promise<number> {
 
 test('a wrong password costs the same for an unknown e-mail, an account, an older one, and many accounts', async () => {
   await insert('one@example.com', await accounts.hash('one@example.com', password, asker))
-  await insert('older@example.com', await hashPassword(password))
+  await insert('older@example.com', await hashPassword(password, { cost }))
   for (let n = 0; n < 20; n++)
     await insert('many@example.com', await accounts.hash('many@example.com', `${password} ${n}`, asker))
   const costs: number[] = []
@@ -50,7 +52,7 @@ test('a wrong password costs the same for an unknown e-mail, an account, an olde
 
 test('each password finds its own account, whether its hash is of before or of now', async () => {
   const email = 'both@example.com'
-  const older = await insert(email, await hashPassword('the older password'))
+  const older = await insert(email, await hashPassword('the older password', { cost }))
   const newer = await insert(email, await accounts.hash(email, 'the newer password', asker))
   const found = async (given: string) => (await accounts.find(email, given, asker))?.id
   assert.equal(await found('the older password'), older)
@@ -60,7 +62,7 @@ test('each password finds its own account, whether its hash is of before or of n
 })
 
 test('the salt of an e-mail is of this installation alone, and of one spelling', async () => {
-  const other = createAccounts(database.db, createSeal('another key'))
+  const other = createAccounts(database.db, createSeal('another key'), cost)
   const hash = (by: typeof accounts, email: string) => by.hash(email, password, asker)
   assert.notEqual(await hash(accounts, 'a@example.com'), await hash(other, 'a@example.com'))
   assert.notEqual(await hash(accounts, 'a@example.com'), await hash(accounts, 'b@example.com'))
