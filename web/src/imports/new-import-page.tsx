@@ -11,6 +11,7 @@ import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
+import { customKey } from './custom-key.ts'
 import { ImportProgress, useArchiveKinds } from './import-parts.tsx'
 import {
   type Choices,
@@ -237,7 +238,7 @@ function Columns({ resource, preview, columns, onColumn }: ColumnsProps) {
     return labelOf(field)
   }
   const optionsOf = (header: string, field: string | null) => {
-    const custom = field?.startsWith('custom_fields.') ? field : `custom_fields.${header.slice(0, 64)}`
+    const custom = field?.startsWith('custom_fields.') ? field : `custom_fields.${customKey(header)}`
     return [
       { value: '', label: t.imports.leave_out },
       ...fields
