@@ -100,6 +100,7 @@ test('CORS_ORIGINS and WEBHOOK_PROXY_URL are read as browsers and proxies write 
 
 test('every wrong value is refused, with its name and what would be right', () => {
   const wrong: Record<string, string[]> = {
+    DATA_DIR: [import.meta.filename],
     PORT: ['-1', '65536', '80a', '3e3', '0x50', '1.5', 'http'],
     PUBLIC_URL: [
       'crm.example.com',

@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { integer, oneOf, orEmpty, type Setting, text } from './setting.ts'
 import { telemetrySettings } from './telemetry/settings.ts'
 
+const folder = (path: string) => {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new Error(`must be a folder, but ${path} is a file`)
+  return path
+}
 const delays = (value: string) => {
   if (value === 'none') return []
   const list = value.split(',').map((part) => part.trim())
@@ -91,7 +96,7 @@ const settings = {
   data_dir: {
     fallback: './data',
     about: 'folder of the database and the key file',
-    parse: (value: string) => value,
+    parse: folder,
   },
   database_url: {
     fallback: '',
