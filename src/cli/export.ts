@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { apiOf } from './api.ts'
@@ -15,6 +15,7 @@ export const exportCommand: Command = {
   ],
   async run({ operands, options, io }) {
     const [resource = '', file = ''] = operands
+    const part = partOf(file)
     const query = new URLSearchParams(options.filters)
     if (resource !== 'workspace') query.set('format', /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv')
     const response = await apiOf(io)(`/${encodeURIComponent(resource)}/export?${query}`)
@@ -27,9 +28,21 @@ export const exportCommand: Command = {
         done(null, part)
       },
     })
-    await pipeline(Readable.fromWeb(response.body as never), count, createWriteStream(file))
+    const written = pipeline(Readable.fromWeb(response.body as never), count, createWriteStream(part ?? file))
+    await written.catch((error: Error) => {
+      if (part) rmSync(part, { force: true })
+      throw new Error(`The export broke off (${error.message}). Run the command again.`)
+    })
+    if (part) renameSync(part, file)
     io.status?.('')
     io.out(`Wrote ${rows === null ? `${bytes} bytes` : `${rows} rows`} to ${file}.`)
     return 0
   },
+}
+
+/** The file that takes the bytes until the export is complete. Null for a device or a pipe, which take them as they come. */
+function partOf(file: string): string | null {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isDirectory()) throw new Error(`${file} is a folder. Give the path of a file.`)
+  return found?.isFile() === false ? null : `${file}.part`
 }

@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -121,6 +121,33 @@ test('a file that cannot be read to its end is named, not the service', {
   const { code, errors } = await run(['import', 'companies', unreadable])
   assert.equal(code, 1)
   assert.match(errors[0] ?? '', /^rapport: \/proc\/self\/mem cannot be read \(EIO: .*\)\.$/)
+})
+
+test('an export that breaks off leaves the earlier file, and none half written', async (t) => {
+  const folder = scratchFolder(t)
+  const file = join(folder, 'companies.csv')
+  writeFileSync(file, 'earlier')
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': '100' })
+    response.write('id,name\r\n', () => response.destroy())
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, errors } = await run(['export', 'companies', file], {
+    RAPPORT_URL: `http://127.0.0.1:${port}`,
+  })
+  assert.equal(code, 1)
+  assert.match(errors.join('\n'), /The export broke off \(.*\)\. Run the command again\./)
+  assert.deepEqual([readFileSync(file, 'utf8'), readdirSync(folder)], ['earlier', ['companies.csv']])
+})
+
+test('an export to a folder is refused, and one to a device is written as it comes', async (t) => {
+  const folder = scratchFolder(t)
+  const refused = await run(['export', 'companies', folder])
+  assert.deepEqual(refused.errors, [`rapport: ${folder} is a folder. Give the path of a file.`])
+  const written = await run(['export', 'companies', '/dev/null'])
+  assert.deepEqual([written.code, written.errors], [0, []])
 })
 
 test('a large file that the service refuses before its end is reported with the reason', async (t) => {
