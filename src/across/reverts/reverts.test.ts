@@ -79,22 +79,25 @@ describe('the changes of a session', () => {
   test('are reverted without a default probability that becomes the own one of the deal', async () => {
     const { use, close } = await assistant()
     const change_group = `grp_${'9'.repeat(32)}`
-    const deals: Record<string, unknown>[] = [{}, { probability: 33 }]
+    const deals: Record<string, unknown>[] = [{}, { probability: 33 }, { probability: 0, stage: 'proposal' }]
     const ids = await Promise.all(
       deals.map(
         async (more) => (await call('POST', '/api/v1/deals', { name: 'Chairs', ...more })).body.data.id,
       ),
     )
-    const [follows, own] = ids
+    const [follows, own, lost] = ids
     await use('change_deal_stage', { id: follows, stage: 'demo', change_group })
     await use('change_deal_stage', { id: own, stage: 'demo', probability: 50, change_group })
+    // A lost deal shows 0, which is also the value to put back.
+    await use('update_deal', { id: lost, probability: 30, change_group })
+    await use('change_deal_stage', { id: lost, stage: 'lost', lost_reason: 'Price', change_group })
     const { data } = await use('revert_changes', { group_id: change_group })
-    assert.deepEqual([data.restored, data.left], [2, []])
+    assert.deepEqual([data.restored, data.left], [3, []])
     const shown = async () =>
       Promise.all(ids.map(async (id) => (await call('GET', `/api/v1/deals/${id}`)).body.data.probability))
-    assert.deepEqual(await shown(), [10, 33])
+    assert.deepEqual(await shown(), [10, 33, 0])
     for (const id of ids) await call('PUT', `/api/v1/deals/${id}`, { stage: 'proposal' })
-    assert.deepEqual(await shown(), [60, 33])
+    assert.deepEqual(await shown(), [60, 33, 0])
     await close()
   })
 

@@ -31,10 +31,10 @@ export function revertRoute(
   { db, resources, rights, write }: Service,
   operations: readonly Operation[],
 ): void {
-  const places = new Map<string, Pick<Place, 'path' | 'writable' | 'computed'>>(
+  const places = new Map<string, Pick<Place, 'path' | 'writable' | 'derived'>>(
     resources.map(({ table, path, columns }) => {
-      const computed = Object.keys(columns).filter((name) => columns[name]?.stored === false)
-      return [table, { path, writable: writableOf(operations, path), computed }]
+      const derived = Object.keys(columns).filter((name) => columns[name]?.stored === false)
+      return [table, { path, writable: writableOf(operations, path), derived }]
     }),
   )
   const owners = Object.fromEntries(
@@ -119,7 +119,7 @@ type Place = {
   path: string
   writable: readonly string[]
   /** Fields that follow from others, such as a default. */
-  computed: readonly string[]
+  derived: readonly string[]
   change_group: string
   /** The version of the record that may be changed; undefined in the trash. */
   etag: string | undefined
@@ -135,7 +135,7 @@ const addressOf = (path: string, { id, owner_id }: RecordChanges): string =>
 async function revertRecord(
   app: App,
   request: FastifyRequest,
-  { path, writable, computed, change_group, etag }: Place,
+  { path, writable, derived, change_group, etag }: Place,
   record: RecordChanges,
 ): Promise<string | null> {
   const { actions, before } = record
@@ -163,14 +163,16 @@ async function revertRecord(
   if (not_restored) return not_restored
   const put = async (sent: typeof fields, is_trial = false) =>
     sent.length ? call('PUT', one, Object.fromEntries(sent), is_trial) : null
-  const [plain = [], following = []] = [false, true].map((is_computed) =>
-    fields.filter(([name]) => computed.includes(name) === is_computed),
+  const [plain = [], following = []] = [false, true].map((is_derived) =>
+    fields.filter(([name]) => derived.includes(name) === is_derived),
   )
   // A default that is back by itself must not become the record's own value. The trial shows the defaults. A second PUT
-  // instead could be refused, and leave the record half reverted.
-  const not_changed =
-    (following.length ? await put(plain, true) : null) ??
-    (await put([...plain, ...following.filter(([name, value]) => shown[name] !== value)]))
+  // could be refused, and leave the record half reverted.
+  const refused = following.length ? await put(plain, true) : null
+  if (refused) return refused
+  const differing = () => following.filter(([name, value]) => shown[name] !== value)
+  // The first PUT ignores a probability that the deal shows before it, such as that of its closed stage.
+  const not_changed = (await put([...plain, ...differing()])) ?? (await put(differing()))
   return not_changed ?? (was_deleted ? call('DELETE', one) : null)
 }
 
