@@ -121,6 +121,19 @@ test('companies, deals and activities are imported, lost deals with their reason
   assert.deepEqual([activity.subject, activity.due_at], ['Call\nback', '2030-01-01T00:00:00.000Z'])
 })
 
+test('a preview leaves out a row that is too long, and refuses a file that has no other', async () => {
+  const preview = (file: string) => upload(rapport, '/preview?resource=companies', file)
+  const long = `${'x'.repeat(300_000)},line\n`
+  const { data } = (await preview(`name,line\nAcme,1\n${long}Basta,2\n`)).body
+  assert.deepEqual(data.rows, [
+    ['Acme', '1'],
+    ['Basta', '2'],
+  ])
+  const refused = await preview(`name,line\n${long}`)
+  assert.deepEqual([refused.status, refused.body.error.code], [400, 'bad_request'])
+  assert.match(refused.body.error.message, /more than 262144 characters/)
+})
+
 test('a preview guesses encoding, delimiter and columns, also of exports of other CRMs', async () => {
   const hubspot =
     'Record ID;First Name;Last Name;Email;Phone Number;Associated Company;Job Title;Lifecycle Stage;Colour\n1;Zoë;Day;z@x.example;1;Acme;CEO;lead;red\n'

@@ -33,8 +33,10 @@ export async function previewFile(
   const form = formOf(format, detector.result(), start)
   refuseUnknownHeaders(columns, columnNames(form, start))
   const rows = await firstRows(start, form)
+  const first = rows[0]?.problem
+  if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
   const headers = [...new Set(rows.flatMap(({ names, problem }) => (problem ? [] : names)))]
-  const shown = rows.filter(({ problem }) => !problem || format === 'csv').slice(0, shown_rows)
+  const shown = rows.filter(hasCells).slice(0, shown_rows)
   return {
     file_type: format,
     encoding: form.encoding,
@@ -50,6 +52,9 @@ export async function previewFile(
     }),
   }
 }
+
+/** Whether a row has cells to show. With too many cells, it has those of the header. */
+const hasCells = ({ problem }: FileRow) => !problem || problem.code === 'too_many_cells'
 
 // Counting more would take longer than people wait.
 const counted_bytes = 1024 ** 3
