@@ -88,12 +88,15 @@ function writtenFields(update: TSchema): string[] {
   return Object.entries(properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
 }
 
-/** The body that restores earlier values. `$derived` has values that the undo does not restore, as they were. */
-type Earlier = Fields & { $derived?: Fields }
+/**
+ * The body that restores earlier values. `$followed` has derived values, which the undo does not restore, as they were. The
+ * stored key is older than their name.
+ */
+type Earlier = Fields & { $followed?: Fields }
 
 /** The body that puts back what an import changed, from what was kept of the change. */
 export function bodyOf(kept: string): Fields {
-  const { $derived: _, ...body }: Earlier = JSON.parse(kept)
+  const { $followed: _, ...body }: Earlier = JSON.parse(kept)
   return body
 }
 
@@ -105,7 +108,7 @@ function earlierValues(
   after: Fields,
 ): Earlier {
   const body: Earlier = {}
-  if (derived.length) body.$derived = Object.fromEntries(derived.map((name) => [name, before[name]]))
+  if (derived.length) body.$followed = Object.fromEntries(derived.map((name) => [name, before[name]]))
   for (const name of fields)
     if (!derived.includes(name) && !isDeepStrictEqual(before[name], after[name]))
       body[name] = before[name] ?? null
@@ -126,7 +129,7 @@ function merged(
   const earlier: Earlier = JSON.parse(first)
   const body: Earlier = { ...second, ...earlier }
   // The second row may set a field whose value was derived until then.
-  for (const [name, value] of Object.entries(earlier.$derived ?? {}))
+  for (const [name, value] of Object.entries(earlier.$followed ?? {}))
     if (sets(name)) body[name] = earlier[name] ?? value
     else if (!(name in earlier)) delete body[name]
   if (second?.custom_fields && earlier.custom_fields)
