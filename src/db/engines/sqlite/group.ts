@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { SearchIndex } from './search-index.ts'
 import type { Watch } from './watch.ts'
 
-type Member = { resolve: () => void; reject: (error: unknown) => void; alone?: boolean }
+type Member = { resolve: () => void; reject: (error: unknown) => void; large?: boolean }
 
 // A group commits at this size even when more transactions wait, so that its first member does not wait long.
 const max_group_size = 1000
@@ -38,7 +38,7 @@ export function createGroup(
   let members: Member[] = []
   let open = false
   /** The current member is large, and so has no savepoint. */
-  let alone = false
+  let is_large = false
   let running = false
   let busy_since_ms: number | null = null
   let turn_began_ms = 0
@@ -51,7 +51,7 @@ export function createGroup(
   }
 
   function next() {
-    const is_full = members.length >= (waiting[0]?.alone ? 1 : max_group_size)
+    const is_full = members.length >= (waiting[0]?.large ? 1 : max_group_size)
     if (is_full || !waiting.length) {
       if (!isIndexed()) return void setImmediate(nextTurn)
       close()
@@ -68,8 +68,8 @@ export function createGroup(
         begin.run()
         open = true
       }
-      alone = waiting[0]?.alone ?? false
-      if (!alone) savepoint.run()
+      is_large = waiting[0]?.large ?? false
+      if (!is_large) savepoint.run()
     } catch (error) {
       return refuse(error as Error)
     }
@@ -108,7 +108,7 @@ export function createGroup(
       return fail(error)
     }
     open = false
-    alone = false
+    is_large = false
     const group = members
     members = []
     for (const member of group) member.resolve()
@@ -141,7 +141,7 @@ export function createGroup(
     isAwaited: () => waiting.length > 0,
     /** Indexes what a large member has changed so far. In a savepoint, FTS5 would flush each time. */
     writeAhead(): void {
-      while (alone && !index.catchUp());
+      while (is_large && !index.catchUp());
     },
     /** Yields to the event loop. No other transaction runs meanwhile. */
     yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
@@ -149,16 +149,16 @@ export function createGroup(
      * A large member is the first of its group, without a savepoint: in one, SQLite keeps a copy of each page for each
      * statement. Others may join after it.
      */
-    begin(alone: boolean): Promise<void> {
+    begin(large: boolean): Promise<void> {
       return new Promise((resolve, reject) => {
-        waiting.push({ resolve, reject, alone })
+        waiting.push({ resolve, reject, large })
         if (!running) start()
       })
     },
     /** Resolves when the commit of the whole group is on the disk. */
     commit(): Promise<void> {
       try {
-        if (!alone) release.run()
+        if (!is_large) release.run()
       } catch (error) {
         undo(error)
         return Promise.reject(error)
@@ -176,7 +176,7 @@ export function createGroup(
 
   function undo(cause: unknown) {
     try {
-      if (!alone) writer.exec('ROLLBACK TO member; RELEASE member')
+      if (!is_large) writer.exec('ROLLBACK TO member; RELEASE member')
       else {
         open = false
         if (writer.isTransaction) writer.exec('ROLLBACK')
@@ -192,7 +192,7 @@ export function createGroup(
 
   function abandon(error: unknown) {
     open = false
-    alone = false
+    is_large = false
     for (const member of members) member.reject(error)
     members = []
   }
