@@ -69,13 +69,13 @@ type Part = Read & { rows: FileRow[]; items: Item[] }
 type Ran = { part: Part; outcomes: Outcome[] }
 
 /** How many rows a part has, and how long a transaction adds parts. */
-type Pace = { part_rows: number; most_ms: number }
+type Pace = { part_rows: number; max_ms: number }
 
 // Other work of this process runs between two parts. A transaction of SQLite lets no other one write, so it ends when
 // another one waits. The commit of a longer one would delay requests. On PostgreSQL, more rows share the round trips.
 const paces = {
-  sqlite: { alone: { part_rows: 50, most_ms: 100 }, beside_others: { part_rows: 10, most_ms: 20 } },
-  postgres: { alone: { part_rows: 500, most_ms: 200 }, beside_others: { part_rows: 50, most_ms: 100 } },
+  sqlite: { alone: { part_rows: 50, max_ms: 100 }, beside_others: { part_rows: 10, max_ms: 20 } },
+  postgres: { alone: { part_rows: 500, max_ms: 200 }, beside_others: { part_rows: 50, max_ms: 100 } },
 } satisfies Record<Engine['engine'], Record<'alone' | 'beside_others', Pace>>
 // For so long after other work, an import expects more of it.
 const beside_others_ms = 1000
@@ -131,7 +131,7 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
 /** Runs parts until the transaction has taken its time, or another one waits for its end. */
 async function runParts(tx: Db, running: Running, parts: readonly Part[]): Promise<Ran[]> {
   const context = running.context()
-  const until_ms = performance.now() + paceOf(running).most_ms
+  const until_ms = performance.now() + paceOf(running).max_ms
   const ran: Ran[] = []
   for (const part of parts) {
     ran.push(await runPart(tx, running, context, part))
