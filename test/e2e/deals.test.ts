@@ -122,6 +122,30 @@ describe('the board of deals', () => {
     await board.headsAreTheApis(page)
   })
 
+  test('no card goes away for a moment when the program for dragging comes', async (t) => {
+    const company = await board.api('POST', '/companies', { name: 'Steady Inc' })
+    const deals = Array.from({ length: 20 }, (_, n) =>
+      board.createDeal({ name: `Steady ${n}`, stage: 'demo', company_id: company.id }),
+    )
+    const [{ id }] = await Promise.all(deals)
+    const page = await board.web.open(t, null, { reusable: false })
+    const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+    await page.route(/\/drag-parts-[^/]*\.js$/, async (route) => {
+      await come
+      await route.continue()
+    })
+    await page.goto(`${board.web.rapport.url}/deals?company_id=${company.id}`)
+    await column(page, 'demo').locator('.card-link').nth(19).waitFor()
+    await page.evaluate(`
+      window.fewest = Infinity
+      const count = () => { fewest = Math.min(fewest, document.querySelectorAll('[data-deal]').length) }
+      new MutationObserver(count).observe(document.body, { childList: true, subtree: true })
+    `)
+    letCome()
+    await page.locator(`[data-rfd-draggable-id="${id}"]`).waitFor()
+    assert.equal(await page.evaluate('fewest'), 20)
+  })
+
   test('more that was asked for comes although a change comes in between', async (t) => {
     const company = await board.api('POST', '/companies', { name: 'Busy Inc' })
     const deals = Array.from({ length: 30 }, (_, n) =>

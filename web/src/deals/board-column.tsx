@@ -8,7 +8,7 @@ import { Popover } from '../ui/floating.tsx'
 import { Card, type CardActions } from './card.tsx'
 import { type BoardFilter, type BoardOrder, useColumn } from './columns.ts'
 import type { Deal } from './deals.ts'
-import { Drop } from './drag.tsx'
+import { Drop, useMayDrag } from './drag.tsx'
 import { LostReason } from './lost-reason.tsx'
 import type { Move } from './moves.ts'
 import { StageMark } from './stage-badge.tsx'
@@ -45,7 +45,8 @@ export function BoardColumn(props: Props) {
   const name = t.deals.stages[stage]
   const count = sums ? formats.number(sums.count) : ''
   const value = sums ? formats.sum(sums.value) : ''
-  const cards = useDrawn(deals, least_card_px)
+  // The board is drawn anew when cards can be dragged.
+  const cards = useDrawn(deals, least_card_px, useMayDrag())
   const left = (sums?.count ?? 0) - (deals?.length ?? 0)
   return (
     <Drop droppableId={stage} isDropDisabled={!writes}>

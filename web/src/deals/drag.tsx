@@ -58,6 +58,9 @@ export function DragBoard({
   return used ? <used.DragDropContext {...given}>{board}</used.DragDropContext> : board
 }
 
+/** Whether the program for dragging is loaded. */
+export const useMayDrag = (): boolean => useContext(PartsContext) !== undefined
+
 export function Drop({ children, ...given }: DroppableProps) {
   const found = useContext(PartsContext)
   return found ? <found.Droppable {...given}>{children}</found.Droppable> : children(...no_drop)
