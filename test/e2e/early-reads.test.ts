@@ -70,8 +70,9 @@ test('a record that changes before the app runs is shown with the change', async
 })
 
 test('another person in the same browser does not get the requests of the one before', async (t) => {
-  const page = await openContacts(t, { allow: /status of 412/ })
+  // A page that is open would read the members again, as the other person, and forget its requests.
   const session = await joinAs(web.rapport, 'next@example.test', 'member')
+  const page = await openContacts(t, { allow: /status of 412/ })
   const [name = '', value = ''] = (session.split(';')[0] as string).split('=')
   const release = await holdScript(page)
   const answered = page.waitForResponse((response) => isList(response.url()))
@@ -83,8 +84,8 @@ test('another person in the same browser does not get the requests of the one be
 })
 
 test('early answers are dropped if the session is another person by the time that it is answered', async (t) => {
-  const page = await openContacts(t)
   const next = await joinAs(web.rapport, 'later@example.test', 'member')
+  const page = await openContacts(t)
   const [name = '', value = ''] = (next.split(';')[0] as string).split('=')
   const asked: string[] = []
   page.on(
