@@ -1,6 +1,7 @@
-import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { findGivenFile } from '../db/given-file.ts'
 import { apiOf } from './api.ts'
 import type { Command } from './command.ts'
 
@@ -42,7 +43,5 @@ export const exportCommand: Command = {
 
 /** The file that takes the bytes until the export is complete. Null for a device or a pipe, which take them as they come. */
 function partOf(file: string): string | null {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found?.isDirectory()) throw new Error(`${file} is a folder. Give the path of a file.`)
-  return found?.isFile() === false ? null : `${file}.part`
+  return findGivenFile(file)?.isFile() === false ? null : `${file}.part`
 }

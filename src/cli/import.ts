@@ -1,7 +1,8 @@
-import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import { requireGivenFile } from '../db/given-file.ts'
 import { type Api, ApiFailure, apiOf } from './api.ts'
 import type { Command, Io } from './command.ts'
 
@@ -75,13 +76,11 @@ const shown = ({ rows_read, created, updated, skipped, failed }: Counts) =>
   `${rows_read} rows: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
 
 async function upload(api: Api, io: Io, file: string, query: URLSearchParams): Promise<Import> {
-  if (!existsSync(file)) throw new Error(`The file ${file} does not exist. Check the path.`)
-  const found = statSync(file)
-  if (found.isDirectory()) throw new Error(`${file} is a folder. Give the path of a file.`)
+  const { size } = requireGivenFile(file)
   let sent = 0
   const content = createReadStream(file).on('data', (part) => {
     sent += part.length
-    const share = found.size ? sent / found.size : 1
+    const share = size ? sent / size : 1
     io.status?.(`${bar(share)} Sending ${basename(file)}`)
   })
   const response = await api(`/imports?${query}`, {

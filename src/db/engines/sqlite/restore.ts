@@ -1,7 +1,8 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { command } from '../../../installed.ts'
+import { requireGivenFile } from '../../given-file.ts'
 import { migrate } from '../../migrate.ts'
 import { createSeal, keyFile } from '../../seal.ts'
 import { copyPrivately, keyBeside, syncFile } from './backup.ts'
@@ -25,8 +26,7 @@ export async function restoreBackup(
   secret_key_old: string | null = null,
 ): Promise<string[]> {
   const source = resolve(file)
-  if (!existsSync(source)) throw new Error(`The file ${source} does not exist. Check the path.`)
-  if (statSync(source).isDirectory()) throw new Error(`${source} is a folder. Give the path of a file.`)
+  requireGivenFile(source)
   if (sides.some((side) => existsSync(source + side)))
     throw new Error(
       `${source} is a database in use: it has a -wal file. Make a copy with: ${command('backup FILE')}`,
