@@ -163,14 +163,13 @@ async function revertRecord(
   if (not_restored) return not_restored
   const put = async (sent: typeof fields, is_trial = false) =>
     sent.length ? call('PUT', one, Object.fromEntries(sent), is_trial) : null
-  const [plain = [], following = []] = [false, true].map((is_derived) =>
-    fields.filter(([name]) => derived.includes(name) === is_derived),
-  )
+  const plain = fields.filter(([name]) => !derived.includes(name))
+  const of_derived = fields.filter(([name]) => derived.includes(name))
   // A default that is back by itself must not become the record's own value. The trial shows the defaults. A second PUT
   // could be refused, and leave the record half reverted.
-  const refused = following.length ? await put(plain, true) : null
+  const refused = of_derived.length ? await put(plain, true) : null
   if (refused) return refused
-  const differing = () => following.filter(([name, value]) => shown[name] !== value)
+  const differing = () => of_derived.filter(([name, value]) => shown[name] !== value)
   // The first PUT ignores a probability that the deal shows before it, such as that of its closed stage.
   const not_changed = (await put([...plain, ...differing()])) ?? (await put(differing()))
   return not_changed ?? (was_deleted ? call('DELETE', one) : null)
