@@ -99,7 +99,7 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
     /** Creates a record by the API; returns its id. */
     create: async (path: string, body: object): Promise<number> =>
       dataOf(await rapport.call('POST', `/api/v1${path}`, body), 201).id,
-    /** What the API answers to GET. */
+    /** Reads a path of the API; returns its `data`. */
     read: async (path: string) => (await rapport.call('GET', `/api/v1${path}`)).body.data,
     /** Instead of close(), where a test has closed the service. */
     leaveBrowser: () => leaveBrowser(rapport.url),
@@ -232,7 +232,7 @@ export async function settled(page: Page): Promise<void> {
 export const layoutShift = (page: Page): Promise<number> =>
   page.evaluate(async () => {
     const { PerformanceObserver, requestAnimationFrame } = globalThis as any
-    // What is not drawn yet has not moved.
+    // The browser counts a shift when it draws, so wait for two frames.
     for (let frames = 0; frames < 2; frames++) await new Promise((drawn) => requestAnimationFrame(drawn))
     const observer = new PerformanceObserver(() => {})
     observer.observe({ type: 'layout-shift', buffered: true })

@@ -81,7 +81,7 @@ const paces = {
 const beside_others_ms = 1000
 // Rows that are read at once, in about a millisecond.
 const rows_at_once = 50
-// The event loop gives control back sooner when there is no other work.
+// A longer turn of the event loop means that other work ran.
 const turn_ms = 0.5
 
 function paceOf({ db, room, others_ran_ms }: Running): Pace {
