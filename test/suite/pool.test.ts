@@ -27,10 +27,11 @@ async function run(
   const [outcome] = await runFiles([{ files, env: {} }], { tell, errors, ...limits })
   closeSync(errors)
   assert.ok(outcome)
-  const named = outcome.failures.map((text) => text.replace(`${relative(root, folder)}/`, ''))
+  const named = outcome.failures.map(({ name }) => name.replace(`${relative(root, folder)}/`, ''))
   return {
     passed: outcome.passed,
     failures: named.sort(),
+    repeated: outcome.failures.map(({ text }) => text).join('\n'),
     said: lines.join('\n'),
     wrote: readFileSync(written, 'utf8'),
   }
@@ -39,7 +40,8 @@ async function run(
 test('a file that hangs is ended and fails with its name, and the others run', async () => {
   const files = {
     'waits.test.mjs': "test('waits', () => new Promise((resolve) => setTimeout(resolve, 60_000)))",
-    'blocks.test.mjs': "test('blocks', () => { for (;;); })",
+    'blocks.test.mjs':
+      "test('blocks', () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))",
     'good.test.mjs': "test('passes', () => {})",
   }
   // Longer than a process takes to start on a busy machine.
@@ -50,7 +52,7 @@ test('a file that hangs is ended and fails with its name, and the others run', a
 })
 
 test('a file that ends its process, cannot be loaded, or fails before or after its tests, fails with its name', async () => {
-  const { passed, failures, said } = await run({
+  const { passed, failures, said, repeated } = await run({
     'ends.test.mjs': "test('ends', () => process.exit(0))",
     'loads.test.mjs': "import './nothing.mjs'",
     'before.test.mjs': "before(() => { throw new Error('no') }); test('one', () => {})",
@@ -78,6 +80,20 @@ test('a file that ends its process, cannot be loaded, or fails before or after i
   assert.equal(passed, 4)
   assert.match(said, /Error: late/)
   assert.match(said, /Error: lost/)
+  // Beside the names at the end of all, where the files are far above.
+  for (const told of ['Error: said\n', 'Error: late\n', 'Its process ended with 0.', 'Cannot find module'])
+    assert.ok(repeated.includes(told), repeated)
+})
+
+test('the end of a run repeats the first lines of a failure', async () => {
+  const files = {
+    'long.test.mjs':
+      "test('long', () => { throw new Error([...Array(100).keys()].map((n) => 'line ' + n).join('\\n')) })",
+  }
+  const { repeated, said } = await run(files)
+  assert.match(repeated, /^ {2}\S.*long\.test\.mjs:\d+\n {2}Error: line 0\n {2}line 1\n/)
+  assert.equal(repeated.split('\n').length, 15)
+  assert.match(said, /line 99/)
 })
 
 test('what tests leave running is told, and fails', async () => {

@@ -8,7 +8,9 @@ import type { Mark, TestFile } from './files.ts'
 import type { Told } from './reporter.ts'
 import type { Order } from './worker.ts'
 
-export type Outcome = { passed: number; failures: string[] }
+export type Outcome = { passed: number; failures: Failure[] }
+/** What failed, and the start of what it said. */
+export type Failure = { name: string; text: string }
 
 /** Files that may share a process, and the environment of that process. */
 export type Batch = { name?: string; files: TestFile[]; env: Env }
@@ -24,6 +26,8 @@ type Wishes = {
 const at_once = availableParallelism() + 2
 // A test that takes longer fails.
 const test_ms = 180_000
+// A long diff is told in full where its file ends.
+const repeated_lines = 15
 
 /**
  * Runs test files in a few processes, and tells of each how it went. A process that tells nothing for `silence_ms` is
@@ -120,11 +124,16 @@ async function runWorker(
     turns.at(-1)?.breakOff(`Its process ended with ${exit}.`)
     // What no test has failed by, such as an error that came when it was over.
     if (exit !== 0 && !turns.some(({ failed }) => failed()))
-      outcome.failures.push(`the process of ${turns.map(({ file }) => file).join(', ')} ended with ${exit}`)
+      outcome.failures.push({
+        name: `the process of ${turns.map(({ file }) => file).join(', ')}`,
+        text: `  It ended with ${exit}.`,
+      })
   } finally {
     clearTimeout(silence)
   }
 }
+
+const indented = (text: string) => text.replaceAll(/^/gm, '  ')
 
 /** One file in a worker: what it tells goes into the outcome and to the terminal. */
 function createTurn(
@@ -139,10 +148,13 @@ function createTurn(
   let test = ''
   let over = false
   const fail = (name: string, text: string) => {
-    const said = `${name}\n${text}`.trim().replaceAll(/^/gm, '  ')
+    const said = indented(`${name}\n${text}`.trim())
     if (over) tell(`\n${said}\n`)
     failures.push(said)
-    outcome.failures.push([file, name].filter(Boolean).join(': '))
+    outcome.failures.push({
+      name: [file, name].filter(Boolean).join(': '),
+      text: indented(text.trim().split('\n').slice(0, repeated_lines).join('\n')),
+    })
   }
   const end = () => {
     over = true
