@@ -19,4 +19,9 @@ function chosen() {
 }
 
 process.env.RAPPORT_RUN ||= chosen()
-await import(process.env.RAPPORT_RUN === 'bundle' ? '../dist/main.js' : '../src/main.ts')
+const run = process.env.RAPPORT_RUN
+if (run !== 'source' && run !== 'bundle') {
+  console.error(`RAPPORT_RUN must be source or bundle, not "${run}".`)
+  process.exit(1)
+}
+await import(run === 'bundle' ? '../dist/main.js' : '../src/main.ts')
