@@ -284,22 +284,44 @@ test('a collector that hangs, or is away, delays nothing; the spans that it does
   }
 })
 
-test('the error of a lost batch is a code, without its message', async (t) => {
+type Settings = Parameters<typeof import('../src/telemetry/otlp.ts').createOtlpTracer>[0]
+
+async function tracerFor(url: string, more: Partial<Settings> = {}) {
   const { createOtlpTracer } = await import('../src/telemetry/otlp.ts')
+  return createOtlpTracer({
+    url,
+    headers: {},
+    service_name: 'crm',
+    version: '0',
+    resource: {},
+    timeout_ms: 5000,
+    sampling: { ratio: 1, by_caller: true },
+    onError: () => {},
+    ...more,
+  })
+}
+
+test('a stop waits less than a second for a collector that hangs, and sends the last spans to one that answers', async (t) => {
+  for (const [answer, lost] of [
+    ['hang', 1],
+    [{ status: 200 }, 0],
+  ] as const) {
+    const collector = await startCollector(t)
+    collector.receiver.answering = () => answer
+    const tracer = await tracerFor(collector.endpoint)
+    tracer.start('internal', null).end('work')
+    const { calm_ms } = await calmTime(() => tracer.close())
+    assert.ok(calm_ms < 1000, `${calm_ms} ms`)
+    assert.deepEqual([tracer.dropped(), collector.spans().length], [lost, 1])
+  }
+})
+
+test('the error of a lost batch is a code, without its message', async (t) => {
   const collector = await startCollector(t)
   collector.receiver.answering = () => ({ status: 503, body: 'secret' })
   const lose = async (url: string, headers: Record<string, string> = {}) => {
     const errors: string[] = []
-    const tracer = createOtlpTracer({
-      url,
-      headers,
-      service_name: 'crm',
-      version: '0',
-      resource: {},
-      timeout_ms: 5000,
-      sampling: { ratio: 1, by_caller: true },
-      onError: (code) => void errors.push(code),
-    })
+    const tracer = await tracerFor(url, { headers, onError: (code) => void errors.push(code) })
     tracer.start('internal', null).end('work')
     await tracer.close()
     assert.equal(tracer.dropped(), 1)

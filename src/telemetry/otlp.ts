@@ -23,7 +23,8 @@ export type OtlpSettings = {
 const max_queue = 2048
 const max_batch = 512
 const send_after_ms = 5000
-const close_within_ms = 2000
+// The specification wants a timeout of a stop, and leaves it open. Nobody is served meanwhile, so it is short.
+const close_within_ms = 500
 
 const kinds = { internal: 1, server: 2, client: 3 }
 

@@ -14,6 +14,6 @@ export type Tracer = {
   start(kind: 'internal' | 'server' | 'client', parent: string | null): Span
   /** The spans that were not sent: the collector was too slow or away. */
   dropped(): number
-  /** Sends the spans that wait, within 2 s. */
+  /** Sends the spans that wait, within 0.5 s: later ones are dropped. */
   close(): Promise<void>
 }
