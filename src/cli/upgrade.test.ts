@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,6 +8,7 @@ import { sql } from 'kysely'
 import { engine, openScratch, removeScratch, settingsOf } from '../../test/engine.ts'
 import { runRapport } from '../../test/run-rapport.ts'
 import { transaction } from '../db/db.ts'
+import { writeBackup } from '../db/engines/sqlite/backup.ts'
 import { databaseFile } from '../db/engines/sqlite/open.ts'
 import { migrate, planMigrations } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/index.ts'
@@ -71,6 +72,36 @@ test('upgrade --check says that a contract migration needs the older processes s
   assert.equal(code, 3)
   assert.match(stdout, /^0016_search_tokens +contract +about 2 s, for 40000 rows of contacts$/m)
   assert.match(stdout, /^Servers: +stop all processes of older versions first/m)
+})
+
+test('upgrade --check leaves a backup, a folder without a server and one with a server byte for byte', async (t) => {
+  if (engine === 'postgres') return t.skip('the check only runs SELECT')
+  const data_dir = await databaseBefore(t, '0021')
+  const DATA_DIR = await databaseBefore(t, '0001')
+  const file = databaseFile(DATA_DIR)
+  const bytes = () => readdirSync(DATA_DIR).map((name) => [name, readFileSync(join(DATA_DIR, name))])
+  const check = async () => {
+    const before = bytes()
+    const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
+    assert.equal(code, 3)
+    assert.match(stdout, /^Database {2}migrations up to 0020_record_fields$/m)
+    return { before, after: bytes() }
+  }
+  writeBackup(data_dir, file, false)
+  const { before, after } = await check()
+  assert.deepEqual(after, before, 'a backup, without a write-ahead log')
+
+  copyFileSync(databaseFile(data_dir), file)
+  const stopped = await check()
+  assert.deepEqual(stopped.after, stopped.before, 'with a write-ahead log when it is served')
+
+  const database = await openScratch(DATA_DIR)
+  await transaction(database.db, (tx) => contacts(1).execute(tx))
+  const served = await check()
+  await database.close()
+  const kept = (files: typeof before) => files.filter(([name]) => !String(name).endsWith('-shm'))
+  assert.ok(kept(served.before).length > 1)
+  assert.deepEqual(kept(served.after), kept(served.before), 'but for the locks in memory')
 })
 
 test('upgrade runs the migrations, with a backup of the old schema first, and then has nothing to do', async (t) => {

@@ -1,9 +1,10 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Database, Db } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
 import { writeBackup } from '../db/engines/sqlite/backup.ts'
 import { databaseFile } from '../db/engines/sqlite/open.ts'
+import { openUnchanged } from '../db/engines/sqlite/snapshot.ts'
 import { type Migration, type Plan, planMigrations } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/index.ts'
 import { openDatabase } from '../db/open.ts'
@@ -49,16 +50,19 @@ const empty: Found = { plan: { newest: null, pending: migrations, unknown: [] },
 async function look(settings: Config): Promise<Found> {
   // Opening a SQLite database would create it.
   if (settings.database_url === null && !existsSync(databaseFile(settings.data_dir))) return empty
-  const database = await openDatabase(settings)
+  const { db, close } =
+    settings.database_url === null
+      ? openUnchanged(databaseFile(settings.data_dir))
+      : await openDatabase(settings)
   try {
-    if (!(await isInstallation(database.db))) return empty
-    const plan = await planMigrations(database.db)
+    if (!(await isInstallation(db))) return empty
+    const plan = await planMigrations(db)
     const scanned = new Set(plan.pending.flatMap(({ scans = [] }) => scans))
     const rows: Record<string, number> = {}
-    for (const table of scanned) rows[table] = await countTable(database.db, table)
-    return { plan, rows, bytes: await bytesOf(database, settings) }
+    for (const table of scanned) rows[table] = await countTable(db, table)
+    return { plan, rows, bytes: await bytesOf(db, settings) }
   } finally {
-    await database.close()
+    await close()
   }
 }
 
@@ -69,8 +73,8 @@ async function countTable(db: Db, table: string): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-async function bytesOf({ db, engine }: Database, { data_dir }: Config): Promise<number> {
-  if (engine === 'sqlite') return statSync(databaseFile(data_dir)).size
+async function bytesOf(db: Db, { database_url, data_dir }: Config): Promise<number> {
+  if (database_url === null) return statSync(databaseFile(data_dir)).size
   const { rows } = await sql<{ bytes: number }>`SELECT pg_database_size(current_database()) AS bytes`.execute(
     db,
   )

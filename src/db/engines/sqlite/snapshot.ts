@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { Kysely } from 'kysely'
 import type { Snapshot } from '../../db.ts'
 import type { Tables } from '../../tables.ts'
@@ -18,6 +20,20 @@ export function openSnapshot(file: string, pragmas: string, onSlow: OnSlow): Sna
   }
   return {
     db: new Kysely<Tables>({ dialect: readingDialect(connection, onSlow) }),
+    async close() {
+      connection.close()
+    },
+  }
+}
+
+/** Opens a file to read it, and changes neither the file nor its folder. */
+export function openUnchanged(file: string): Snapshot {
+  const url = pathToFileURL(file)
+  // A process that serves has a write-ahead log beside the file. Without one, a reader would make it.
+  if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
+  const connection = new DatabaseSync(url, { readOnly: true, timeout: 5000 })
+  return {
+    db: new Kysely<Tables>({ dialect: readingDialect(connection, () => {}) }),
     async close() {
       connection.close()
     },
