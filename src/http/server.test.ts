@@ -89,6 +89,15 @@ test('refusals are answered with their own status, headers and fields, and are n
   assert.equal((await answer(unavailable('Later.', 9))).headers.get('retry-after'), '9')
 })
 
+test('a 503 that the service decides, as /readyz does during a start, is logged by its message, without a stack', async (t) => {
+  const { answer, lines } = await failing(t)
+  const { request_id } = refused(await answer(unavailable('The service is starting.')), 503, 'unavailable')
+  assert.equal(lines.length, 1)
+  const [{ level, message, request_id: logged } = {}] = lines
+  assert.deepEqual([level, message, logged], [40, 'The service is starting.', request_id])
+  assert.ok(!JSON.stringify(lines).includes('stack'))
+})
+
 test('a request that is logged is named by its id at every level of the log', async (t) => {
   const { answer, lines } = await failing(t, 'info')
   lines.length = 0

@@ -151,7 +151,9 @@ export function logFailure(err: unknown, request: FastifyRequest, status: number
   const { log, server, headers, id: request_id } = request
   // A logger of the request itself already has the trace id.
   const trace_id = log === server.log ? traceIdOf(headers) : undefined
-  log[level]({ err, request_id, trace_id }, 'request failed')
+  // The service decided about a refusal, so a stack tells nothing: /readyz is often asked during a start.
+  const cause = err instanceof ApiError ? { message: err.message } : { err }
+  log[level]({ ...cause, request_id, trace_id }, 'request failed')
 }
 
 type PathAnswer = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => boolean
