@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync'
+import { createRowEnd } from './row-end.ts'
 
 export type Delimiter = ',' | ';' | '\t' | '|'
 /**
@@ -9,38 +10,43 @@ export type CsvForm = { delimiter: Delimiter; header_line: 1 | 2; ends_at_cr?: t
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|']
 const sampled_rows = 10
+const cr = '\r'.charCodeAt(0)
 
 /** Guesses the delimiter from the start of a text: the one that gives the most cells, the same number in most rows. */
 export function guessDelimiter(start: string): CsvForm {
-  const ends: Pick<CsvForm, 'ends_at_cr'> = endsAtCr(start) ? { ends_at_cr: true } : {}
-  const [, named] = /^sep=([,;\t|])\r?\n/.exec(start) ?? []
-  if (named) return { delimiter: named as Delimiter, header_line: 2, ...ends }
-  const scores = delimiters.map((delimiter) => scoreOf(start, delimiter, rowEnds(ends)))
-  const best = scores.indexOf(Math.max(...scores))
-  return { delimiter: delimiters[best] as Delimiter, header_line: 1, ...ends }
+  const [, named] = /^sep=([,;\t|])[\r\n]/.exec(start) ?? []
+  if (named) return { ...formOf(start, named as Delimiter), header_line: 2 }
+  const forms = delimiters.map((delimiter) => formOf(start, delimiter))
+  const scores = forms.map((form) => scoreOf(start, form))
+  return forms[scores.indexOf(Math.max(...scores))] as CsvForm
+}
+
+function formOf(start: string, delimiter: Delimiter): CsvForm {
+  const form: CsvForm = { delimiter, header_line: 1 }
+  return endsAtCr(Buffer.from(start), delimiter) ? { ...form, ends_at_cr: true } : form
 }
 
 /** The ends of rows. A file may have several of them, if programs of several systems wrote it. */
 export const rowEnds = ({ ends_at_cr }: Pick<CsvForm, 'ends_at_cr'>): string[] =>
   ends_at_cr ? ['\r\n', '\n', '\r'] : ['\r\n', '\n']
 
-/** Whether the first row ends at a CR, as in files of old Macs. */
-function endsAtCr(start: string): boolean {
-  let is_quoted = false
-  for (let at = 0; at < start.length; at++) {
-    const sign = start[at]
-    if (sign === '"') is_quoted = !is_quoted
-    else if (!is_quoted && sign === '\n') return false
-    else if (!is_quoted && sign === '\r') return start[at + 1] !== '\n'
-  }
-  return false
+/** Whether the first row ends at a CR alone, as in files of old Macs. */
+function endsAtCr(bytes: Buffer, delimiter: Delimiter): boolean {
+  const end = createRowEnd({ delimiter, ends_at_cr: true }).find(bytes)
+  return end !== null && bytes[end - 1] === cr
 }
 
-function scoreOf(start: string, delimiter: Delimiter, record_delimiter: string[]): number {
+function scoreOf(start: string, form: CsvForm): number {
   const rows: string[][] = []
   try {
-    const form = { delimiter, record_delimiter, to: sampled_rows }
-    const options = { ...form, relax_quotes: true, relax_column_count: true }
+    const { delimiter } = form
+    const options = {
+      delimiter,
+      record_delimiter: rowEnds(form),
+      to: sampled_rows,
+      relax_quotes: true,
+      relax_column_count: true,
+    }
     parse(start, { ...options, on_record: (row) => void rows.push(row) })
   } catch {
     // The start may end inside of a quoted cell.

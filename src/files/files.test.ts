@@ -212,6 +212,19 @@ test('a file may have line ends of several systems', async () => {
   assert.deepEqual(await read('a,b\n1,x\ry\n'), [['1', 'x\ry']])
 })
 
+test('a file of an old Mac is read with quotes inside its cells, and with the line sep= of Excel', async () => {
+  const read = async (text: string) => {
+    const form = guessDelimiter(text)
+    return (await rowsOf(text, csv(form), 3)).map(({ names, values }) => [...names, ...values])
+  }
+  assert.deepEqual(await read('size 5",b\r1,2\r3,4\r'), [
+    ['size 5"', 'b', '1', '2'],
+    ['size 5"', 'b', '3', '4'],
+  ])
+  assert.deepEqual(await read('a;"b\r\n ""x"""\r1;say "hi"\r'), [['a', 'b\r\n "x"', '1', 'say "hi"']])
+  assert.deepEqual(await read('sep=;\ra;b\r1,5;2\r'), [['a', 'b', '1,5', '2']])
+})
+
 test('a far too long line of JSON has a problem, and the next one is read', async () => {
   const long = `{"a":"${'x'.repeat(max_row_characters * 3)}"}`
   // Its first part is blank.
