@@ -46,7 +46,7 @@ const keep = prepare((db, p: Name & { answer: string }) =>
 
 /**
  * The stored answer of this key, or null after reserving the key in this transaction. Of two concurrent requests with one
- * key, the second waits at the primary key for the commit of the first. Throws 409 for another body.
+ * key, the second waits at the primary key for the commit of the first. Throws 409 for another body or other parameters.
  */
 export async function storedAnswer(
   tx: Db,
@@ -82,7 +82,7 @@ export async function storedAnswer(
   if (before.body_hash !== row.body_hash)
     throw conflict(
       'key_of_another_body',
-      'This Idempotency-Key was used with another body. Use a new key for a new request.',
+      'This Idempotency-Key was used with another body or with other parameters. Use a new key for a new request.',
     )
   if (!before.answer) throw inFlight()
   const answer = JSON.parse(seal.open(before.answer)) as StoredAnswer

@@ -195,9 +195,14 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
     now_ms: clock.elapsed(),
     idempotency_key: String(key),
     path: pathOf(request),
-    body_hash: hash('sha256', request.raw_body ?? ''),
+    // Parameters say what happens to the body: the same file may be tried, or imported as another resource.
+    body_hash: hash('sha256', Buffer.concat([Buffer.from(queryOf(request)), request.raw_body ?? no_body])),
   }
 }
+
+const no_body = Buffer.alloc(0)
+
+const queryOf = ({ url }: FastifyRequest): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
 // Build the path from the route and its parameters: /api/v1/contact%73 and /api/v1/contacts are the same path.
 function pathOf({ routeOptions: { url = '' }, params }: FastifyRequest): string {

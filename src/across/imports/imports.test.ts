@@ -306,6 +306,19 @@ test('a sheet of Excel and a compressed file are refused with what to do, also i
   assert.equal((await rapport.call('GET', '/api/v1/imports')).body.meta.total, total)
 })
 
+test('an Idempotency-Key of a dry run or of another resource imports nothing, and says so', async () => {
+  const headers = { 'idempotency-key': 'one-file' }
+  const send = (query: string) => upload(rapport, query, 'name\nOnce\n', headers)
+  const first = await send('?resource=companies&dry_run=true')
+  assert.equal(first.status, 202, first.text)
+  for (const query of ['?resource=companies', '?resource=deals&dry_run=true']) {
+    const { status, body } = await send(query)
+    assert.deepEqual([status, body.error?.reason], [409, 'key_of_another_body'], query)
+  }
+  const again = await send('?resource=companies&dry_run=true')
+  assert.equal(again.body.data.id, first.body.data.id)
+})
+
 test('a repeated Idempotency-Key answers the same import, and imports once', async () => {
   const headers = { 'idempotency-key': 'once-only' }
   const file = 'name\nOnce Only\n'

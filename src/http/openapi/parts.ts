@@ -134,8 +134,8 @@ const answers: Record<Exclude<ErrorCode, 'method_not_allowed'>, [string, string,
   ],
   not_found: ['No such record in this workspace.', 'This contact does not exist.'],
   conflict: [
-    'The Idempotency-Key was used with another body or is still in flight, or the record is not in a state for this.',
-    'This Idempotency-Key was used with another body. Use a new key for a new request.',
+    'The Idempotency-Key was used with another body or with other parameters, or is still in flight, or the record is not in a state for this.',
+    'This Idempotency-Key was used with another body or with other parameters. Use a new key for a new request.',
   ],
   precondition_failed: [
     'If-Match does not match the current version of the record.',
