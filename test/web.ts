@@ -251,7 +251,7 @@ export async function addFilter(page: Page, field: string) {
 }
 
 /** Asks until the answer is the wanted one; the last answer is the error. A busy machine may take long. */
-export async function until<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+export async function untilEqual<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
     if (JSON.stringify(await ask()) === JSON.stringify(wanted)) return
     await new Promise((resolve) => setTimeout(resolve, 100))

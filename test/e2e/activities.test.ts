@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -28,10 +28,10 @@ test('each switch shows its activities: today by the clock of the person, overdu
 
   await show(page, 'Overdue')
   await row(page, 'Long overdue').getByText('overdue', { exact: true }).waitFor()
-  assert.equal(await row(page, 'Next week').count(), 0)
+  await untilEqual(() => row(page, 'Next week').count(), 0)
   await show(page, 'Upcoming')
   await row(page, 'Next week').waitFor()
-  assert.equal(await row(page, 'Long overdue').count(), 0)
+  await untilEqual(() => row(page, 'Long overdue').count(), 0)
   await show(page, 'Done')
   await row(page, 'Done already').waitFor()
   assert.match(page.url(), /show=done/)
@@ -47,7 +47,7 @@ test('today ends when the day of the person ends', async (t) => {
   const session = await joinAs(web.rapport, 'kiri@example.test', 'member', { time_zone: zone })
   const page = await web.open(t, '/activities', { session })
   await row(page, 'At the end of the day').waitFor()
-  assert.equal(await row(page, 'On the next day').count(), 0)
+  await untilEqual(() => row(page, 'On the next day').count(), 0)
   await show(page, 'Upcoming')
   await row(page, 'On the next day').waitFor()
 })
@@ -118,7 +118,7 @@ test('a completed activity does not show as open again during the request', asyn
   const told = page.getByText('Told late completed')
   await until(
     async () => {
-      assert.equal(await open.count(), 0)
+      await untilEqual(() => open.count(), 0)
       return told.count()
     },
     (shown) => shown > 0,
@@ -228,7 +228,7 @@ test('every field of an activity is edited in place, its due date on the clock o
   await page.getByText('1 Jul 2031, 10:00').waitFor()
   await page.getByRole('button', { name: 'Due: Edit' }).click()
   const due = page.getByLabel('Due', { exact: true })
-  assert.equal(await due.inputValue(), '01/07/2031 10:00')
+  await untilEqual(() => due.inputValue(), '01/07/2031 10:00')
   await due.fill('2031-12-01T10:00')
   await page.keyboard.press('Enter')
   await page.getByText('1 Dec 2031, 10:00').waitFor()
@@ -268,7 +268,7 @@ test('who may only read can change nothing, and everybody can use the list and t
   for (const size of [desk, phone]) {
     const page = await web.open(t, `/activities?show=overdue&open=${id}`, { session, ...size })
     await page.getByRole('article', { name: 'Look only' }).getByText('Some words').waitFor()
-    assert.equal(await page.getByRole('button', { name: /Complete|Create|Delete|Edit/ }).count(), 0)
+    await untilEqual(() => page.getByRole('button', { name: /Complete|Create|Delete|Edit/ }).count(), 0)
     await checkScreen(page)
   }
 })
@@ -358,7 +358,7 @@ test('l logs with the focused row of a list, and what is written survives Escape
   )
   await page.keyboard.press('l')
   await dialog(page).getByRole('textbox', { name: 'Outcome' }).waitFor()
-  assert.equal(await dialog(page).getByLabel('Outcome').inputValue(), 'Met the owner')
+  await untilEqual(() => dialog(page).getByLabel('Outcome').inputValue(), 'Met the owner')
   await dialog(page).getByLabel('Note').fill('Two\nlines')
   await dialog(page).getByLabel('Note').press('Control+Enter')
   await page.getByText('Logged.', { exact: true }).waitFor()

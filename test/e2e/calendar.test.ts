@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { ana, fieldOf, makeRequest, visitor } from '../booking.ts'
-import { checkScreen, desk, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -57,7 +57,7 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   await dialog.getByLabel('Start').fill('2031-03-05T10:00')
   await page.keyboard.press('Tab')
   // The end goes along.
-  assert.equal(await dialog.getByRole('textbox', { name: 'End' }).inputValue(), '05/03/2031 10:30')
+  await untilEqual(() => dialog.getByRole('textbox', { name: 'End' }).inputValue(), '05/03/2031 10:30')
   await page.keyboard.press('Enter')
   await dialog.waitFor({ state: 'detached' })
   await entry(page, 'Kick-off').waitFor()
@@ -178,7 +178,7 @@ test('a booking page is made and changed, visitors book on it, and the open cale
   const dialog = page.getByRole('dialog', { name: 'Create booking page' })
   await dialog.getByLabel('Title').waitFor()
   await page.keyboard.type('Größere Führung')
-  assert.equal(await dialog.getByLabel('Address').inputValue(), 'grossere-fuhrung')
+  await untilEqual(() => dialog.getByLabel('Address').inputValue(), 'grossere-fuhrung')
   await dialog.getByLabel('Address').fill('tour')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Größere Führung' }).waitFor()
@@ -186,7 +186,7 @@ test('a booking page is made and changed, visitors book on it, and the open cale
   // A preview of the public page is beside it.
   const preview = page.frameLocator('iframe')
   await preview.getByRole('heading', { name: 'Größere Führung' }).waitFor()
-  assert.equal(await page.locator('iframe').getAttribute('sandbox'), '')
+  await untilEqual(() => page.locator('iframe').getAttribute('sandbox'), '')
   assert.equal(await preview.locator('script').count(), 0)
   // Its style is there, and its months and days are links.
   const width = await preview
@@ -194,7 +194,7 @@ test('a booking page is made and changed, visitors book on it, and the open cale
     .evaluate((main) => main.ownerDocument.defaultView?.getComputedStyle(main).maxWidth)
   assert.equal(width, '704px')
   const from = page.getByLabel('Monday, from')
-  assert.equal(await from.inputValue(), '09:00')
+  await untilEqual(() => from.inputValue(), '09:00')
   await from.fill('18:00')
   await page.getByLabel('Duration in minutes').fill('4')
   await page.getByRole('button', { name: 'Save changes' }).click()
@@ -217,7 +217,7 @@ test('a booking page is made and changed, visitors book on it, and the open cale
   await page.goto(`${web.rapport.url}/calendar?show=week&date=${day}`)
   await page.getByText('Times in Europe/Berlin').waitFor()
   await listening
-  assert.equal(await entry(page, 'Größere Führung').count(), 0)
+  await untilEqual(() => entry(page, 'Größere Führung').count(), 0)
   const { get, post } = visitor(web.rapport.url)
   const form = await get(`/book/tour?slot=${encodeURIComponent(slot)}`)
   const fields = Object.fromEntries(
@@ -248,7 +248,7 @@ test('what is written on a booking page outlives other pages, and takes back not
   await page.goto(`${web.rapport.url}/booking-pages/${id}`)
   await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor()
   assert.equal(await page.getByLabel('Description').inputValue(), 'Bring a map')
-  assert.equal(await page.getByLabel('Duration in minutes').inputValue(), '45')
+  await untilEqual(() => page.getByLabel('Duration in minutes').inputValue(), '45')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Booking page saved').waitFor()
   const { title, description, duration_minutes } = await web.read(`/booking-pages/${id}`)
@@ -267,7 +267,7 @@ test('an appointment of several weeks is in each of them, and the calendar shows
   assert.notEqual(await title.innerText(), march)
   await page.goBack()
   await entry(page, 'Expedition').first().waitFor()
-  assert.equal(await title.innerText(), march)
+  await untilEqual(() => title.innerText(), march)
   // The buttons tell the address where they are, which leaves them there.
   for (let n = 0; n < 3; n++) await page.keyboard.press('j')
   await page.waitForURL(/date=2031-04-07/)
@@ -344,12 +344,12 @@ test('a request is found from the home page, and accepted or declined at its rec
   await page.getByRole('link', { name: '2 requests to answer' }).click()
   await page.waitForURL(/status=requested/)
   await entry(page, 'Product demo').first().waitFor()
-  assert.equal(await entry(page, 'Product demo').count(), 2)
+  await untilEqual(() => entry(page, 'Product demo').count(), 2)
   await checkScreen(page)
 
   await visit(page, `/calendar/${first}`)
   await page.getByText('Requested', { exact: true }).waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Cancel appointment' }).count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: 'Cancel appointment' }).count(), 0)
   await checkScreen(page)
   await page.getByRole('button', { name: 'Accept request' }).click()
   await page.getByText('Scheduled', { exact: true }).waitFor()
@@ -413,13 +413,13 @@ test('who may only read can change nothing, and everybody can use every view', a
     for (const show of shows) {
       await visit(page, `/calendar?show=${show}&date=2031-09-10`)
       await entry(page, 'Look only').waitFor()
-      assert.equal(await page.getByRole('button', { name: /Create/ }).count(), 0)
+      await untilEqual(() => page.getByRole('button', { name: /Create/ }).count(), 0)
       await checkScreen(page)
     }
     await visit(page, `/booking-pages/${booking}`)
     await page.getByRole('heading', { name: 'Next free times' }).waitFor()
-    assert.ok(await page.getByLabel('Title').isDisabled())
-    assert.equal(await page.getByRole('button', { name: /Save|Delete/ }).count(), 0)
+    await untilEqual(() => page.getByLabel('Title').isDisabled(), true)
+    await untilEqual(() => page.getByRole('button', { name: /Save|Delete/ }).count(), 0)
     await checkScreen(page)
   }
 })

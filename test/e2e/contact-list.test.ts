@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, until, useWeb, visit } from '../web.ts'
+import { addFilter, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -42,14 +42,17 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   const page = await web.open(t, `/contacts/${ids[0]}`)
   await page.getByRole('button', { name: 'Delete contact' }).click()
   await heading(page, 'Contacts')
-  await until(async () => (await web.read('/contacts?search=bulkson')).length, 2)
+  await untilEqual(async () => (await web.read('/contacts?search=bulkson')).length, 2)
   await undo(page)
-  await until(async () => (await web.read('/contacts?search=bulkson')).length, 3)
+  await untilEqual(async () => (await web.read('/contacts?search=bulkson')).length, 3)
   // The button has gone with its toast: the focus is in the page.
-  await until(() => page.locator('#content').evaluate((one) => one === one.ownerDocument.activeElement), true)
+  await untilEqual(
+    () => page.locator('#content').evaluate((one) => one === one.ownerDocument.activeElement),
+    true,
+  )
 
   await visit(page, '/contacts?search=bulkson')
-  await until(() => rows(page, 'Contacts').count(), 3)
+  await untilEqual(() => rows(page, 'Contacts').count(), 3)
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await page.keyboard.press('j')
@@ -57,10 +60,10 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   const bar = page.getByRole('region', { name: '2 selected' })
   await bar.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('2 contacts deleted').waitFor()
-  await until(() => rows(page, 'Contacts').count(), 1)
+  await untilEqual(() => rows(page, 'Contacts').count(), 1)
   // The key of the newest Undo is gone with its toast.
   await page.keyboard.press('z')
-  await until(() => rows(page, 'Contacts').count(), 3)
+  await untilEqual(() => rows(page, 'Contacts').count(), 3)
   await page.getByText('2 contacts deleted').waitFor({ state: 'detached' })
 
   // The page reports contacts that were deleted meanwhile, and changes the others.
@@ -77,8 +80,8 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   await page.getByText('Not done: Two Bulkson. This is gone. Somebody may have deleted it.').waitFor()
   assert.deepEqual(batches, [[...ids].sort()])
   await page.getByRole('region', { name: '1 selected' }).waitFor()
-  assert.ok(await page.getByRole('checkbox', { name: 'Select Two Bulkson' }).isChecked())
-  await until(async () => (await web.read('/contacts?search=bulkson')).length, 1)
+  await untilEqual(() => page.getByRole('checkbox', { name: 'Select Two Bulkson' }).isChecked(), true)
+  await untilEqual(async () => (await web.read('/contacts?search=bulkson')).length, 1)
 })
 
 test('a stage and a tag are given to many at once, and taken back by one Undo', async (t) => {
@@ -89,7 +92,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   const stages = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).stage))
   const tags = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).tags))
   const page = await web.open(t, '/contacts?search=manyson')
-  await until(() => rows(page, 'Contacts').count(), 2)
+  await untilEqual(() => rows(page, 'Contacts').count(), 2)
   const all = page.getByRole('checkbox', { name: 'Select all on this page' })
   await all.check()
   await page.getByRole('button', { name: 'Set stage' }).click()
@@ -101,7 +104,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   await page.getByText('Stage customer set for 2 contacts').waitFor()
   assert.deepEqual(await stages(), ['customer', 'customer'])
   await undo(page)
-  await until(stages, ['lead', null] as never)
+  await untilEqual(stages, ['lead', null] as never)
 
   await all.check()
   await page.getByRole('button', { name: 'Add tag' }).click()
@@ -110,7 +113,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   await page.getByText('Tag vip added to 2 contacts').waitFor()
   assert.deepEqual(await tags(), [['old', 'vip'], ['vip']])
   await undo(page)
-  await until(tags, [['old'], ['vip']])
+  await untilEqual(tags, [['old'], ['vip']])
 
   // Later changes stay.
   for (const tag of ['first', 'second']) {
@@ -122,7 +125,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   }
   const first = page.getByRole('alert').filter({ hasText: 'Tag first' })
   await first.getByRole('button', { name: 'Undo' }).click()
-  await until(tags, [
+  await untilEqual(tags, [
     ['old', 'second'],
     ['vip', 'second'],
   ])
@@ -136,7 +139,7 @@ test('the address holds the whole view: search, filters, order, page and columns
       custom_fields: { batch: 'sixty' },
     })
   const page = await web.open(t, '/contacts?search=page')
-  await until(() => rows(page, 'Contacts').count(), 50)
+  await untilEqual(() => rows(page, 'Contacts').count(), 50)
   await addFilter(page, 'Company')
   await page.getByRole('combobox', { name: 'Company', exact: true }).fill('sixty')
   await page.getByRole('option', { name: /Sixty/ }).click()
@@ -156,10 +159,10 @@ test('the address holds the whole view: search, filters, order, page and columns
   await page.locator('.table-scroll').evaluate((one) => one.scrollTo(0, 9999))
   const next = page.getByRole('button', { name: 'Next page' })
   await next.press('Enter')
-  await until(() => rows(page, 'Contacts').count(), 10)
+  await untilEqual(() => rows(page, 'Contacts').count(), 10)
   assert.equal(await page.locator('.table-scroll').evaluate(({ scrollTop }) => scrollTop), 0)
-  assert.ok(await next.isDisabled())
-  assert.ok(await next.evaluate((one) => one === one.ownerDocument.activeElement))
+  await untilEqual(() => next.isDisabled(), true)
+  await untilEqual(() => next.evaluate((one) => one === one.ownerDocument.activeElement), true)
   await page.getByRole('button', { name: 'Columns' }).click()
   await page.getByRole('checkbox', { name: 'Phone' }).uncheck()
   await page.getByRole('columnheader', { name: 'Phone' }).waitFor({ state: 'detached' })
@@ -177,11 +180,11 @@ test('the address holds the whole view: search, filters, order, page and columns
     },
   )
   await page.reload()
-  await until(() => rows(page, 'Contacts').count(), 10)
+  await untilEqual(() => rows(page, 'Contacts').count(), 10)
   await rows(page, 'Contacts').first().getByText('Page Number50').waitFor()
   await page.getByText('51–60 of 60').waitFor()
   await page.getByText('Sixty Inc.').first().waitFor()
-  assert.equal(await page.getByRole('columnheader', { name: 'Phone' }).count(), 0)
+  await untilEqual(() => page.getByRole('columnheader', { name: 'Phone' }).count(), 0)
 
   // A saved view opens that address for all members.
   await page.getByRole('button', { name: 'Save as new view' }).click()
@@ -192,7 +195,7 @@ test('the address holds the whole view: search, filters, order, page and columns
   const other = await web.open(t, '/contacts', { session: reader })
   await other.getByRole('link', { name: 'The sixty' }).click()
   await other.getByText('1–50 of 60').waitFor()
-  assert.equal(await other.getByRole('columnheader', { name: 'Phone' }).count(), 0)
+  await untilEqual(() => other.getByRole('columnheader', { name: 'Phone' }).count(), 0)
   await page.getByRole('button', { name: 'Actions on the view The sixty' }).click()
   await page.getByRole('menuitem', { name: 'Delete view' }).click()
   await page.getByText('View The sixty deleted').waitFor()
@@ -223,7 +226,7 @@ test('beside the list, the panel follows the arrows and holds the same record', 
   // Escape leaves a field first, then the panel.
   await panel(0).getByRole('button', { name: 'Title: Edit' }).click()
   await page.keyboard.press('Escape')
-  assert.equal(await panel(0).count(), 1)
+  await untilEqual(() => panel(0).count(), 1)
   await page.keyboard.press('Escape')
   await panel(0).waitFor({ state: 'detached' })
 })
@@ -236,7 +239,7 @@ test('the rows that fit the window are drawn before the others of the page', asy
     new MutationObserver(() => numbers.push(document.querySelectorAll('tbody tr[data-row-id]').length))
       .observe(document, { childList: true, subtree: true })`)
   await page.goto(`${web.rapport.url}/contacts?search=Drawnson`)
-  await until(() => rows(page, 'Contacts').count(), 50)
+  await untilEqual(() => rows(page, 'Contacts').count(), 50)
   const numbers = await page.evaluate<number[]>('numbers')
   const first = numbers.find((number) => number > 0) ?? 0
   // Rows have 36 px, and the window of these tests 800.

@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { checkScreen, settled } from '../web.ts'
+import { checkScreen, settled, untilEqual } from '../web.ts'
 import { type Board, cardIn, column, startBoard, toast } from '../web-board.ts'
 import { until } from '../webhooks.ts'
 
@@ -112,12 +112,12 @@ describe('the board of deals', () => {
     const cards = column(page, 'qualification').locator('.card-link')
     await page.getByRole('button', { name: 'Show more (5)' }).waitFor()
     await cards.nth(24).waitFor()
-    assert.equal(await cards.count(), 25)
+    await untilEqual(() => cards.count(), 25)
     await column(page, 'qualification').locator('.column-sum').getByText('€45').waitFor()
     await column(page, 'demo').getByText('No deals').waitFor()
     await page.getByRole('button', { name: 'Show more (5)' }).click()
     await cards.nth(29).waitFor()
-    assert.equal(await page.getByRole('button', { name: /Show more/ }).count(), 0)
+    await untilEqual(() => page.getByRole('button', { name: /Show more/ }).count(), 0)
     await page.getByRole('button', { name: 'Remove the filter Company' }).click()
     await board.headsAreTheApis(page)
   })
@@ -171,7 +171,7 @@ describe('the board of deals', () => {
     await again
     await page.getByText('Busier').waitFor()
     await cards.nth(29).waitFor()
-    assert.equal(await cards.count(), 30)
+    await untilEqual(() => cards.count(), 30)
   })
 
   test('a move reads the columns again that it concerns, not all eight', async (t) => {
@@ -356,12 +356,12 @@ test('who may only read can neither drag nor edit', async (t) => {
   await card.focus()
   await page.keyboard.press('Space')
   await page.keyboard.press('m')
-  assert.equal(await page.locator('.card-menu, [role=menu], [data-lifted]').count(), 0)
-  assert.equal(await page.getByRole('button', { name: 'Create deal' }).count(), 0)
+  await untilEqual(() => page.locator('.card-menu, [role=menu], [data-lifted]').count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: 'Create deal' }).count(), 0)
   await card.press('Enter')
   await page.waitForURL(/\/deals\/\d+$/)
   await page.getByRole('tab', { name: 'Timeline' }).waitFor()
-  assert.equal(await page.locator('.field-button, .reference-edit').count(), 0)
-  assert.equal(await page.getByRole('button', { name: 'Delete deal' }).count(), 0)
-  assert.equal(await page.locator('.step:enabled').count(), 0)
+  await untilEqual(() => page.locator('.field-button, .reference-edit').count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: 'Delete deal' }).count(), 0)
+  await untilEqual(() => page.locator('.step:enabled').count(), 0)
 })

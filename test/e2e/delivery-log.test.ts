@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useReceiver } from '../receiver.ts'
-import { addFilter, checkScreen, phone, useWeb, visit } from '../web.ts'
+import { addFilter, checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { company, register } from '../webhooks.ts'
 
 const web = useWeb()
@@ -17,7 +17,7 @@ test('new deliveries come in at the top, and wait behind a button while somebody
   const rows = page.locator('tbody tr')
   async function many(count: number) {
     await rows.nth(count - 1).waitFor()
-    assert.equal(await rows.count(), count)
+    await untilEqual(() => rows.count(), count)
   }
   await many(50)
   await page.getByRole('button', { name: 'Show older deliveries' }).click()
@@ -25,7 +25,7 @@ test('new deliveries come in at the top, and wait behind a button while somebody
   const top = await rows.first().locator('a').getAttribute('href')
   await company(web.rapport.call, 'One more')
   await page.getByRole('button', { name: '1 new' }).waitFor()
-  assert.equal(await rows.first().locator('a').getAttribute('href'), top)
+  await untilEqual(() => rows.first().locator('a').getAttribute('href'), top)
   await checkScreen(page)
   await page.getByRole('button', { name: '1 new' }).click()
   await rows.first().locator(`a:not([href="${top}"])`).waitFor()
@@ -96,7 +96,7 @@ test('filters of the log are in the address and apply to later deliveries', asyn
   const made = await web.rapport.call('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'L' })
   assert.equal(made.status, 201)
   await page.getByRole('row', { name: /contact\.created/ }).waitFor()
-  assert.equal(await page.getByRole('row', { name: /company\.created/ }).count(), 0)
+  await untilEqual(() => page.getByRole('row', { name: /company\.created/ }).count(), 0)
   await checkScreen(page)
   await visit(page, `/settings/deliveries?webhook_id=${id}&from=2099-01-01T00:00`)
   await page.getByText('Nothing matches these filters.').waitFor()
@@ -110,7 +110,7 @@ test('a log that can no longer be read keeps what it shows, and says so until it
   await row.getByText(/^\d+ ms$/).waitFor()
   await page.route('**/api/v1/deliveries?*', (route) => route.fulfill({ status: 500, body: '' }))
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
-  assert.equal(await row.count(), 1)
+  await untilEqual(() => row.count(), 1)
   await page.unroute('**/api/v1/deliveries?*')
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
@@ -136,7 +136,7 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { level: 1, name: 'Kitchen door' }).waitFor()
   assert.deepEqual((await web.rapport.call('GET', path)).body.data.events, ['deal.won'])
-  assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled())
+  await untilEqual(() => page.getByRole('button', { name: 'Save' }).isDisabled(), true)
 
   await page.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Rotate secret…' }).click()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startWeb, type Web } from '../web.ts'
+import { startWeb, untilEqual, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -47,7 +47,7 @@ test('a list that this browser has shown asks for its rows before the app runs, 
   const answered = page.waitForResponse((response) => isList(response.url()))
   await page.reload({ waitUntil: 'commit' })
   assert.equal((await answered).status(), 200)
-  assert.equal(await page.locator('#app > *').count(), 0)
+  await untilEqual(() => page.locator('#app > *').count(), 0)
   release()
   await row(page, 'Early Bird').waitFor()
   assert.equal(asked.length, 1)

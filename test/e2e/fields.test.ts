@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
-import { addFilter, checkScreen, useWeb, visit } from '../web.ts'
+import { addFilter, checkScreen, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -32,10 +32,10 @@ test('a date that is typed is stored as the day it says, once, and only when it 
   const field = page.getByRole('textbox', { name: 'Close date' })
   const open = () => page.getByRole('button', { name: /^Close date/ }).click()
   await open()
-  assert.equal(await field.inputValue(), '01/12/2026')
+  await untilEqual(() => field.inputValue(), '01/12/2026')
   await typeOver(page, '2027-01-15')
   assert.deepEqual(sent, [])
-  assert.equal(await field.inputValue(), '2027-01-15')
+  await untilEqual(() => field.inputValue(), '2027-01-15')
   await field.press('Enter')
   await page.getByLabel('Saved').waitFor()
   assert.equal((await stored(`deals/${id}`)).expected_close_date, '2027-01-15')
@@ -59,7 +59,7 @@ test('a date that is typed is stored as the day it says, once, and only when it 
   // The browser's calendar fills the field in; nothing is stored before it is left.
   await open()
   await page.locator('.written-picker').fill('2027-03-04', { force: true })
-  assert.equal(await field.inputValue(), '04/03/2027')
+  await untilEqual(() => field.inputValue(), '04/03/2027')
   assert.equal(sent.length, 2)
   await field.focus()
   await page.keyboard.press('Control+A')
@@ -95,7 +95,7 @@ test('Enter in an unchanged number, date or time field closes it for good, and s
       () => page.locator(':focus').getAttribute('class'),
       (focused) => focused === 'field-button',
     )
-    assert.equal(await field.count(), 0, name)
+    await untilEqual(() => field.count(), 0)
     return button
   }
   const value = await leaves('Value')
@@ -175,7 +175,7 @@ test('a new deal has what its dialog shows: the day, the amount and the company 
   // The dialog has the letters from the key on that opens it.
   await page.keyboard.type('cTyped')
   const dialog = page.getByRole('dialog', { name: 'Create deal' })
-  assert.equal(await dialog.getByLabel('Name').inputValue(), 'Typed')
+  await untilEqual(() => dialog.getByLabel('Name').inputValue(), 'Typed')
   const day = dialog.getByRole('textbox', { name: 'Close date' })
   await day.pressSequentially('2027-02-30')
   await dialog.getByRole('button', { name: 'Create deal' }).click()
@@ -187,7 +187,7 @@ test('a new deal has what its dialog shows: the day, the amount and the company 
   await dialog.getByLabel('Stage').click()
   await page.getByRole('option', { name: 'Verbal commitment' }).waitFor()
   // A lost deal needs a reason, and this field cannot ask for one.
-  assert.equal(await page.getByRole('option', { name: 'Lost' }).count(), 0)
+  await untilEqual(() => page.getByRole('option', { name: 'Lost' }).count(), 0)
   await page.keyboard.press('Escape')
 
   const company = dialog.getByRole('combobox', { name: 'Company' })
@@ -197,7 +197,7 @@ test('a new deal has what its dialog shows: the day, the amount and the company 
   await company.fill('acme')
   await page.getByRole('option', { name: 'Acme Rail' }).waitFor()
   await company.press('Enter')
-  assert.equal(await company.inputValue(), 'Acme Rail')
+  await untilEqual(() => company.inputValue(), 'Acme Rail')
   await company.press('Enter')
   await dialog.waitFor({ state: 'detached' })
   const [deal] = await stored('deals?search=Typed')
@@ -216,7 +216,7 @@ test('the end of an appointment follows its start, however that is typed', async
   await start.fill('')
   await start.pressSequentially('5/12/2026 10')
   await page.keyboard.press('Tab')
-  assert.equal(await start.inputValue(), '05/12/2026 10:00')
+  await untilEqual(() => start.inputValue(), '05/12/2026 10:00')
   await dialog.getByRole('textbox', { name: 'End' }).fill('2026-12-05 11:30')
   await start.fill('2026-12-06 2:30 pm')
   await start.press('Enter')
@@ -249,7 +249,7 @@ test('an amount that cannot be read clears nothing, and what is typed while one 
   await typeOver(page, '13,000.5')
   answer()
   await page.getByLabel('Saved').waitFor()
-  assert.equal(await field.inputValue(), '13,000.5')
+  await untilEqual(() => field.inputValue(), '13,000.5')
   await field.press('Enter')
   await page.getByRole('button', { name: /^Value.*13,000\.50/ }).waitFor()
   assert.deepEqual(
@@ -271,7 +271,7 @@ test('a choice that cannot be stored stays in its field with the reason, and is 
   await page.getByRole('heading', { level: 1 }).click()
   await problem.waitFor()
   const field = page.getByRole('combobox', { name: 'Type' })
-  assert.equal(await field.inputValue(), 'Meeting')
+  await untilEqual(() => field.inputValue(), 'Meeting')
   await page.unroute(`**/api/v1/activities/${id}`)
   await field.focus()
   await page.keyboard.press('Tab')
@@ -294,7 +294,7 @@ test('a refused value stays while its record is shown, and is reported when the 
   await page.getByRole('heading', { name: 'Custom fields' }).click()
   await page.getByText('This does not have the right form.').waitFor()
   const field = page.getByRole('textbox', { name: 'E-mail' })
-  assert.equal(await field.inputValue(), 'not-an-email')
+  await untilEqual(() => field.inputValue(), 'not-an-email')
   await row('Grace').click()
   const told = page.getByText('E-mail was not saved (not-an-email): This does not have the right form.')
   await told.waitFor()
@@ -305,7 +305,7 @@ test('a refused value stays while its record is shown, and is reported when the 
   await row('Ada').click()
   // What was refused is a draft, until it is discarded.
   await page.getByText('Draft restored').waitFor()
-  assert.equal(await field.inputValue(), 'not-an-email')
+  await untilEqual(() => field.inputValue(), 'not-an-email')
   await page.getByRole('button', { name: 'Discard draft' }).click()
   await page.getByRole('button', { name: /^E-mail/ }).click()
   await typeOver(page, 'not-an-email')
@@ -332,7 +332,7 @@ test('an e-mail of another contact is named with a link, and a name with an over
   await dialog.getByLabel('E-mail').fill('SHARED@example.test')
   const other = { name: 'Eve[U+202E] Moor' }
   await dialog.getByText('Another contact has this e-mail:').waitFor()
-  assert.equal(await dialog.getByRole('link', other).getAttribute('href'), `/contacts/${first}`)
+  await untilEqual(() => dialog.getByRole('link', other).getAttribute('href'), `/contacts/${first}`)
   await checkScreen(page)
   await dialog.getByRole('button', { name: 'Create contact' }).click()
   await dialog.waitFor({ state: 'detached' })

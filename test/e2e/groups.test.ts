@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, fits, phone, useWeb } from '../web.ts'
+import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -51,7 +51,7 @@ test('the menu of the list groups it: each group has its count and sum, and a vi
   assert.equal(parameter(page, 'group'), 'stage')
   // The first groups are open while their rows fit on a page.
   await areRows(page, 7)
-  assert.equal(await head(page, 'Won').getAttribute('aria-expanded'), 'false')
+  await untilEqual(() => head(page, 'Won').getAttribute('aria-expanded'), 'false')
   await checkScreen(page)
   await page.getByRole('button', { name: 'Save as new view' }).click()
   await page.getByRole('dialog').getByRole('textbox').fill('By stage')

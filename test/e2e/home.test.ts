@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
-import { checkScreen, desk, layoutShift, phone, settled, useWeb, type Web } from '../web.ts'
+import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
@@ -69,7 +69,7 @@ test('the numbers of the home page are those of the reports', async (t) => {
     .waitFor()
   await page.getByText('Show as a table').click()
   const months = page.getByRole('table', { name: 'Won and lost by month' }).getByRole('row')
-  assert.equal(await months.count(), 13)
+  await untilEqual(() => months.count(), 13)
   const { won_value, won_count, lost_value, lost_count } = outcomes.months.at(-1)
   assert.deepEqual(
     (await months.nth(1).getByRole('cell').allInnerTexts()).map((text) => text.trim()),
@@ -133,7 +133,7 @@ test('what a person may not read offers no second try', async (t) => {
   await page.route('**/api/v1/reports/pipeline', (route) => route.fulfill(answer))
   await page.goto(web.rapport.url)
   await page.getByRole('alert').first().waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: 'Try again' }).count(), 0)
 })
 
 test('an activity that is due is completed by one click, and comes back by Undo', async (t) => {
@@ -248,11 +248,11 @@ test('who may only read sees the numbers and cannot complete or create', async (
   const page = await web.open(t, '/', { session })
   await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
   await page.getByRole('region', { name: 'Overdue and today' }).getByRole('link').nth(1).waitFor()
-  assert.equal(await page.getByRole('button', { name: /^Complete / }).count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: /^Complete / }).count(), 0)
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
   await page.getByRole('option', { name: /Go to Home/ }).waitFor()
-  assert.equal(await page.getByRole('option', { name: /^Create / }).count(), 0)
+  await untilEqual(() => page.getByRole('option', { name: /^Create / }).count(), 0)
 })
 
 /** The session of somebody who was invited to read. */

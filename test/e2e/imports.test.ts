@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { parseCsv } from '../../web/src/imports/csv.ts'
-import { checkScreen, startWeb, useWeb } from '../web.ts'
+import { checkScreen, startWeb, untilEqual, useWeb } from '../web.ts'
 
 const web = useWeb()
 
@@ -29,13 +29,13 @@ test('a file is mapped, checked, imported and undone by mouse; the errors are a 
   const row = (header: string) => page.getByRole('row').filter({ hasText: header })
   await row('Given Name').getByText('Ana').waitFor()
   const becomes = (header: string) => page.getByRole('combobox', { name: `${header} becomes` })
-  assert.equal(await becomes('Given Name').inputValue(), 'First name')
-  assert.equal(await becomes('Firm').inputValue(), 'Leave out')
+  await untilEqual(() => becomes('Given Name').inputValue(), 'First name')
+  await untilEqual(() => becomes('Firm').inputValue(), 'Leave out')
   await becomes('Firm').click()
   await page.getByRole('option', { name: 'Company, by name' }).click()
   await page.getByRole('checkbox', { name: 'Make custom fields of the other columns' }).check()
   await page.locator('input[value="Custom field Shoe size"]').waitFor()
-  assert.equal(await becomes('Firm').inputValue(), 'Company, by name')
+  await untilEqual(() => becomes('Firm').inputValue(), 'Company, by name')
   await checkScreen(page)
 
   await page.getByRole('button', { name: 'Check without writing' }).click()
@@ -142,7 +142,7 @@ test('an import that waits shows it, also after a reload, and is cancelled', asy
   await page.getByRole('progressbar', { name: 'Progress' }).waitFor()
   await page.getByRole('button', { name: 'Cancel import' }).click()
   await ended(page, 'Cancelled')
-  assert.equal(await page.getByRole('button', { name: 'Undo import' }).count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: 'Undo import' }).count(), 0)
 })
 
 test('cells with commas, quotes and line breaks are read', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, useWeb, visit, type Web } from '../web.ts'
+import { checkScreen, untilEqual, useWeb, visit, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -63,7 +63,7 @@ test('another key takes the place of one that waits, and a click drops it', asyn
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Create deal' }).first().waitFor()
-  assert.equal(await page.getByRole('dialog', { name: 'Create deal' }).count(), 0)
+  await untilEqual(() => page.getByRole('dialog', { name: 'Create deal' }).count(), 0)
 })
 
 test('the name of a button with an icon only is shown while the keyboard focus is on it', async (t) => {
@@ -82,7 +82,7 @@ test('the name of a button with an icon only is shown while the keyboard focus i
   await page.getByRole('button', { name: 'Filter', exact: true }).focus()
   while (!(await columns.evaluate((one) => one.matches(':focus')))) await page.keyboard.press('Tab')
   await tip.waitFor()
-  assert.equal(await tip.innerText(), 'Columns')
+  await untilEqual(() => tip.innerText(), 'Columns')
   const [box, button] = [await tip.boundingBox(), await columns.boundingBox()]
   assert.ok(box && button && box.y >= button.y + button.height && box.x + box.width <= 1280)
   await checkScreen(page)
@@ -91,5 +91,5 @@ test('the name of a button with an icon only is shown while the keyboard focus i
   // A pointer has the title.
   await page.keyboard.press('Escape')
   await columns.click()
-  assert.equal(await tip.isVisible(), false)
+  await untilEqual(() => tip.isVisible(), false)
 })

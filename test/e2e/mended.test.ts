@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, join } from '../people.ts'
-import { useWeb, visit } from '../web.ts'
+import { untilEqual, useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
@@ -73,7 +73,7 @@ for (const [noun, path, labels, other] of [
     await answered
     await page.getByText(/Late created/).waitFor()
     assert.equal(search(page), '?create=1')
-    assert.equal(await next.getByRole('textbox').first().inputValue(), 'Next')
+    await untilEqual(() => next.getByRole('textbox').first().inputValue(), 'Next')
   })
 
 test('an answer that comes after its dialog was opened anew leaves what is typed there', async (t) => {
@@ -91,7 +91,7 @@ test('an answer that comes after its dialog was opened anew leaves what is typed
   go()
   await page.getByText('First created').waitFor()
   assert.equal(search(page), '?create=1')
-  assert.equal(await name.inputValue(), 'Second')
+  await untilEqual(() => name.inputValue(), 'Second')
 })
 
 test('a note that is not saved is still there after another tab, another page and a reload, for its contact alone', async (t) => {
@@ -102,18 +102,18 @@ test('a note that is not saved is still there after another tab, another page an
   await page.getByRole('tab', { name: 'Timeline' }).click()
   await note.waitFor({ state: 'detached' })
   await page.getByRole('tab', { name: 'Notes' }).click()
-  assert.equal(await note.inputValue(), 'Half a thought')
+  await untilEqual(() => note.inputValue(), 'Half a thought')
   await visit(page, `/contacts/${two}?tab=notes`)
   await note.waitFor()
-  assert.equal(await note.inputValue(), '')
+  await untilEqual(() => note.inputValue(), '')
   await visit(page, `/contacts/${one}?tab=notes`)
   await note.waitFor()
-  assert.equal(await note.inputValue(), 'Half a thought')
+  await untilEqual(() => note.inputValue(), 'Half a thought')
   await page.getByRole('button', { name: 'Save note' }).click()
   await page.getByRole('listitem').getByText('Half a thought').waitFor()
   await page.reload()
   await note.waitFor()
-  assert.equal(await note.inputValue(), '')
+  await untilEqual(() => note.inputValue(), '')
 })
 
 test('what is changed and typed while tags and notes are being stored is stored, too', async (t) => {
@@ -141,7 +141,7 @@ test('what is changed and typed while tags and notes are being stored is stored,
   await page.getByRole('listitem').getByText('The first').waitFor()
   await page.keyboard.press('Control+Enter')
   await page.getByRole('listitem').getByText('The second').waitFor()
-  assert.equal(await note.inputValue(), '')
+  await untilEqual(() => note.inputValue(), '')
 })
 
 test('the change of a note outlives another tab, and the focus stays beside what is closed or deleted', async (t) => {
@@ -164,7 +164,7 @@ test('the change of a note outlives another tab, and the focus stays beside what
   await page.getByRole('tab', { name: 'Notes' }).click()
   const edited = page.getByRole('textbox', { name: 'Edit the note' })
   await edited.waitFor()
-  assert.equal(await edited.inputValue(), 'Newest')
+  await untilEqual(() => edited.inputValue(), 'Newest')
   await edited.press('Escape')
   await name('Edit the note')
   await page.getByRole('button', { name: 'Delete the note' }).first().press('Enter')
@@ -193,11 +193,11 @@ test('rows that no longer fit the filter are marked as busy, and cannot be selec
   const all = page.getByRole('checkbox', { name: 'Select all on this page' })
   await all.click()
   await page.keyboard.press('Escape')
-  assert.equal(await all.isChecked(), false)
+  await untilEqual(() => all.isChecked(), false)
   go()
   await busy.waitFor({ state: 'detached' })
   await page.getByRole('status').filter({ hasText: '1 found' }).waitFor({ state: 'attached' })
-  assert.equal(await page.getByRole('region', { name: /selected/ }).count(), 0)
+  await untilEqual(() => page.getByRole('region', { name: /selected/ }).count(), 0)
 })
 
 test('the way back closes the record beside its list, and a record that was closed leaves no step of its own', async (t) => {
@@ -222,7 +222,7 @@ test('a click beside a dialog closes none in which something is written', async 
   await name.fill('Ada')
   await page.mouse.click(5, 400)
   await page.mouse.click(5, 600)
-  assert.equal(await name.inputValue(), 'Ada')
+  await untilEqual(() => name.inputValue(), 'Ada')
 })
 
 test('what is to be copied is copied over plain http too; where nothing may copy, it is said and selected', async (t) => {
@@ -239,7 +239,7 @@ test('what is to be copied is copied over plain http too; where nothing may copy
   await page.goto(`${web.rapport.url}/contacts`)
   await page.getByRole('searchbox', { name: 'Search' }).focus()
   await page.keyboard.press('Control+V')
-  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), address)
+  await untilEqual(() => page.getByRole('searchbox', { name: 'Search' }).inputValue(), address)
 
   await page.addInitScript(() => {
     ;(globalThis as any).document.execCommand = () => false
@@ -332,7 +332,7 @@ test('Escape gives the focus back: from the panel to its row, from the dialog to
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.waitForFunction(() => (globalThis as any).document.activeElement?.tagName === 'BUTTON')
-  assert.ok(await button.evaluate((one) => one === (globalThis as any).document.activeElement))
+  await untilEqual(() => button.evaluate((one) => one === (globalThis as any).document.activeElement), true)
 })
 
 for (const date of ['foo', '9999999-01-01', '9999-12-31', '0000-01-01', '2026-02-31', ''])
@@ -353,7 +353,7 @@ test('dialogs that create open for nobody who may not write', async (t) => {
       await page.goto(`${web.rapport.url}${path}?create=1`)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await page.waitForLoadState('networkidle').catch(() => {})
-      assert.equal(await page.getByRole('dialog').count(), 0, `${role} ${path}`)
+      await untilEqual(() => page.getByRole('dialog').count(), 0)
     }
   }
 })
@@ -372,9 +372,9 @@ for (const path of [
     const page = await web.open(t, path)
     const rows = page.locator('tbody tr[data-row-id], .card-link')
     await rows.first().waitFor()
-    assert.equal(await page.locator('.chip').count(), 0)
-    assert.equal(await page.getByRole('button', { name: 'Clear filters' }).count(), 0)
-    assert.equal(await page.getByRole('alert').count(), 0)
+    await untilEqual(() => page.locator('.chip').count(), 0)
+    await untilEqual(() => page.getByRole('button', { name: 'Clear filters' }).count(), 0)
+    await untilEqual(() => page.getByRole('alert').count(), 0)
   })
 
 test('a long name ends in an ellipsis in lists and takes two lines on its page; an emoji is one initial', async (t) => {
@@ -391,7 +391,7 @@ test('a long name ends in an ellipsis in lists and takes two lines on its page; 
   assert.deepEqual(cell, { cut: true, overflow: 'ellipsis', title: name })
   await visit(page, `/companies/${company}`)
   const title = page.getByRole('heading', { level: 1, name })
-  assert.equal(await title.getAttribute('title'), name)
+  await untilEqual(() => title.getAttribute('title'), name)
   assert.ok(((await title.boundingBox())?.height ?? 99) < 60)
   await visit(page, '/')
   const told = page.locator('.home-row-text').filter({ hasText: 'Wolfeschlegel' }).first()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { choicesOf, idsIn, unitedTags } from '../../web/src/merges/choices.ts'
 import { dataOf } from '../envelope.ts'
-import { checkScreen, useWeb, visit } from '../web.ts'
+import { checkScreen, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -55,7 +55,7 @@ test('duplicates are compared side by side, merged by mouse field by field, and 
 
   // The values of the one that stays are chosen; the other's where it has none.
   const radio = (name: string) => page.getByRole('radio', { name })
-  assert.equal(await radio('Phone: +34 910 1, of Ana Ruiz').isChecked(), true)
+  await untilEqual(() => radio('Phone: +34 910 1, of Ana Ruiz').isChecked(), true)
   await page.getByRole('group', { name: 'Title' }).getByText('CTO').waitFor()
   await radio('Phone: +34 910 2, of Anita Ruiz').check()
   await radio('region: APAC, of Anita Ruiz').check()
@@ -96,11 +96,14 @@ test('a record is merged with another one by keyboard alone; the old address lea
   // The arrow keys choose within a field, Tab goes to the next one.
   await page.getByRole('radio', { name: 'Anita Silva stays' }).focus()
   await page.keyboard.press('ArrowRight')
-  assert.equal(await page.getByRole('radio', { name: 'Ana Silva stays' }).isChecked(), true)
-  assert.equal(await page.getByRole('radio', { name: 'First name: Ana, of Ana Silva' }).isChecked(), true)
+  await untilEqual(() => page.getByRole('radio', { name: 'Ana Silva stays' }).isChecked(), true)
+  await untilEqual(() => page.getByRole('radio', { name: 'First name: Ana, of Ana Silva' }).isChecked(), true)
   await page.keyboard.press('Tab')
   await page.keyboard.press('ArrowLeft')
-  assert.equal(await page.getByRole('radio', { name: 'First name: Anita, of Anita Silva' }).isChecked(), true)
+  await untilEqual(
+    () => page.getByRole('radio', { name: 'First name: Anita, of Anita Silva' }).isChecked(),
+    true,
+  )
   const button = page.getByRole('button', { name: 'Merge 2 contacts' })
   for (let tabs = 0; tabs < 20; tabs++) {
     if (await button.evaluate((one) => one === one.ownerDocument.activeElement)) break
@@ -135,7 +138,7 @@ test('selected companies are merged, and a gone one is left out', async (t) => {
   const page = await web.open(t, '/companies?search=twin', { allow: /status of 404/ })
   await page.getByRole('checkbox', { name: 'Select Twin One' }).check()
   const bar = page.getByRole('region', { name: /selected/ })
-  assert.equal(await bar.getByRole('link', { name: 'Merge' }).count(), 0)
+  await untilEqual(() => bar.getByRole('link', { name: 'Merge' }).count(), 0)
   await page.getByRole('checkbox', { name: 'Select Twin Two' }).check()
   await bar.getByRole('link', { name: 'Merge' }).click()
   await page.getByText('Nothing belongs to the others, so nothing moves.').waitFor()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, phone, useWeb, visit } from '../web.ts'
+import { checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 const web = useWeb()
@@ -64,11 +64,11 @@ test('an unsaved note belongs to its record alone, although a company, a deal an
           : await web.create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
     await visit(page, `/${kind}/${ids[kind]}?tab=notes`)
     await editor(page).waitFor()
-    assert.equal(await editor(page).inputValue(), '')
+    await untilEqual(() => editor(page).inputValue(), '')
   }
   await visit(page, `/companies/${ids.companies}?tab=notes`)
   await editor(page).waitFor()
-  assert.equal(await editor(page).inputValue(), 'Half a thought')
+  await untilEqual(() => editor(page).inputValue(), 'Half a thought')
 })
 
 for (const by of ['mouse', 'keyboard'])
@@ -79,7 +79,7 @@ for (const by of ['mouse', 'keyboard'])
     const page = await web.open(t, `/companies/${id}?tab=notes`)
     const edited = page.getByRole('button', { name: /^edited/ })
     await notesOf(page).getByText('Closed in August').waitFor()
-    assert.equal(await edited.count(), 0)
+    await untilEqual(() => edited.count(), 0)
     for (const body of [
       'Closed in July and August. Orders go through Ms. Ruiz.',
       'Closed in July and August.',
@@ -141,13 +141,13 @@ test('a deleted note of a company is found in the trash, leads to its company, a
   await row.getByText('Note on a company').waitFor()
   await checkScreen(page)
   const link = row.getByRole('link', { name: 'Open the company of this note' })
-  assert.equal(await link.getAttribute('href'), `/companies/${id}`)
+  await untilEqual(() => link.getAttribute('href'), `/companies/${id}`)
   await row.getByRole('button', { name: 'Restore' }).click()
   await row.waitFor({ state: 'detached' })
   await visit(page, `/audit-log?kind=company_notes&record_id=${note_id}`)
   const restored = page.getByRole('listitem').filter({ hasText: 'restored' })
   const noted = restored.getByRole('link', { name: `note on a company ${note_id}` })
-  assert.equal(await noted.getAttribute('href'), `/companies/${id}?tab=notes`)
+  await untilEqual(() => noted.getAttribute('href'), `/companies/${id}?tab=notes`)
   await visit(page, `/companies/${id}?tab=notes`)
   await notesOf(page).getByText('Orders go through Ms. Ruiz').waitFor()
 })
@@ -172,7 +172,7 @@ test('@ in the box that logs a call offers the members, and the one who is chose
   await text.press('Backspace')
   await text.pressSequentially('@')
   await list.getByRole('option', { name: /Marta/ }).click()
-  assert.equal(await text.inputValue(), 'Asked for @Marta Łukasiewicz ')
+  await untilEqual(() => text.inputValue(), 'Asked for @Marta Łukasiewicz ')
   await dialog.getByRole('button', { name: 'Log', exact: true }).click()
   await dialog.waitFor({ state: 'detached' })
 
@@ -213,7 +213,7 @@ test('the mention of a member who took another name still stands out, and tells 
   const page = await web.open(t, `/companies/${id}?tab=notes`)
   const mention = notesOf(page).locator('.mention').getByText('@Vera Stone')
   await mention.waitFor()
-  assert.equal(await mention.getAttribute('title'), 'Vera Lindqvist')
+  await untilEqual(() => mention.getAttribute('title'), 'Vera Lindqvist')
 })
 
 test('who may not write companies and deals reads their notes, without an editor', async (t) => {
@@ -221,8 +221,8 @@ test('who may not write companies and deals reads their notes, without an editor
   await web.create(`/deals/${id}/notes`, { body: 'Decides in May' })
   const page = await web.open(t, `/deals/${id}?tab=notes`, { session: reader })
   await notesOf(page).getByText('Decides in May').waitFor()
-  assert.equal(await editor(page).count(), 0)
-  assert.equal(await page.getByRole('button', { name: 'Edit the note' }).count(), 0)
+  await untilEqual(() => editor(page).count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: 'Edit the note' }).count(), 0)
 })
 
 test('on a phone, a link to the notes shows the notes, not the facts above them', async (t) => {

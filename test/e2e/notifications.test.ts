@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, phone, pressTogether, useWeb } from '../web.ts'
+import { checkScreen, phone, pressTogether, untilEqual, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -31,13 +31,13 @@ test('the bell counts what arrives without a reload, and shows no number without
   const { id, session } = await newMember()
   const page = await web.open(t, '/contacts', { session })
   await bell(page, 0).waitFor()
-  assert.equal(await bell(page, 0).locator('[data-count]').count(), 0)
+  await untilEqual(() => bell(page, 0).locator('[data-count]').count(), 0)
   const title = await page.title()
   await web.create('/deals', { name: 'Relaunch 2027', owner_id: id })
   await bell(page, 1).waitFor()
   await web.create('/contacts', { first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz", owner_id: id })
   await bell(page, 2).waitFor()
-  assert.equal(await bell(page, 2).locator('[data-count]').getAttribute('data-count'), '2')
+  await untilEqual(() => bell(page, 2).locator('[data-count]').getAttribute('data-count'), '2')
   assert.equal(await page.title(), title)
   await page.getByRole('button', { name: 'Collapse the navigation' }).click()
   await checkScreen(page)
@@ -112,7 +112,7 @@ test('the filter shows the unread ones, which the address keeps, and the list go
   await page.keyboard.press('j')
   await page.keyboard.press('j')
   await page.keyboard.press('k')
-  assert.equal(await page.locator(':focus').innerText(), 'Relaunch')
+  await untilEqual(() => page.locator(':focus').innerText(), 'Relaunch')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await bell(page, 2).waitFor()
@@ -129,7 +129,7 @@ test('the filter shows the unread ones, which the address keeps, and the list go
   await page.locator('a:focus', { hasText: 'Renewal' }).waitFor()
   await page.reload()
   await row(page, 'Renewal').waitFor()
-  assert.equal(await row(page, 'Relaunch').count(), 0)
+  await untilEqual(() => row(page, 'Relaunch').count(), 0)
   await page.getByRole('button', { name: 'Mark all as read' }).click()
   await page.getByText('You have read all notifications.').waitFor()
   await page.getByRole('radiogroup').getByText('All', { exact: true }).click()
@@ -147,14 +147,14 @@ test('@ in a note offers the members by the keyboard, and the one who is chosen 
   const note = page.getByRole('textbox', { name: 'Write a note' })
   await note.pressSequentially('Mail to zoe@')
   const list = page.getByRole('listbox', { name: 'Members to mention' })
-  assert.equal(await list.count(), 0)
+  await untilEqual(() => list.count(), 0)
   await note.pressSequentially('acme.example, ask @')
   await list.waitFor()
   await checkScreen(page)
   await note.pressSequentially('qu')
   const chosen = (name: RegExp) => list.getByRole('option', { name, selected: true })
   await chosen(/Quirin Vogel/).waitFor()
-  assert.equal(await list.getByRole('option').count(), 2)
+  await untilEqual(() => list.getByRole('option').count(), 2)
   await page.keyboard.press('ArrowDown')
   await chosen(/Quentin Özil/).waitFor()
   await page.keyboard.press('ArrowDown')
@@ -163,8 +163,8 @@ test('@ in a note offers the members by the keyboard, and the one who is chosen 
   await list.waitFor({ state: 'detached' })
   // It stays closed for this sign, and the text stays, too.
   await note.pressSequentially('i')
-  assert.equal(await note.inputValue(), 'Mail to zoe@acme.example, ask @qui')
-  assert.equal(await list.count(), 0)
+  await untilEqual(() => note.inputValue(), 'Mail to zoe@acme.example, ask @qui')
+  await untilEqual(() => list.count(), 0)
   for (let n = 0; n < 4; n++) await page.keyboard.press('Backspace')
   await note.pressSequentially('@łuk')
   await chosen(/Marta Łukasiewicz/).waitFor()
@@ -172,7 +172,7 @@ test('@ in a note offers the members by the keyboard, and the one who is chosen 
   await list.waitFor({ state: 'detached' })
   await note.pressSequentially('about the offer')
   const body = 'Mail to zoe@acme.example, ask @Marta Łukasiewicz about the offer'
-  assert.equal(await note.inputValue(), body)
+  await untilEqual(() => note.inputValue(), body)
   await page.keyboard.press('Control+Enter')
   await page.getByRole('list', { name: 'Notes' }).getByText(body).waitFor()
   assert.deepEqual(await page.locator('.mention').allInnerTexts(), ['@Marta Łukasiewicz'])
@@ -199,7 +199,7 @@ test('the palette goes there, and older ones are read page by page', async (t) =
     .click()
   await page.getByRole('heading', { name: 'Notifications' }).waitFor()
   await row(page, 'Deal 29 ').waitFor()
-  assert.equal(await page.getByRole('main').getByRole('listitem').count(), 25)
+  await untilEqual(() => page.getByRole('main').getByRole('listitem').count(), 25)
   await page.getByRole('button', { name: 'Show older notifications' }).click()
   await row(page, 'Deal 0 ').waitFor()
 })

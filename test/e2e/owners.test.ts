@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addFilter, checkScreen, owner, until, useWeb, visit } from '../web.ts'
+import { addFilter, checkScreen, owner, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 
 const web = useWeb()
@@ -23,7 +23,7 @@ const idOf = async (email: string): Promise<string> =>
 const ownersOf = (path: string, ids: readonly number[]) =>
   Promise.all(ids.map(async (id) => (await web.read(`${path}/${id}`)).owner_id))
 const owners = (path: string, ids: readonly number[], wanted: (string | null)[]) =>
-  until(() => ownersOf(path, ids), wanted)
+  untilEqual(() => ownersOf(path, ids), wanted)
 const row = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) })
 
 test('a focused row gets an owner by a, a part of the name and Enter, and Undo takes it back', async (t) => {
@@ -42,7 +42,7 @@ test('a focused row gets an owner by a, a part of the name and Enter, and Undo t
   await row(page, 'Bob Marchetti').waitFor()
   assert.deepEqual(await ownersOf('/contacts', [id]), [bob])
   const focused = row(page, 'Grace Rowson').getByRole('link').first()
-  assert.ok(await focused.evaluate((one) => one === one.ownerDocument.activeElement))
+  await untilEqual(() => focused.evaluate((one) => one === one.ownerDocument.activeElement), true)
   await page.keyboard.press('z')
   await owners('/contacts', [id], [null])
 })
@@ -93,7 +93,7 @@ test('the choice of an owner keeps its text when the program for dragging comes'
   await page.getByRole('option', { name: 'Bob Marchetti' }).waitFor()
   letCome()
   await page.locator(`[data-rfd-draggable-id="${id}"]`).waitFor()
-  assert.equal(await choice.inputValue(), 'bob')
+  await untilEqual(() => choice.inputValue(), 'bob')
   await page.keyboard.press('Enter')
   await owners('/deals', [id], [bob])
 })
@@ -143,7 +143,7 @@ test('a new record belongs to the person, or to the member who is chosen', async
   const dialog = page.getByRole('dialog', { name: 'Create deal' })
   await dialog.getByLabel('Name').fill('Chosen')
   const field = dialog.getByRole('combobox', { name: 'Owner' })
-  assert.equal(await field.inputValue(), `${owner.name} (you)`)
+  await untilEqual(() => field.inputValue(), `${owner.name} (you)`)
   await field.fill('bob')
   await page.getByRole('option', { name: 'Bob Marchetti' }).click()
   await dialog.getByRole('combobox', { name: 'Tags' }).fill('vip')
@@ -165,18 +165,18 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
   const choose = (choice: string) => editor.getByRole('checkbox', { name: choice, exact: true }).click()
   const condition = editor.getByRole('combobox', { name: 'Owner: condition' })
   await choose('Me')
-  await until(names, ['Filter Mineson'])
+  await untilEqual(names, ['Filter Mineson'])
   assert.equal(new URL(page.url()).searchParams.get('owner_id'), 'me')
   await choose('Bob Marchetti')
-  await until(names, ['Filter Bobson', 'Filter Mineson'])
+  await untilEqual(names, ['Filter Bobson', 'Filter Mineson'])
   await condition.selectOption('is not')
-  await until(names, ['Filter Noneson'])
+  await untilEqual(names, ['Filter Noneson'])
   await condition.selectOption('is empty')
-  await until(names, ['Filter Noneson'])
+  await untilEqual(names, ['Filter Noneson'])
   assert.equal(new URL(page.url()).searchParams.get('owner_id'), 'null')
   await condition.selectOption('is')
   await choose('Me')
-  await until(names, ['Filter Bobson'])
+  await untilEqual(names, ['Filter Bobson'])
   await checkScreen(page)
   await page.keyboard.press('Escape')
   await page.locator('main').focus()
@@ -184,7 +184,7 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
   await page.keyboard.type('only mine')
   await page.getByRole('option', { name: 'Show only mine' }).waitFor()
   await page.keyboard.press('Enter')
-  await until(names, ['Filter Mineson'])
+  await untilEqual(names, ['Filter Mineson'])
 
   await web.create('/deals', { name: 'Mine alone', owner_id: olivia })
   await web.create('/deals', { name: 'Of Bob', owner_id: bob })
@@ -192,23 +192,23 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
   await page.getByRole('link', { name: 'Mine', exact: true }).click()
   const mine = (await web.read(`/deals?owner_id=${olivia}`)).length
   assert.ok(mine < (await web.read('/deals')).length)
-  await until(async () => (await names()).length, mine)
+  await untilEqual(async () => (await names()).length, mine)
   await page.getByText('Board', { exact: true }).click()
   await page.locator('.card').first().waitFor()
-  await until(() => page.locator('.page-title .numbers').innerText(), String(mine))
-  await until(() => page.locator('.card[data-deal]').count(), mine)
+  await untilEqual(() => page.locator('.page-title .numbers').innerText(), String(mine))
+  await untilEqual(() => page.locator('.card[data-deal]').count(), mine)
 })
 
 test('who may only read sees owners and cannot assign', async (t) => {
   const id = await web.create('/contacts', { first_name: 'Only', last_name: 'Reading', owner_id: bob })
   const page = await web.open(t, `/contacts/${id}`, { session: reader })
   await page.getByText('Bob Marchetti').waitFor()
-  assert.equal(await page.getByRole('button', { name: /Owner/ }).count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: /Owner/ }).count(), 0)
   await page.keyboard.press('a')
   await page.keyboard.press('?')
   const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await sheet.waitFor()
-  assert.equal(await sheet.getByText('Assign').count(), 0)
+  await untilEqual(() => sheet.getByText('Assign').count(), 0)
 })
 
 test('the records of a member who is removed go to the member who is chosen', async (t) => {
@@ -220,7 +220,7 @@ test('the records of a member who is removed go to the member who is chosen', as
   await page.getByRole('button', { name: 'Remove Lea Leaver' }).click()
   const dialog = page.getByRole('dialog', { name: 'Remove Lea Leaver from this workspace?' })
   const heir = dialog.getByRole('combobox', { name: 'Who gets their records' })
-  assert.equal(await heir.inputValue(), 'They stay with Lea Leaver')
+  await untilEqual(() => heir.inputValue(), 'They stay with Lea Leaver')
   await checkScreen(page)
   await heir.fill('bob')
   await page.getByRole('option', { name: 'Bob Marchetti' }).click()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, useWeb, visit } from '../web.ts'
+import { checkScreen, untilEqual, useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
@@ -44,7 +44,7 @@ test('a contact is found and opened by the keyboard alone, and is offered again 
   const option = page.getByRole('option', { name: /Zoë Ångström/ })
   await option.waitFor()
   while (!(await current(page))?.includes('Zoë Ångström')) await page.keyboard.press('ArrowDown')
-  assert.equal(await option.getAttribute('aria-selected'), 'true')
+  await untilEqual(() => option.getAttribute('aria-selected'), 'true')
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/contacts\/\d+$/)
   await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -74,7 +74,7 @@ test('companies and deals are found by their names', async (t) => {
   await page.keyboard.press('Control+a')
   await page.keyboard.type('no such thing anywhere')
   await page.getByText('Nothing found.').waitFor()
-  assert.equal(await page.getByRole('option').count(), 0)
+  await untilEqual(() => page.getByRole('option').count(), 0)
 })
 
 test('the palette goes to places, and Escape puts the focus back where it was', async (t) => {
@@ -156,9 +156,9 @@ test("what is typed right after the key is the palette's, however long its progr
   come()
   const input = page.getByRole('combobox', { name: 'Search or go to' })
   await page.getByRole('option', { name: 'Create company' }).waitFor()
-  assert.equal(await input.inputValue(), 'create co')
+  await untilEqual(() => input.inputValue(), 'create co')
   await page.keyboard.type('m')
-  assert.equal(await input.inputValue(), 'create com')
+  await untilEqual(() => input.inputValue(), 'create com')
   assert.equal(new URL(page.url()).search, '')
 })
 
@@ -174,8 +174,8 @@ test("what is typed right after c is the new record's, and over a dialog there a
   await page.keyboard.press('Control+k')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Shift+Tab')
-  assert.equal(await page.getByRole('dialog').count(), 1)
-  assert.equal(await first_name.inputValue(), 'Nexus')
+  await untilEqual(() => page.getByRole('dialog').count(), 1)
+  await untilEqual(() => first_name.inputValue(), 'Nexus')
 })
 
 test('Enter takes what fits the text and was shown as chosen, also while more is being found', async (t) => {

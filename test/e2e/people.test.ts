@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, invite, join, password, setupToken } from '../people.ts'
-import { checkScreen, owner, phone, startWeb, useWeb, visit } from '../web.ts'
+import { checkScreen, owner, phone, startWeb, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -36,7 +36,7 @@ test('the link of the terminal makes the first account, once, and leaves no toke
   await page.goto(fresh.rapport.setup_url ?? '')
   await heading(page, 'Create your account')
   await page.waitForURL((url) => url.hash === '')
-  assert.equal(await page.getByLabel('Time zone').first().inputValue(), 'Europe/Berlin')
+  await untilEqual(() => page.getByLabel('Time zone').first().inputValue(), 'Europe/Berlin')
   assert.match(await page.getByLabel('Currency').first().inputValue(), /^GBP/)
   assert.equal(
     await page.getByLabel('Password', { exact: true }).getAttribute('autocomplete'),
@@ -101,7 +101,7 @@ test('a wrong password is reported, and after too many the page says how long to
   for (let tries = 0; tries < 5; tries++) await guess('POST', '/session', { email, password: 'a guess more' })
   await signIn(page, { email, password })
   await page.getByText(/Too many wrong tries. Try again in \d+ seconds/).waitFor()
-  assert.ok(await page.getByRole('button', { name: 'Sign in' }).isDisabled())
+  await untilEqual(() => page.getByRole('button', { name: 'Sign in' }).isDisabled(), true)
   await checkScreen(page)
 })
 
@@ -119,14 +119,14 @@ test('an invitation makes a member, who may not do what the role does not allow,
   await visit(page, '/settings')
   await page.getByRole('link', { name: /^Members/ }).waitFor()
   for (const name of [/^API keys/, /^Webhooks/, /^Delivery log/, /^Audit log/])
-    assert.equal(await page.getByRole('main').getByRole('link', { name }).count(), 0)
+    await untilEqual(() => page.getByRole('main').getByRole('link', { name }).count(), 0)
   await visit(page, '/settings/members')
   await page.getByRole('cell', { name: 'Rita Reader' }).waitFor()
-  assert.equal(await page.getByRole('button', { name: /Invite|Remove|Leave/ }).count(), 0)
-  assert.equal(await page.getByRole('combobox').count(), 0)
+  await untilEqual(() => page.getByRole('button', { name: /Invite|Remove|Leave/ }).count(), 0)
+  await untilEqual(() => page.getByRole('combobox').count(), 0)
   await visit(page, '/settings/workspace')
-  assert.ok(await page.getByLabel('Name of the workspace').isDisabled())
-  assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
+  await untilEqual(() => page.getByLabel('Name of the workspace').isDisabled(), true)
+  await untilEqual(() => page.getByRole('button', { name: 'Save' }).count(), 0)
 
   await visit(page, '/contacts')
   await heading(page, 'Contacts')
@@ -154,7 +154,7 @@ test('an invitation is accepted with the account that somebody has', async (t) =
   const token = await invite(jar, 'admin', owner.email)
   const page = await web.open(t, `/invitation#${token}`, { ...phone, session: null })
   await page.getByText('This e-mail has an account; accept with its password.').waitFor()
-  assert.equal(await page.getByLabel('Your name').count(), 0)
+  await untilEqual(() => page.getByLabel('Your name').count(), 0)
   await checkScreen(page)
   await page.getByLabel('Password', { exact: true }).fill(owner.password)
   await page.getByRole('button', { name: 'Accept the invitation' }).click()
@@ -204,7 +204,7 @@ test('a session that ends elsewhere leads to signing in, and back to the page', 
   await page.getByRole('button', { name: /^Profile:/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await heading(page, 'Sign in')
-  assert.equal(await page.getByText('Your session ended').count(), 0)
+  await untilEqual(() => page.getByText('Your session ended').count(), 0)
 })
 
 test('a link that was not opened whole says so, and one that is no link of ours makes nothing', async (t) => {

@@ -4,7 +4,17 @@ import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { csvOf } from '../../web/src/reports/view.ts'
-import { checkScreen, desk, phone, pressTogether, settled, useWeb, visit, type Web } from '../web.ts'
+import {
+  checkScreen,
+  desk,
+  phone,
+  pressTogether,
+  settled,
+  untilEqual,
+  useWeb,
+  visit,
+  type Web,
+} from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
@@ -242,8 +252,8 @@ test('the address holds the report, its period, its owner and its form, and Back
   const table = page.getByRole('table', { name: 'Activity by person' })
   const calls = table.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Call', exact: true }) })
   await calls.waitFor()
-  assert.equal(await calls.innerText(), `${long_name}\tCall\t1\t1\t1`)
-  assert.equal(await table.getByRole('row').count(), 5)
+  await untilEqual(() => calls.innerText(), `${long_name}\tCall\t1\t1\t1`)
+  await untilEqual(() => table.getByRole('row').count(), 5)
   await page.goBack()
   await page.waitForURL((url) => !url.search.includes('owner_id'))
 
@@ -315,7 +325,7 @@ test('an empty workspace says in each report what to do', async (t) => {
   ] as const) {
     await visit(page, `/reports?report=${report}`)
     await page.getByText(text).waitFor()
-    assert.ok(await page.getByRole('button', { name: 'Download CSV' }).isDisabled())
+    await untilEqual(() => page.getByRole('button', { name: 'Download CSV' }).isDisabled(), true)
   }
   await checkScreen(page)
 })
@@ -327,7 +337,7 @@ test('a report that cannot be read says so in its place, and Try again reads it'
   const note = page.locator('.report').getByRole('alert')
   await note.waitFor()
   await checkScreen(page)
-  assert.ok(await page.getByRole('button', { name: 'Download CSV' }).isDisabled())
+  await untilEqual(() => page.getByRole('button', { name: 'Download CSV' }).isDisabled(), true)
   await page.unroute('**/api/v1/reports/forecast?*')
   await note.getByRole('button', { name: 'Try again' }).click()
   await page.locator('.report-chart').waitFor()

@@ -13,6 +13,7 @@ import {
   phone,
   settled,
   startWeb,
+  untilEqual,
   violations,
   visit,
   type Web,
@@ -78,7 +79,7 @@ test('German has room on every screen of a phone', async (t) => {
     await page.getByRole('heading', { level: 1 }).first().waitFor()
     await settled(page)
     await picture(page, name, `${phone.viewport.width}-de`)
-    assert.equal(await page.locator('html').getAttribute('lang'), 'de')
+    await untilEqual(() => page.locator('html').getAttribute('lang'), 'de')
     await fits(page)
   }
 })

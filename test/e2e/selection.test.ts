@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, fits, phone, useWeb } from '../web.ts'
+import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const count = 1204
@@ -33,7 +33,7 @@ test('on a phone, rows are selected by touch, and the bar of actions has room', 
   assert.ok(cell && cell.width >= 40 && cell.height >= 44, JSON.stringify(cell))
   await page.touchscreen.tap(cell.x + 4, cell.y + 4)
   await bar(page).getByText('1 selected').waitFor()
-  assert.equal(await page.locator('.panel').count(), 0)
+  await untilEqual(() => page.locator('.panel').count(), 0)
   await selectPage(page)
   await bar(page).getByText('50 selected').waitFor()
   await fits(page)
@@ -163,7 +163,7 @@ test('a service that asks to wait is waited for while the rows are read', async 
   await selectPage(page)
   await bar(page).getByRole('button', { name: 'Select all 1,204 that match' }).click()
   await bar(page).getByText('1,204 selected').waitFor()
-  assert.equal(await page.getByRole('alert').count(), 0)
+  await untilEqual(() => page.getByRole('alert').count(), 0)
 })
 
 test('work that waits for the service can be stopped, and changes nothing', async (t) => {

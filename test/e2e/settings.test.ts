@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { client } from '../harness.ts'
 import { browser, join, password } from '../people.ts'
-import { checkScreen, owner, phone, useWeb } from '../web.ts'
+import { checkScreen, owner, phone, untilEqual, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -30,7 +30,7 @@ test('a key that is made in the app has exactly the chosen scopes, is shown once
   await page.keyboard.press('Escape')
   await once.getByRole('button', { name: 'I have kept it' }).click()
   await once.waitFor({ state: 'hidden' })
-  assert.equal(await page.getByText(token).count(), 0)
+  await untilEqual(() => page.getByText(token).count(), 0)
 
   const call = client(web.rapport.url, token)
   assert.equal((await call('GET', '/api/v1/contacts')).status, 200)
@@ -148,7 +148,7 @@ test('the profile changes the language at once, the e-mail only with the passwor
   await dialog.getByLabel('Current password', { exact: true }).fill(password)
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Change e-mail' }).click()
-  assert.equal(await dialog.getByLabel('Current password', { exact: true }).inputValue(), '')
+  await untilEqual(() => dialog.getByLabel('Current password', { exact: true }).inputValue(), '')
   await dialog.getByLabel('New e-mail').fill('ada.l@example.test')
   await dialog.getByLabel('Current password', { exact: true }).fill('something else')
   await dialog.getByRole('button', { name: 'Change e-mail' }).click()
@@ -176,7 +176,7 @@ test('a new workspace is made from the menu by an admin, as its owner; a member 
   const other = await web.open(t, '/', { session: `${member.call.cookie()}; Path=/` })
   await other.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).click()
   await other.getByRole('menuitemradio', { name: owner.workspace_name }).waitFor()
-  assert.equal(await other.getByRole('menuitem', { name: 'New workspace…' }).count(), 0)
+  await untilEqual(() => other.getByRole('menuitem', { name: 'New workspace…' }).count(), 0)
 
   const { call } = await join(ownersCalls(), web.rapport.url, 'admin', 'mei@example.test')
   // Whatever the page still asks when it has left its workspace is refused.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreen, useWeb } from '../web.ts'
+import { checkScreen, untilEqual, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -53,7 +53,7 @@ test('a part that cannot be loaded leaves the page and what is written in it', a
   await note.fill('Half a thought')
   await page.keyboard.press('Control+k')
   await page.getByText('The service cannot be reached').waitFor()
-  assert.equal(await note.inputValue(), 'Half a thought')
+  await untilEqual(() => note.inputValue(), 'Half a thought')
 })
 
 async function makeContact(last_name: string) {
@@ -111,7 +111,7 @@ test('a choice between two values that is left open stores nothing and keeps wha
   await page.getByRole('dialog').getByRole('button', { name: 'Keep theirs' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByText('Somebody changed this meanwhile').waitFor()
-  assert.equal(await field.inputValue(), '+49 30 3')
+  await untilEqual(() => field.inputValue(), '+49 30 3')
   assert.equal((await contact.stored()).phone, '+49 30 2')
 })
 
@@ -138,26 +138,26 @@ test('what is written in a dialog survives Escape and a reload, is said to be re
   await dialog.waitFor({ state: 'detached' })
   await open()
   await dialog.getByText('Draft restored').waitFor()
-  assert.equal(await name.inputValue(), 'Half a company')
+  await untilEqual(() => name.inputValue(), 'Half a company')
   await checkScreen(page)
   await page.reload()
   await dialog.getByText('Draft restored').waitFor()
-  assert.equal(await name.inputValue(), 'Half a company')
+  await untilEqual(() => name.inputValue(), 'Half a company')
   await dialog.getByRole('button', { name: 'Discard draft' }).click()
-  assert.equal(await name.inputValue(), '')
+  await untilEqual(() => name.inputValue(), '')
 
   // What is stored, and what is cancelled, leaves no draft.
   await name.fill('Whole company')
   await dialog.getByRole('button', { name: 'Create company' }).click()
   await page.getByText('Whole company created').waitFor()
   await page.goto(`${web.rapport.url}/companies?create=1`)
-  assert.equal(await name.inputValue(), '')
+  await untilEqual(() => name.inputValue(), '')
   await name.fill('Not this one')
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.goto(`${web.rapport.url}/companies?create=1`)
-  assert.equal(await name.inputValue(), '')
-  assert.equal(await dialog.getByText('Draft restored').count(), 0)
+  await untilEqual(() => name.inputValue(), '')
+  await untilEqual(() => dialog.getByText('Draft restored').count(), 0)
 })
 
 test('an edit in place survives a reload, also of a half-typed date, and Escape discards it', async (t) => {
@@ -167,7 +167,7 @@ test('an edit in place survives a reload, also of a half-typed date, and Escape 
   await typeIn(page, 'Phone', '+49 30 77')
   await page.reload()
   await page.getByText('Draft restored').waitFor()
-  assert.equal(await phone.inputValue(), '+49 30 77')
+  await untilEqual(() => phone.inputValue(), '+49 30 77')
   assert.equal((await contact.stored()).phone, '+49 30 1')
   await checkScreen(page)
   await phone.press('Escape')
@@ -186,7 +186,7 @@ test('an edit in place survives a reload, also of a half-typed date, and Escape 
   await typeIn(page, 'Close date', '15/0')
   await page.reload()
   await page.getByText('Draft restored').waitFor()
-  assert.equal(await page.getByRole('textbox', { name: 'Close date' }).inputValue(), '15/0')
+  await untilEqual(() => page.getByRole('textbox', { name: 'Close date' }).inputValue(), '15/0')
 })
 
 test('drafts are gone after sign-out, those of other tabs too', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
-import { addFilter, checkScreen, useWeb, visit } from '../web.ts'
+import { addFilter, checkScreen, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -36,7 +36,7 @@ test('the trash shows one kind, and how many days are left', async (t) => {
   const page = await web.open(t, '/trash?kind=deals')
   const rows = page.getByRole('table', { name: 'Trash' }).locator('tbody tr')
   await rows.filter({ hasText: 'Analytical Engines: first order' }).waitFor()
-  assert.equal(await rows.count(), 1)
+  await untilEqual(() => rows.count(), 1)
   assert.match(await rows.first().innerText(), /in 30 days/)
   await page.getByRole('button', { name: 'Remove the filter Kind' }).click()
   await rows.filter({ hasText: 'Nina Weber' }).waitFor()
@@ -156,17 +156,17 @@ test('the audit log is filtered by chips, and older changes come when they are a
   const page = await web.open(t, '/audit-log?kind=companies')
   const rows = page.getByRole('list', { name: 'Changes, newest first' }).getByRole('listitem')
   await rows.nth(49).waitFor()
-  assert.equal(await rows.count(), 50)
+  await untilEqual(() => rows.count(), 50)
   await page.getByRole('button', { name: 'Show older changes' }).click()
   await rows.nth(59).waitFor()
-  assert.equal(await rows.count(), 60)
-  assert.equal(await page.getByRole('button', { name: 'Show older changes' }).count(), 0)
+  await untilEqual(() => rows.count(), 60)
+  await untilEqual(() => page.getByRole('button', { name: 'Show older changes' }).count(), 0)
 
   const editor = await addFilter(page, 'Action')
   await editor.getByRole('radio', { name: 'created', exact: true }).check()
   await page.waitForURL(/action=created/)
   await rows.nth(5).waitFor({ state: 'detached' })
-  assert.equal(await rows.count(), 5)
+  await untilEqual(() => rows.count(), 5)
   for (const text of await rows.allInnerTexts()) assert.match(text, /created company/)
   await visit(page, '/audit-log?to=2020-01-01')
   await page.getByText('No changes match these filters.').waitFor()
@@ -182,7 +182,7 @@ test('what is selected is what is seen, and the page before is shown when the la
   await page.getByRole('region', { name: '1 selected' }).waitFor()
   await page.getByRole('button', { name: 'Next page' }).click()
   await page.getByRole('button', { name: 'Restore Gone 0' }).waitFor()
-  assert.equal(await page.getByRole('region', { name: /selected/ }).count(), 0)
+  await untilEqual(() => page.getByRole('region', { name: /selected/ }).count(), 0)
   await page.getByRole('button', { name: 'Restore Gone 0' }).click()
   await page.getByRole('button', { name: 'Restore Gone 1', exact: true }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('page'), null)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
-import { checkScreen, fits, phone, useWeb } from '../web.ts'
+import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -59,7 +59,7 @@ test('a saved view is a tab that opens its filters, and All and Mine stand befor
   await tab(page, 'Optics').waitFor()
   assert.deepEqual(await strip(page).getByRole('link').allInnerTexts(), ['All', 'Mine', 'Optics', 'By name'])
   assert.deepEqual(await current(page), ['All'])
-  assert.equal(await button(page, 'Save as new view').count(), 0)
+  await untilEqual(() => button(page, 'Save as new view').count(), 0)
   await tab(page, 'Optics').focus()
   await page.keyboard.press('Enter')
   await isCurrent(page, 'Optics')
@@ -76,7 +76,7 @@ test('what differs from a tab can be saved in it, taken back, or saved as a new 
   const page = await web.open(t, '/contacts')
   await tab(page, 'Leads').click()
   await isCurrent(page, 'Leads')
-  assert.equal(await button(page, 'Save').count(), 0)
+  await untilEqual(() => button(page, 'Save').count(), 0)
   await page.goto(`${page.url()}&sort=last_name`)
   await button(page, 'Save').waitFor()
   assert.deepEqual(await current(page), ['Leads'])
@@ -91,7 +91,7 @@ test('what differs from a tab can be saved in it, taken back, or saved as a new 
   await button(page, 'Save as new view').click()
   const dialog = page.getByRole('dialog', { name: 'Save as new view' })
   await dialog.getByRole('textbox', { name: 'Name of the view' }).fill('Leads by name')
-  assert.ok(await dialog.getByRole('radio', { name: 'Only me' }).isChecked())
+  await untilEqual(() => dialog.getByRole('radio', { name: 'Only me' }).isChecked(), true)
   await page.keyboard.press('Enter')
   await isCurrent(page, 'Leads by name')
   const of_all = await call('GET', '/views?list=contacts')
@@ -105,7 +105,7 @@ test('what differs from a tab can be saved in it, taken back, or saved as a new 
     'Leads',
     'Leads by name',
   ])
-  assert.equal(await button(page, 'Save').count(), 0)
+  await untilEqual(() => button(page, 'Save').count(), 0)
 })
 
 test('a view is renamed and deleted in the menu of its tab, and Undo puts it back', async (t) => {
@@ -115,7 +115,7 @@ test('a view is renamed and deleted in the menu of its tab, and Undo puts it bac
   await button(page, 'Actions on the view Calls').click()
   await page.getByRole('menuitem', { name: 'Rename view' }).click()
   const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name of the view' })
-  assert.equal(await name.inputValue(), 'Calls')
+  await untilEqual(() => name.inputValue(), 'Calls')
   await name.fill('All calls')
   await page.keyboard.press('Enter')
   await tab(page, 'All calls').waitFor()
@@ -137,7 +137,7 @@ test('who may only read opens the tabs and cannot change them', async (t) => {
   await page.getByRole('table', { name: 'Deals' }).waitFor()
   await page.goto(`${page.url()}&sort=name`)
   await isCurrent(page, 'Demos')
-  assert.equal(await button(page, 'Save as new view').count(), 0)
+  await untilEqual(() => button(page, 'Save as new view').count(), 0)
   assert.deepEqual(await menu(page, 'Demos'), ['Make default'])
 })
 

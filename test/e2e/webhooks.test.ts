@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useReceiver } from '../receiver.ts'
-import { checkScreen, desk, phone, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { company, register, until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -86,13 +86,13 @@ test('a condition suggests the custom fields of the chosen events by their label
   const field = row.getByRole('combobox', { name: 'Field' })
   await field.fill('s')
   await page.getByRole('option', { name: 'Seats' }).waitFor()
-  assert.equal(await page.getByRole('option', { name: 'Shoe size' }).count(), 0)
+  await untilEqual(() => page.getByRole('option', { name: 'Shoe size' }).count(), 0)
   await field.fill('sales reg')
   await page.getByRole('option', { name: 'Sales region' }).click()
-  assert.equal(await field.inputValue(), 'data.custom_fields.region')
+  await untilEqual(() => field.inputValue(), 'data.custom_fields.region')
   await row.getByRole('combobox', { name: 'Operator' }).click()
   await page.getByRole('option', { name: 'is one of' }).waitFor()
-  assert.equal(await page.getByRole('option', { name: 'is at least' }).count(), 0)
+  await untilEqual(() => page.getByRole('option', { name: 'is at least' }).count(), 0)
   await page.keyboard.press('Escape')
   await row.getByRole('combobox', { name: 'Value' }).click()
   await page.getByRole('option', { name: 'EMEA' }).click()
