@@ -46,6 +46,12 @@ describe('paths and methods', () => {
       ['POST', `${path}/1`, 'DELETE, GET, HEAD, PATCH, PUT'],
       ['OPTIONS', `${path}/abc?x=1`, 'DELETE, GET, HEAD, PATCH, PUT'],
       ['GET', `${path}/1/restore`, 'POST'],
+      // These paths have the form of a record's path, but they are not records.
+      ['GET', `${path}/batch`, 'POST'],
+      ['PUT', `${path}/groups?by=owner_id`, 'GET, HEAD'],
+      ['DELETE', `${path}/export`, 'GET, HEAD'],
+      ['POST', `${path}/duplicates`, 'GET, HEAD'],
+      ['GET', '/api/v1/invitations/accept', 'POST'],
       ['POST', '/healthz', 'GET, HEAD'],
       ['DELETE', '/', 'GET, HEAD'],
       ['POST', '/api/v1/openapi.json', 'GET, HEAD'],

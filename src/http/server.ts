@@ -106,7 +106,7 @@ export function createServer(
   parseBodies(app as never)
   boundAnswers(app, max_bytes_at_once)
   compressForPeople(app)
-  const refuseUnknown = unknownPaths(app)
+  const { isUnknown, refuseUnknown } = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
     spans?.route(request)
     reply.header('x-request-id', request.id)
@@ -114,7 +114,7 @@ export function createServer(
     if (allowOrigin(request, reply)) return
     checkHead(request)
     // Refuse unknown paths and methods before the body is read.
-    if (request.is404) refuseUnknown(request)
+    if (isUnknown(request)) refuseUnknown(request)
     ignoreTypeOfEmptyBody(request)
     done()
   })
@@ -208,7 +208,15 @@ const sendError = (reply: FastifyReply, error: ApiError, request_id: string) =>
 const pathPattern = (url: string) =>
   new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)
 
-// An unknown path is 404. A known path is 405 for other methods, with the allowed ones.
+/** The path of a request. A request through a proxy may have the whole URL. */
+const pathOf = (url: string) => {
+  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')
+  const query = local.indexOf('?')
+  return (query < 0 ? local : local.slice(0, query)) || '/'
+}
+
+// An unknown path is 404. A known path is 405 for other methods, with the allowed ones. A path such as /contacts/batch
+// has only its own methods: the router would take `batch` for the id of a contact.
 function unknownPaths(app: App) {
   const known = new Map<string, { path: RegExp | null; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -216,20 +224,26 @@ function unknownPaths(app: App) {
     for (const name of [method].flat()) entry.methods.add(name)
     known.set(url, entry)
   })
-  const methodsOf = (requested: string) =>
-    [...known].flatMap(([url, entry]) => {
+  const methodsOf = (requested: string) => {
+    const own = known.get(requested)
+    if (own) return [...own.methods]
+    return [...known].flatMap(([url, entry]) => {
       // Made for the first unknown path, because a start should not wait for it.
       entry.path ??= pathPattern(url)
       return entry.path.test(requested) ? [...entry.methods] : []
     })
+  }
   // Suggest the path with the prefix of the API.
   const hintOf = (requested: string) => {
     const suggestion = `/api/v1${requested.replace(/\/$/, '')}`
     return methodsOf(suggestion).length ? ` Did you mean ${suggestion.slice(0, 200)}?` : ''
   }
-  return ({ url, method }: FastifyRequest): never => {
-    // A request through a proxy may have the whole URL.
-    const requested = url.replace(/^https?:\/\/[^/?]*/i, '').replace(/\?.*/s, '') || '/'
+  const isUnknown = ({ url, method, is404 }: FastifyRequest) => {
+    const own = known.get(pathOf(url))
+    return is404 || (own !== undefined && !own.methods.has(method))
+  }
+  const refuseUnknown = ({ url, method }: FastifyRequest): never => {
+    const requested = pathOf(url)
     const methods = methodsOf(requested)
     const hint = hintOf(requested)
     // The method is allowed when a wildcard path for files matches, but the file does not exist.
@@ -239,6 +253,7 @@ function unknownPaths(app: App) {
     const message = `${method} is not possible here, only ${allow}.${hint}`
     throw new ApiError('method_not_allowed', message, { headers: { allow } })
   }
+  return { isUnknown, refuseUnknown }
 }
 
 function listener(handler: RequestListener, request_ms: number, write_ms: number) {
