@@ -139,6 +139,11 @@ describe('an assistant', () => {
     assert.deepEqual([tried.isError, tried.data.name, tried.dry_run], [false, 'Okafor Ltd', true])
     assert.equal((await use('delete_company', { id: data.id, dry_run: true })).isError, false)
     assert.equal((await use('create_company', { name: 'Never', dry_run: true })).isError, false)
+    // An assistant may send a text. The record must not be made then.
+    for (const dry_run of ['true', 'yes', 1]) {
+      const { error } = await use('create_company', { name: 'Never', dry_run })
+      assert.deepEqual([error.code, error.fields[0].field], ['validation_failed', 'dry_run'])
+    }
     assert.equal((await call('GET', `/api/v1/companies/${data.id}`)).body.data.name, 'Okafor & Sons')
     assert.deepEqual((await call('GET', '/api/v1/events?sort=-timestamp&per_page=1')).body.data, before.data)
     await close()

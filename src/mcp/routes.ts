@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { CallToolResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { newId } from '../db/ids.ts'
-import { invalid } from '../errors.ts'
+import { type FieldProblem, invalid } from '../errors.ts'
 import { requireScope } from '../http/auth.ts'
 import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
@@ -117,10 +117,15 @@ export function mcpRoutes(
   ): Promise<CallToolResult> {
     const tool = tools.find((one) => one.name === name && mayCall(request, one))
     if (!tool) return failed({ code: 'not_found', message: `There is no tool ${name} for you.` })
+    // Any other value would be a change, which the caller did not want.
+    if (typeof (dry_run ?? false) !== 'boolean')
+      return failed(
+        problems([{ field: 'dry_run', code: 'invalid_type', message: 'dry_run must be a boolean.' }]),
+      )
     if (asked !== undefined && !group_pattern.test(String(asked)))
       return failed({ code: 'validation_failed', message: 'change_group must be one that an answer named.' })
     const missing = missingIn(tool, given)
-    if (missing.length) return failed(missingFields(missing))
+    if (missing.length) return failed(problems(missing.map(required)))
     const header = request.headers[session_header]
     const change_group = tool.writes
       ? String(asked ?? (group_pattern.test(String(header)) ? header : sessions.of(request.access.id)))
@@ -177,10 +182,14 @@ const isInitialize = (body: unknown): boolean => (body as { method?: string } | 
 // The kind of records of a tool: the first part of its path.
 const kindOf = ({ operation }: Tool): string => operation.path.split('/')[3] ?? ''
 
-const missingFields = (names: readonly string[]) => {
-  const { code, message, fields } = invalid(
-    names.map((field) => ({ field, code: 'required', message: `${field} is required.` })),
-  )
+const required = (field: string): FieldProblem => ({
+  field,
+  code: 'required',
+  message: `${field} is required.`,
+})
+
+const problems = (given: readonly FieldProblem[]) => {
+  const { code, message, fields } = invalid(given)
   return { code, message, fields }
 }
 
