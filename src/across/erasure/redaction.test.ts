@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
+import { catalogue } from '../../app.ts'
 import { nullableObject, OptionalId, OptionalText, Text } from '../../http/fields.ts'
+import { payloadOfType } from '../../http/openapi/events.ts'
 import { appointments } from '../../resources/appointments/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { defineResource, type Resource } from '../../resources/resource.ts'
@@ -54,6 +56,15 @@ test('the payload of an erased record tells which one it was, and that it was er
   assert.equal(erasedPayload(without, '2027-01-01T00:00:00.000Z'), without)
   // The webhook's id is put in before the data.
   assert.ok(without.indexOf(',"data":') < without.indexOf('erased_at'))
+})
+
+test('the schema of each event names every key of its payload, also after an erasure and in a test', () => {
+  for (const definition of catalogue) {
+    const { schema, example } = payloadOfType(definition)
+    const erased = JSON.parse(erasedPayload(JSON.stringify(example), now))
+    for (const key of Object.keys({ ...example, ...erased, test: true }))
+      assert.ok(key in schema.properties, `${definition.name}: ${key}`)
+  }
 })
 
 test('a payload loses the embedded contact and what its visitor wrote, and any other payload stays to the byte', () => {

@@ -54,6 +54,23 @@ function mergeProperties(name: string): Record<string, unknown> {
 
 const extension = { 'x-extension': true }
 
+// Few events have them.
+const rare = {
+  erased_at: {
+    type: 'string',
+    format: 'date-time',
+    description:
+      'Only after an erasure. If it was the record of this event, every key of `data` but `id` is null, and `changed_fields` and `previous` are absent. If it was its contact, what names that contact is null.',
+    ...extension,
+  },
+  test: {
+    type: 'boolean',
+    const: true,
+    description: 'Only in a test: the event is an example, and did not happen.',
+    ...extension,
+  },
+}
+
 /** The order of an event among those of its workspace. */
 export const sequence = {
   type: 'integer',
@@ -122,7 +139,7 @@ export function payloadOfType({ name, data, example }: EventDefinition) {
     api_version,
   })
   const required = Object.keys(properties).filter((field) => field !== 'webhook_id')
-  Object.assign(properties, mergeProperties(name))
+  Object.assign(properties, mergeProperties(name), rare)
   return { schema: { type: 'object', required, properties }, example: body }
 }
 
