@@ -168,6 +168,20 @@ test('the base interface is not marked as an extension, and what goes beyond it 
   assert.deepEqual(plain.sort(), base.sort())
 })
 
+test('the lists of the base interface mark each parameter that goes beyond it', () => {
+  const plain = (wanted: string) => {
+    const { operation } = operations.find(({ name }) => name === wanted) ?? {}
+    const given: any[] = operation.parameters.map(resolved)
+    const own = given.filter((one) => one.in === 'query' && !one['x-extension'])
+    assert.ok(own.length < given.length)
+    return own.map(({ name }) => name).sort()
+  }
+  assert.deepEqual(plain('get /api/v1/contacts'), ['company_id', 'page', 'per_page', 'search', 'stage'])
+  const of_deals = ['company_id', 'contact_id', 'page', 'per_page', 'stage', 'status']
+  assert.deepEqual(plain('get /api/v1/deals'), of_deals)
+  assert.deepEqual(plain('get /api/v1/contacts/{id}/notes'), [])
+})
+
 test('every event of the catalogue is described, with an example that its schema accepts', () => {
   assert.deepEqual(
     Object.keys(document.webhooks),

@@ -7,7 +7,14 @@ import { headersOf, pagination, refTo } from './parts.ts'
 import { isObjectSchema, type Schema } from './schemas.ts'
 
 type Parameter =
-  | { name: string; in: string; required?: boolean; description?: string; schema?: Schema }
+  | {
+      name: string
+      in: string
+      required?: boolean
+      description?: string
+      schema?: Schema
+      'x-extension'?: boolean
+    }
   | { $ref: string }
 type Content = Record<string, { schema?: Schema; example?: unknown }>
 type Response = { description?: string; headers?: object; content?: Content }
@@ -169,8 +176,19 @@ function completeParameter(parameter: Parameter, declared: Operation): Parameter
   // A parameter with a default is required in the schema, because the handler always finds it. Callers may leave it out.
   const required = schema?.default === undefined && parameter.required
   const completed = { ...parameter, required: required === true, description }
-  return isDeepStrictEqual(pagination[name], completed) ? refTo('parameters', name) : completed
+  if (isDeepStrictEqual(pagination[name], completed)) return refTo('parameters', name)
+  return isAddition(parameter, declared) ? { ...completed, 'x-extension': true } : completed
 }
+
+// The filters of the lists of the base interface.
+const base_filters: Record<string, readonly string[]> = {
+  '/api/v1/contacts': ['search', 'company_id', 'stage'],
+  '/api/v1/deals': ['stage', 'contact_id', 'company_id', 'status'],
+}
+
+/** Whether a parameter extends an operation of the base interface. The mark of an extension covers its parameters. */
+const isAddition = ({ name, in: place }: { name: string; in: string }, { path, extension }: Operation) =>
+  place === 'query' && !extension && !base_filters[path]?.includes(name)
 
 // For a parameter that the declaration does not describe.
 function parameterText(name: string, place: string, { path }: Operation): string {

@@ -217,6 +217,7 @@ export const pagination: Record<string, object> = Object.fromEntries(
 /** The parameters that several operations share. */
 export const parameters: Record<string, object> = {
   ...pagination,
+  cursor: { ...pagination.cursor, 'x-extension': true },
   idempotency_key: header(
     'Idempotency-Key',
     'Makes the request safe to repeat. For 24 hours, the same key, path and body get the first answer again, with `Idempotency-Replayed: true`.',
@@ -234,6 +235,7 @@ export const parameters: Record<string, object> = {
     style: 'deepObject',
     explode: true,
     schema: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
+    'x-extension': true,
   },
   last_event_id: header(
     'Last-Event-ID',
