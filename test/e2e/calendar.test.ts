@@ -313,6 +313,14 @@ test('the list of a month begins with the day, which the calendar marks', async 
   await page.locator('.calendar-grid[data-ready] .calendar-today').first().waitFor()
 })
 
+test('on a phone, a line keeps an appointment that the edge of the list cuts from the time zone below it', async (t) => {
+  const page = await web.open(t, '/calendar?show=list', phone)
+  const line = await page
+    .locator('.calendar-note')
+    .evaluate((note) => note.ownerDocument.defaultView?.getComputedStyle(note).borderTopWidth)
+  assert.equal(line, '1px')
+})
+
 test('cancelling asks first and strikes the appointment through; deleting can be undone', async (t) => {
   const id = await appointment('Lunch', '2031-09-03T10:00:00Z', '2031-09-03T11:00:00Z')
   const page = await web.open(t, `/calendar/${id}`)
