@@ -234,6 +234,21 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('stay as a whole where a deleted record cannot get its old values back', async () => {
+    const { use, close } = await assistant()
+    const company_id = (await call('POST', '/api/v1/companies', { name: 'Goes first' })).body.data.id
+    const contact = { first_name: 'Ana', last_name: 'Ruiz', company_id }
+    const { id } = (await call('POST', '/api/v1/contacts', contact)).body.data
+    const change_group = `grp_${'8'.repeat(32)}`
+    await use('update_contact', { id, company_id: null, change_group })
+    await use('delete_contact', { id, change_group })
+    await call('DELETE', `/api/v1/companies/${company_id}`)
+    const { data } = await use('revert_changes', { group_id: change_group })
+    assert.deepEqual([data.restored, data.left], [0, [{ kind: 'contacts', id, reason: 'not_found' }]])
+    assert.equal((await call('GET', `/api/v1/contacts/${id}`)).status, 404, 'it is in the trash')
+    await close()
+  })
+
   test('may be named, so that two assistants with one key have two groups', async () => {
     const [one, two] = [await assistant(), await assistant()]
     const change_group = `grp_${'a'.repeat(32)}`

@@ -150,9 +150,10 @@ async function revertRecord(
     const headers: Record<string, string> = version === undefined ? {} : { 'if-match': version }
     const sent = { method, path: url, headers, ...(body && { body }) }
     const answer = await callAs(app, request, sent, { change_group, dry_run: dry_run || is_trial })
+    if (answer.status >= 300) return reasonOf(answer.body)
     if (!is_trial) version = answer.etag
     shown = answer.body.data ?? {}
-    return answer.status < 300 ? null : reasonOf(answer.body)
+    return null
   }
   const fields = Object.entries(before).filter(([name]) => writable.includes(name))
   const moves = actions.filter((action) => action === 'deleted' || action === 'restored')
@@ -172,7 +173,9 @@ async function revertRecord(
   const differing = () => of_derived.filter(([name, value]) => shown[name] !== value)
   // The first PUT ignores a probability that the deal shows before it, such as that of its closed stage.
   const not_changed = (await put([...plain, ...differing()])) ?? (await put(differing()))
-  return not_changed ?? (was_deleted ? call('DELETE', one) : null)
+  // A record that the restore brought back and that cannot be changed goes back, too: it stays as it is as a whole.
+  const not_deleted = (not_changed ? is_deleted : was_deleted) ? await call('DELETE', one) : null
+  return not_changed ?? not_deleted
 }
 
 const reasonOf = (body: { error?: { code?: string; fields?: { code: string }[] } }): string =>
