@@ -38,6 +38,15 @@ export const column = (page: Page, stage: string) => page.locator(`[data-stage=$
 /** A card, when the cards can be dragged: the program for it comes after the first screen, and draws them anew. */
 export const cardIn = (page: Page, stage: string, id: number) =>
   column(page, stage).locator(`[data-rfd-droppable-id] [data-deal="${id}"] .card-link`)
+/** Holds the program for dragging back. Returns what lets it come. */
+export async function holdDragging(page: Page): Promise<() => void> {
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route(/\/drag-parts-[^/]*\.js$/, async (route) => {
+    await come
+    await route.continue()
+  })
+  return letCome
+}
 export const toast = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text })
 
 type Head = { stage: string; count: number; value: number }

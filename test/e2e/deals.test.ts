@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { checkScreen, settled, untilEqual } from '../web.ts'
-import { type Board, cardIn, column, startBoard, toast } from '../web-board.ts'
+import { type Board, cardIn, column, holdDragging, startBoard, toast } from '../web-board.ts'
 import { until } from '../webhooks.ts'
 
 let board: Board
@@ -129,11 +129,7 @@ describe('the board of deals', () => {
     )
     const [{ id }] = await Promise.all(deals)
     const page = await board.web.open(t, null, { reusable: false })
-    const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
-    await page.route(/\/drag-parts-[^/]*\.js$/, async (route) => {
-      await come
-      await route.continue()
-    })
+    const letCome = await holdDragging(page)
     await page.goto(`${board.web.rapport.url}/deals?company_id=${company.id}`)
     await column(page, 'demo').locator('.card-link').nth(19).waitFor()
     await page.evaluate(`
@@ -144,6 +140,66 @@ describe('the board of deals', () => {
     letCome()
     await page.locator(`[data-rfd-draggable-id="${id}"]`).waitFor()
     assert.equal(await page.evaluate('fewest'), 20)
+  })
+
+  test('the program for dragging takes neither the focus, the scroll position nor a pressed card', async (t) => {
+    const company = await board.api('POST', '/companies', { name: 'Unmoved Inc' })
+    const deals = Array.from({ length: 20 }, (_, n) =>
+      board.createDeal({ name: `Unmoved ${n}`, stage: 'won', company_id: company.id }),
+    )
+    await Promise.all(deals)
+    const page = await board.web.open(t, null, { reusable: false, viewport: { width: 800, height: 600 } })
+    const letCome = await holdDragging(page)
+    await page.goto(`${board.web.rapport.url}/deals?company_id=${company.id}`)
+    const links = column(page, 'won').locator('.card-link')
+    await links.nth(19).focus()
+    await links.nth(12).scrollIntoViewIfNeeded()
+    const scrolled = () =>
+      page.locator('.board').evaluate(({ scrollLeft, scrollTop }) => [scrollLeft, scrollTop])
+    const before = await scrolled()
+    assert.ok(
+      before.every((px) => px > 0),
+      String(before),
+    )
+    // It sees the document after each task that changes it.
+    await page.evaluate(`
+      window.lost = 0
+      const see = () => { if (document.activeElement === document.body) lost++ }
+      new MutationObserver(see).observe(document.querySelector('main'), { childList: true, subtree: true })
+    `)
+    const { x, y } = (await links.nth(12).boundingBox()) as { x: number; y: number }
+    await page.mouse.move(x + 20, y + 20)
+    await page.mouse.down()
+    const name = await links.nth(12).locator('.card-name').innerText()
+    const came = page.waitForResponse(/\/drag-parts-[^/]*\.js$/)
+    letCome()
+    await (await came).finished()
+    await settled(page)
+    await page.mouse.up()
+    await page.getByRole('complementary').getByRole('heading', { name }).waitFor()
+    await page.locator('[data-rfd-draggable-id]').first().waitFor()
+    assert.equal(await page.evaluate('lost'), 0)
+    assert.deepEqual(await scrolled(), before)
+  })
+
+  test('an open menu of a card stays when the program for dragging comes', async (t) => {
+    const { id } = await board.createDeal({ name: 'Menu first', stage: 'demo' })
+    const page = await board.web.open(t, null, { reusable: false })
+    const letCome = await holdDragging(page)
+    await page.goto(`${board.web.rapport.url}/deals`)
+    await page.locator(`[data-deal="${id}"] .card-link`).focus()
+    await page.keyboard.press('m')
+    const menu = await page.getByRole('menu').elementHandle()
+    await page.keyboard.press('ArrowDown')
+    const chosen = await page.locator(':focus').innerText()
+    const came = page.waitForResponse(/\/drag-parts-[^/]*\.js$/)
+    letCome()
+    await (await came).finished()
+    await settled(page)
+    assert.equal(await menu?.evaluate((element) => element.isConnected), true)
+    assert.equal(await page.locator(':focus').innerText(), chosen)
+    await page.keyboard.press('Escape')
+    await page.locator(`[data-rfd-draggable-id="${id}"] .card-link:focus`).waitFor()
   })
 
   test('more that was asked for comes although a change comes in between', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addFilter, checkScreen, owner, untilEqual, useWeb, visit } from '../web.ts'
+import { holdDragging } from '../web-board.ts'
 import { joinAs } from '../web-people.ts'
 
 const web = useWeb()
@@ -79,11 +80,7 @@ test('many rows get an owner at once, also nobody, and a from the palette means 
 test('the choice of an owner keeps its text when the program for dragging comes', async (t) => {
   const id = await web.create('/deals', { name: 'Early bird' })
   const page = await web.open(t, null, { reusable: false })
-  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
-  await page.route(/\/drag-parts-[^/]*\.js$/, async (route) => {
-    await come
-    await route.continue()
-  })
+  const letCome = await holdDragging(page)
   await page.goto(`${web.rapport.url}/deals`)
   const card = page.locator(`[data-deal="${id}"]`)
   await card.getByRole('link').focus()
@@ -95,6 +92,7 @@ test('the choice of an owner keeps its text when the program for dragging comes'
   await page.locator(`[data-rfd-draggable-id="${id}"]`).waitFor()
   await untilEqual(() => choice.inputValue(), 'bob')
   await page.keyboard.press('Enter')
+  await card.locator('.card-link:focus').waitFor()
   await owners('/deals', [id], [bob])
 })
 

@@ -132,6 +132,8 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
   return (
     <>
       <DragBoard
+        board={board}
+        held={menu !== null || asked !== null}
         nonce={nonce}
         autoScrollerOptions={scrolling}
         dragHandleUsageInstructions={t.deals.drag_instructions}

@@ -8,7 +8,8 @@ import type {
   DroppableStateSnapshot,
 } from '@hello-pangea/dnd'
 import { useIsFetching } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import { createContext, type ReactNode, type RefObject, useContext, useEffect, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { useIdle } from '../app/idle.ts'
 import { latePart } from '../app/late.ts'
 
@@ -30,32 +31,52 @@ const no_drag = [
   { isDragging: false, isDropAnimating: false },
 ] as unknown as [DraggableProvided, DraggableStateSnapshot]
 
+type BoardProps = Omit<DragDropContextProps, 'children'> & {
+  board: RefObject<HTMLElement | null>
+  /** While something hangs on a card, such as its menu, the board is not drawn anew. */
+  held: boolean
+  children: ReactNode
+}
+
+const pressed_ms = 100
+
 /**
  * A board whose cards can be dragged as soon as the program for it is loaded: after the first screen. Everything else
  * works before.
  */
-export function DragBoard({
-  children,
-  ...given
-}: Omit<DragDropContextProps, 'children'> & { children: ReactNode }) {
+export function DragBoard({ board, held, children, ...given }: BoardProps) {
   const idle = useIdle()
   const found = parts.usePart(idle || parts.now() !== undefined, () => {})
   // The cards are drawn anew, which would end what is being read for them.
   const reading = useIsFetching({ queryKey: ['deals', 'board'] }) > 0
   const [used, setUsed] = useState<Parts | undefined>(parts.now)
-  const focused = useRef<string | undefined>(undefined)
+  const ready = found && !used && !reading && !held
   useEffect(() => {
-    if (!found || reading || used) return
-    focused.current = document.activeElement?.closest<HTMLElement>('[data-deal]')?.dataset.deal
-    setUsed(found)
-  }, [found, reading, used])
-  // The focus stays on the same card.
-  useEffect(() => {
-    if (!used || !focused.current || document.activeElement !== document.body) return
-    document.querySelector<HTMLElement>(`[data-deal="${focused.current}"] a`)?.focus({ preventScroll: true })
-  }, [used])
-  const board = <PartsContext value={used}>{children}</PartsContext>
-  return used ? <used.DragDropContext {...given}>{board}</used.DragDropContext> : board
+    if (!ready) return
+    // A task of its own: React does not draw at once inside an effect.
+    let next = setTimeout(function draw() {
+      // A click on a pressed card would be lost.
+      if (board.current?.matches(':active')) next = setTimeout(draw, pressed_ms)
+      else keepPlace(board, () => flushSync(() => setUsed(found)))
+    })
+    return () => clearTimeout(next)
+  }, [ready, found, board])
+  const content = <PartsContext value={used}>{children}</PartsContext>
+  return used ? <used.DragDropContext {...given}>{content}</used.DragDropContext> : content
+}
+
+/** Draws the board anew in one task, so that no key press comes between. The focus and the scroll position stay. */
+function keepPlace(board: RefObject<HTMLElement | null>, draw: () => void): void {
+  const { scrollLeft = 0, scrollTop = 0 } = board.current ?? {}
+  const focused = document.activeElement
+  const place = board.current?.contains(focused) && focused?.closest<HTMLElement>('[data-deal], [data-stage]')
+  const { deal, stage } = place ? place.dataset : {}
+  const controls = (part?: Element | null) => [...(part?.querySelectorAll<HTMLElement>('a, button') ?? [])]
+  const at = place ? controls(place).indexOf(focused as HTMLElement) : -1
+  draw()
+  board.current?.scrollTo(scrollLeft, scrollTop)
+  const same = board.current?.querySelector(deal ? `[data-deal="${deal}"]` : `[data-stage="${stage}"]`)
+  controls(same)[at]?.focus({ preventScroll: true })
 }
 
 /** Whether the program for dragging is loaded. */

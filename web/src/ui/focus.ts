@@ -76,6 +76,13 @@ function openerOf(focused: Element | null): HTMLElement | null {
   return opener as HTMLElement | null
 }
 
+/** The element itself; for a link that was drawn anew since, the one that has its place. */
+export function sameAs(element: HTMLElement | null): HTMLElement | null | undefined {
+  if (element?.isConnected || !(element instanceof HTMLAnchorElement)) return element
+  const links = [...document.querySelectorAll('a')]
+  return links.find(({ href, className }) => href === element.href && className === element.className)
+}
+
 /**
  * The `ref` of the content of a dialog or menu. When it mounts, focuses the element with data-autofocus,
  * else the first field. So keys that are typed at once go there and do not run commands. Returns the focus
@@ -97,7 +104,7 @@ export function focusFirst(holder: HTMLElement | null): (() => void) | undefined
     const now = document.activeElement
     const dialog = holder.closest('[role=dialog]') ?? holder
     if (now !== document.body && !dialog.contains(now)) return
-    opener?.focus({ preventScroll: true })
+    sameAs(opener)?.focus({ preventScroll: true })
     // The element may have unmounted since.
     keepFocus()
   }
