@@ -160,3 +160,36 @@ test('a ping shows its answer at once; a secret is rotated and a webhook deleted
   await page.getByRole('cell', { name: deleted }).first().waitFor()
   await page.getByRole('main').getByText(deleted).first().waitFor()
 })
+
+test('a webhook is not read again while it is deleted', async (t) => {
+  const { id } = await register(web.rapport.call, { name: 'Short-lived', url: receiver.url })
+  const page = await web.open(t, `/settings/webhooks/${id}`)
+  await page.getByRole('button', { name: 'Start backfill' }).waitFor()
+  const path = `**/api/v1/webhooks/${id}`
+  const deleted = Promise.withResolvers<void>()
+  const shown = Promise.withResolvers<void>()
+  await page.route(path, async (route) => {
+    if (route.request().method() !== 'DELETE') return route.fallback()
+    const response = await route.fetch()
+    deleted.resolve()
+    await shown.promise
+    await route.fulfill({ response })
+  })
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete webhook…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click()
+  await deleted.promise
+  const read: string[] = []
+  page.on('request', (request) => read.push(new URL(request.url()).pathname))
+  // The page reads what is stale, which the answers to its polls are.
+  const again = page.waitForRequest(/\/deliveries\?/)
+  await page.evaluate("dispatchEvent(new Event('focus'))")
+  await again
+  assert.deepEqual(
+    read.filter((path) => path.includes(id)),
+    [],
+  )
+  shown.resolve()
+  await page.waitForURL(/\/settings\/webhooks$/)
+  await page.unroute(path)
+})

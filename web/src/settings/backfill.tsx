@@ -18,10 +18,10 @@ type Backfill = Schemas['Backfill']
 type Kind = NonNullable<Schemas['WebhookBackfillCreate']['kinds']>[number]
 const path = '/api/v1/webhooks/{webhook_id}/backfill'
 
-type Props = { webhook_id: string; paused: boolean; writes: boolean }
+type Props = { webhook_id: string; paused: boolean; writes: boolean; deleting: boolean }
 
 /** Sends the present records to a webhook: the form, or the progress. */
-export function WebhookBackfill({ webhook_id, paused, writes }: Props) {
+export function WebhookBackfill({ webhook_id, paused, writes, deleting }: Props) {
   const t = useTexts()
   const client = useQueryClient()
   const queryKey = ['webhooks', webhook_id, 'backfill']
@@ -30,6 +30,7 @@ export function WebhookBackfill({ webhook_id, paused, writes }: Props) {
     queryKey,
     queryFn: ({ signal }) => dataOf(api.GET(path, { signal, params })),
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? 1000 : 10_000),
+    enabled: !deleting,
   })
   const keep = (backfill: Backfill) => client.setQueryData(queryKey, backfill)
   return (

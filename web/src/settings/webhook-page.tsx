@@ -42,12 +42,15 @@ type Webhook = Schemas['Webhook']
 export function WebhookPage() {
   const t = useTexts()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
+  // A deleted webhook cannot be read, but a poll or the change stream would try.
+  const [deleting, setDeleting] = useState(false)
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', id],
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/v1/webhooks/{webhook_id}', { signal, params: { path: { webhook_id: id } } })),
     // The status also changes without an action, when a receiver fails or recovers.
     refetchInterval: 5000,
+    enabled: !deleting,
   })
   if (error && !data)
     return (
@@ -56,10 +59,12 @@ export function WebhookPage() {
       </SettingsFrame>
     )
   if (!data) return <Waiting />
-  return <OneWebhook key={id} webhook={data} />
+  return <OneWebhook key={id} webhook={data} deleting={deleting} onDeleting={setDeleting} />
 }
 
-function OneWebhook({ webhook }: { webhook: Webhook }) {
+type Props = { webhook: Webhook; deleting: boolean; onDeleting: (deleting: boolean) => void }
+
+function OneWebhook({ webhook, deleting, onDeleting }: Props) {
   const t = useTexts()
   const formats = useFormats()
   const client = useQueryClient()
@@ -85,6 +90,18 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
     } catch (error) {
       showProblem(error, t)
     }
+  }
+  async function remove() {
+    onDeleting(true)
+    await client.cancelQueries({ queryKey: ['webhooks', id] })
+    try {
+      await answerOf(api.DELETE('/api/v1/webhooks/{webhook_id}', params))
+    } catch (error) {
+      onDeleting(false)
+      throw error
+    }
+    await navigate({ to: '/settings/webhooks' })
+    client.invalidateQueries({ queryKey: ['webhooks'] })
   }
   return (
     <SettingsFrame
@@ -144,7 +161,12 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         {idle ? (
           <>
             {writes && <TestWebhook webhook_id={id} />}
-            <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} />
+            <WebhookBackfill
+              webhook_id={id}
+              paused={status === 'paused'}
+              writes={writes}
+              deleting={deleting}
+            />
           </>
         ) : (
           below
@@ -168,12 +190,7 @@ function OneWebhook({ webhook }: { webhook: Webhook }) {
         action={t.settings.delete_webhook}
         opened={dialog === 'delete'}
         onClose={close}
-        onDo={async () => {
-          await answerOf(api.DELETE('/api/v1/webhooks/{webhook_id}', params))
-          // Navigate first, so that the deleted webhook is not read again.
-          await navigate({ to: '/settings/webhooks' })
-          client.invalidateQueries({ queryKey: ['webhooks'] })
-        }}
+        onDo={remove}
       />
     </SettingsFrame>
   )
