@@ -13,6 +13,8 @@ export const activities = {
   icon: TasklistIcon,
   keys: 'g a',
   creates: true,
+  owned: true,
+  matches: [],
   events: ['activity.created', 'activity.completed'],
   stale: ['deals', 'reports'],
   nameOf: ({ subject }) => visible(subject),

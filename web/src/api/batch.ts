@@ -1,9 +1,6 @@
 import { isBusy, type Outcomes, Problem, patiently } from './client.ts'
 import { type BatchItem, type RecordKind, recordApi } from './record-api.ts'
 
-const with_batch: readonly RecordKind[] = ['contacts', 'companies', 'deals', 'activities']
-export const hasBatch = (kind: RecordKind): boolean => with_batch.includes(kind)
-
 // The limit of a request.
 const max_items = 1000
 

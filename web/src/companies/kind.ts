@@ -12,6 +12,8 @@ export const companies = {
   icon: OrganizationIcon,
   keys: 'g o',
   creates: true,
+  owned: true,
+  matches: ['name', 'website'],
   timeline: true,
   events: ['company.created', 'company.updated', 'company.deleted'],
   stale: ['notes', 'merges'],

@@ -13,6 +13,8 @@ export const contacts = {
   keys: 'g c',
   person: true,
   creates: true,
+  owned: true,
+  matches: ['email'],
   timeline: true,
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
   stale: ['companies', 'notes', 'merges'],

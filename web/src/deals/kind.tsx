@@ -16,6 +16,8 @@ export const deals = {
   icon: BriefcaseIcon,
   keys: 'g d',
   creates: true,
+  owned: true,
+  matches: ['name'],
   timeline: true,
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
   amounts: ['value'],

@@ -1,19 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import type { paths } from '../api/schema'
 import { upload } from '../api/upload.ts'
+import { all_kinds } from '../kinds.ts'
 
-/** The kinds that files can be imported as, with the fields by which a row can find its record. */
-export const matches = {
-  contacts: ['email'],
-  companies: ['name', 'website'],
-  deals: ['name'],
-  activities: [],
-} as const satisfies Record<string, readonly string[]>
-export type ImportedKind = keyof typeof matches
-export const imported_kinds = Object.keys(matches) as ImportedKind[]
 /** What an import can have: rows of a kind, or the archive of a workspace. */
-export type Imported = ImportedKind | 'workspace'
-export const isImported = (kind: string): kind is ImportedKind => kind in matches
+export type Imported = paths['/api/v1/imports']['post']['parameters']['query']['resource']
+/** The kinds that files can be imported as. */
+export type ImportedKind = Exclude<Imported, 'workspace'>
+export const imported_kinds = all_kinds
+  .filter(({ matches }) => matches)
+  .map(({ kind }) => kind as ImportedKind)
+export const isImported = (kind: string): kind is ImportedKind =>
+  imported_kinds.some((imported) => imported === kind)
 
 export type Import = Omit<Schemas['Import'], 'resource'> & { resource: Imported }
 export type Preview = Schemas['ImportPreview']

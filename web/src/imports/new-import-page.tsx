@@ -6,7 +6,7 @@ import { useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useLabels } from '../record/kinds.ts'
+import { type Kind, useKind, useLabels } from '../record/kinds.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
@@ -21,7 +21,6 @@ import {
   imported_kinds,
   importQuery,
   isImported,
-  matches,
   type Preview,
   type RowChoices,
   readPreview,
@@ -165,7 +164,7 @@ type MappingProps = { file: File; resource: ImportedKind }
 function Mapping({ file, resource }: MappingProps) {
   const t = useTexts()
   const labelOf = useLabels(resource)
-  const fields: readonly string[] = matches[resource]
+  const { matches: fields = [] }: Kind = useKind(resource)
   const [rest, setRest] = useState<RowChoices['rest']>('ignore')
   const [columns, setColumns] = useState<RowChoices['columns']>({})
   const [on_match, setOnMatch] = useState<RowChoices['on_match']>('create')

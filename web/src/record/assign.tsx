@@ -14,12 +14,9 @@ import { PickDialog } from '../ui/pick-dialog.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Initials } from '../ui/values.tsx'
 import { useBulk } from './bulk.tsx'
-import { type AnyRecord, type Kind, useKind, useNames } from './kinds.ts'
+import { type AnyRecord, type Kind, type OwnedKind, useKind, useNames } from './kinds.ts'
 import { useMembers, useOwnerName, useReadsMembers } from './members.ts'
 import type { Owned } from './owner.tsx'
-
-/** The kinds whose records have an owner. */
-export type OwnedKind = 'contacts' | 'companies' | 'deals' | 'activities' | 'appointments'
 
 type Work<Row> = (rows: readonly Row[]) => Promise<readonly Row[]>
 /** Records to assign. `act` runs the work on selected rows, and selects those that failed. */

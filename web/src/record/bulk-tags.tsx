@@ -4,10 +4,9 @@ import { recordApi } from '../api/record-api.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 import { visible } from '../ui/visible.ts'
-import type { OwnedKind } from './assign.tsx'
 import { useBulk } from './bulk.tsx'
 import { BulkText } from './bulk-text.tsx'
-import { useNames } from './kinds.ts'
+import { type OwnedKind, useNames } from './kinds.ts'
 
 type Props<Row extends { id: number }> = Pick<ListPage<Row>, 'act'> & {
   kind: OwnedKind

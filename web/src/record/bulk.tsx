@@ -1,14 +1,14 @@
 import { Button, Group, Loader, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useCallback } from 'react'
-import { hasBatch, runBatch } from '../api/batch.ts'
+import { runBatch } from '../api/batch.ts'
 import { forEach, type Outcomes } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
 import { type ChangesOf, type RecordKind, recordApi } from '../api/record-api.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
-import { staleAfter, useKinds } from './kinds.ts'
+import { type Kind, staleAfter, useKinds } from './kinds.ts'
 import { useRefresh } from './refresh.ts'
 
 // Shorter work needs no progress.
@@ -116,7 +116,7 @@ type Work<Item> = {
 }
 
 function doAll<Item extends { id: number }>(
-  kind: RecordKind,
+  { kind, matches }: Kind,
   items: readonly Item[],
   does: Does<Item>,
   ...given: Parameters<Counted<Item>>
@@ -124,10 +124,10 @@ function doAll<Item extends { id: number }>(
   if (typeof does === 'function') return forEach(items, does, ...given)
   const { change, remove } = recordApi(kind)
   if (does === 'delete')
-    return hasBatch(kind)
+    return matches
       ? runBatch(kind, items, ({ id }) => ({ op: 'delete', id }), ...given)
       : forEach(items, ({ id }) => remove(id), ...given)
-  return hasBatch(kind)
+  return matches
     ? runBatch(kind, items, (item) => ({ op: 'update', id: item.id, data: does.change(item) }), ...given)
     : forEach(items, (item) => change(item.id, does.change(item)), ...given)
 }
@@ -147,7 +147,7 @@ export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Pr
       const resources = staleAfter(kinds[kind], Object.values(kinds))
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
-        const doing = () => counted(those.length, (...given) => doAll(kind, those, does, ...given))
+        const doing = () => counted(those.length, (...given) => doAll(kinds[kind], those, does, ...given))
         const { done, failed, stopped } = await (show ? shownAhead(resources, doing) : doing())
         const left = [...failed.map(({ item }) => item), ...stopped]
         if (left.length) await show?.(left, !changed)

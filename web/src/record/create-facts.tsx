@@ -1,11 +1,10 @@
 import { TextInput } from '@mantine/core'
 import type { RecordKind, RecordOf } from '../api/record-api.ts'
 import { DayInput, MoneyInput, NumberInput } from '../ui/inputs.tsx'
-import type { OwnedKind } from './assign.tsx'
 import { RecordChooser } from './choices.tsx'
 import { CreateRecord } from './create-record.tsx'
 import type { Fact } from './facts.tsx'
-import { type CreateProps, type Kinds, type Linked, useKinds, useLabels } from './kinds.ts'
+import { type CreateProps, type Kinds, type Linked, type OwnedKind, useKinds, useLabels } from './kinds.ts'
 
 // A moment needs a time zone: its kind writes the dialog.
 type Type = Exclude<Fact<RecordKind>[1], 'moment'>

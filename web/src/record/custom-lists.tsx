@@ -8,8 +8,8 @@ import { dated, useAddress } from '../ui/list-view.ts'
 import { writeNumber } from '../ui/number.ts'
 import type { Column } from '../ui/table.tsx'
 import { websiteOf } from '../ui/website.ts'
-import type { OwnedKind } from './assign.tsx'
 import { type Definition, fits, useDefinitions, useDefinitionsQuery } from './definitions.ts'
+import type { OwnedKind } from './kinds.ts'
 import { choiceFilter } from './list-parts.tsx'
 
 /** Filters by custom fields: the defined ones by their types, and those of the address. */

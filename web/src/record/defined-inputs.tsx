@@ -1,8 +1,8 @@
 import { Checkbox, Select, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
-import type { OwnedKind } from './assign.tsx'
 import { type CustomChanges, type CustomValue, type Definition, useDefinitions } from './definitions.ts'
+import type { OwnedKind } from './kinds.ts'
 
 /** The property of a form with the custom fields. */
 type WithFields = { custom_fields: CustomChanges }

@@ -3,7 +3,7 @@ import { allOf } from '../api/all.ts'
 import { answerOf, api, type Schemas } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
 import { isDay } from '../app/zones.ts'
-import type { OwnedKind } from './assign.tsx'
+import { type OwnedKind, useOwnedKinds } from './kinds.ts'
 
 /** The definition of a custom field. */
 export type Definition = Schemas['CustomField']
@@ -36,14 +36,11 @@ export function useDefinitionsQuery(kind: OwnedKind) {
 export const useDefinitions = (kind: OwnedKind): readonly Definition[] =>
   useDefinitionsQuery(kind).data ?? none
 
-/** The kinds whose records have custom fields. */
-export const owned = ['contacts', 'companies', 'deals', 'activities', 'appointments'] as const
-
 /** The definitions of all kinds; none while they are read. */
 export function useAllDefinitions(): readonly Definition[] {
   const enabled = useMay()('workspace:read')
   return useQueries({
-    queries: owned.map((kind) => ({ ...definitionsQuery(kind), enabled })),
+    queries: useOwnedKinds().map((kind) => ({ ...definitionsQuery(kind), enabled })),
     combine: (results) => results.flatMap(({ data }) => data ?? []),
   })
 }

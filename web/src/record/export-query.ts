@@ -1,6 +1,3 @@
-/** The kinds whose lists can be exported. */
-export type ExportedKind = 'contacts' | 'companies' | 'deals' | 'activities' | 'appointments'
-
 const of_a_page = ['page', 'per_page', 'cursor', 'details']
 
 /** The filters and the order of a list's query, without the page. */

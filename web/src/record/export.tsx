@@ -6,12 +6,12 @@ import { useTexts } from '../texts/texts.ts'
 import { startDownload } from '../ui/download.ts'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { showMessage } from '../ui/undo.tsx'
-import { type ExportedKind, exportQuery } from './export-query.ts'
-import { useNames } from './kinds.ts'
+import { exportQuery } from './export-query.ts'
+import { type ListedKind, useNames } from './kinds.ts'
 import { notBusy } from './not-busy.ts'
 
 type Props = {
-  kind: ExportedKind
+  kind: ListedKind
   /** The query of the list. */
   query: Record<string, unknown>
   opened: boolean
@@ -59,7 +59,7 @@ export function ExportDialog({ kind, query, opened, onClose }: Props) {
   )
 }
 
-function Rows({ kind, list }: { kind: ExportedKind; list: Record<string, unknown> }) {
+function Rows({ kind, list }: { kind: ListedKind; list: Record<string, unknown> }) {
   const t = useTexts()
   const { data, error, refetch } = useQuery({
     queryKey: [kind, 'export', list],

@@ -1,6 +1,6 @@
 import type { Icon } from '@primer/octicons-react'
 import { type ComponentType, createContext, type ReactNode, useCallback, useContext } from 'react'
-import type { EventName } from '../api/client.ts'
+import type { EventName, Schemas } from '../api/client.ts'
 import type { RecordKind, RecordOf, RowOf } from '../api/record-api.ts'
 import type { Formats } from '../app/intl.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
@@ -27,6 +27,12 @@ export type Names = {
   /** Labels of fields that only this kind has, or that differ from the common ones. */
   fields?: Record<string, string>
 }
+
+/** The kinds whose records have an owner, tags and custom fields. */
+export type OwnedKind = Schemas['CustomField']['resource']
+
+/** The kinds whose lists have saved views and can be exported. */
+export type ListedKind = RecordKind & Schemas['View']['list']
 
 /** A record of a kind that is known only when the app runs. */
 export type AnyRecord = RowOf<RecordKind> | RecordOf<RecordKind>
@@ -70,6 +76,13 @@ export type Kind<K extends RecordKind = RecordKind> = {
   person?: boolean
   /** Whether /path?create=1 opens the create dialog. */
   creates?: boolean
+  /** Whether its records have an owner, tags and custom fields. */
+  owned: K extends OwnedKind ? true : false
+  /**
+   * The fields by which a row of an imported file can find its record. Left out: the kind has neither imports nor
+   * changes of many records in one request.
+   */
+  matches?: readonly string[]
   /** Whether its page begins with a timeline. */
   timeline?: boolean
   /** Fields that are amounts in the workspace's currency. */
@@ -128,6 +141,14 @@ export function useKinds(): Kinds {
 
 /** The kinds in the order of the table. */
 export const useAllKinds = (): Kind[] => Object.values(useKinds())
+
+const isOwned = (kind: Kind): kind is Kind<OwnedKind> => kind.owned
+
+/** The kinds whose records have an owner, tags and custom fields. */
+export const useOwnedKinds = (): OwnedKind[] =>
+  useAllKinds()
+    .filter(isOwned)
+    .map(({ kind }) => kind)
 
 export const useKind = <K extends RecordKind>(kind: K): Kinds[K] => useKinds()[kind]
 

@@ -15,22 +15,19 @@ import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import type { Address } from '../ui/list-view.ts'
 import { MenuChoice } from '../ui/menu-choice.tsx'
-import type { ExportedKind } from './export-query.ts'
 import type { Grouped } from './groupings.tsx'
-import { useKind, useNames } from './kinds.ts'
+import { type Kind, type ListedKind, useKind, useNames } from './kinds.ts'
 import { useMayMerge } from './merges.tsx'
 
 const ExportDialog = laterDialog(async () => (await import('./export.tsx')).ExportDialog)
 
 type Props = {
-  kind: ExportedKind
+  kind: ListedKind
   /** The query of the list, for its export. */
   query: Record<string, unknown>
   /** How the table can be grouped. */
   grouped?: Grouped
 }
-
-const imported: readonly string[] = ['contacts', 'companies', 'deals', 'activities']
 
 type Item = Pick<Command, 'id' | 'label' | 'run'> & { icon: Icon }
 
@@ -41,7 +38,7 @@ export function ListMenu({ kind, query, grouped }: Props) {
   const [exporting, setExporting] = useState(false)
   const may_merge = useMayMerge(kind)
   const navigate = useNavigate()
-  const { path } = useKind(kind)
+  const { path, matches }: Kind = useKind(kind)
   const may = useMay()
   const import_file: Item = {
     id: `import-${kind}`,
@@ -62,7 +59,7 @@ export function ListMenu({ kind, query, grouped }: Props) {
       icon: DownloadIcon,
       run: () => setExporting(true),
     },
-    ...(imported.includes(kind) && may('imports:write') && may(`${kind}:write`) ? [import_file] : []),
+    ...(matches && may('imports:write') && may(`${kind}:write`) ? [import_file] : []),
     ...(may_merge ? [duplicates] : []),
   ]
   const groupings = grouped?.all.length

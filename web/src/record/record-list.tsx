@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { TrashIcon } from '@primer/octicons-react'
 import { type ComponentType, type ReactNode, useCallback, useMemo } from 'react'
-import type { Aborted, Schemas } from '../api/client.ts'
-import { type QueryOf, type RecordKind, type RowOf, recordApi } from '../api/record-api.ts'
+import type { Aborted } from '../api/client.ts'
+import { type QueryOf, type RowOf, recordApi } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
@@ -17,13 +17,21 @@ import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
-import { type OwnedKind, useListAssign } from './assign.tsx'
+import { useListAssign } from './assign.tsx'
 import { useBulk } from './bulk.tsx'
 import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts, type WithCustomFields } from './custom-lists.tsx'
 import { type Grouping, useGrouping, useGroupRows } from './groupings.tsx'
-import { type CreateProps, type Kind, type RecordProps, useKind, useNames } from './kinds.ts'
+import {
+  type CreateProps,
+  type Kind,
+  type ListedKind,
+  type OwnedKind,
+  type RecordProps,
+  useKind,
+  useNames,
+} from './kinds.ts'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
 import { useListLog } from './log.tsx'
@@ -32,7 +40,6 @@ import { type Owned, useMineCommand } from './owner.tsx'
 import { ViewTabs } from './views.tsx'
 
 /** The kinds whose lists have saved views. */
-type ListedKind = RecordKind & Schemas['View']['list']
 
 type Props<K extends ListedKind, Row extends Owned> = {
   kind: K & OwnedKind

@@ -12,7 +12,7 @@ import { useTexts } from '../texts/texts.ts'
 import { DraftScope } from '../ui/field-draft.ts'
 import { PageAction } from '../ui/page-action.tsx'
 import { Initials } from '../ui/values.tsx'
-import { type OwnedKind, useAssign } from './assign.tsx'
+import { useAssign } from './assign.tsx'
 import { type Authored, Authors } from './authors.tsx'
 import type { Save } from './facts.tsx'
 import {
@@ -20,6 +20,7 @@ import {
   isMerged,
   type Kind,
   type Linked,
+  type OwnedKind,
   type RecordProps,
   useKind,
   useNames,

@@ -1,7 +1,7 @@
 import { type ChangesOf, recordApi } from '../api/record-api.ts'
-import type { OwnedKind } from './assign.tsx'
 import { CustomFields } from './custom-fields.tsx'
 import type { Save } from './facts.tsx'
+import type { OwnedKind } from './kinds.ts'
 import { type Owned, OwnerField } from './owner.tsx'
 import { useShowChanged } from './refresh.ts'
 import { TagsField } from './tags.tsx'

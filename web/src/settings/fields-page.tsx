@@ -7,8 +7,8 @@ import { useCommands } from '../app/commands.ts'
 import { later } from '../app/contained.tsx'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import type { OwnedKind } from '../record/assign.tsx'
-import { type Definition, definitionsQuery, owned } from '../record/definitions.ts'
+import { type Definition, definitionsQuery } from '../record/definitions.ts'
+import { type OwnedKind, useOwnedKinds } from '../record/kinds.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Empty } from '../ui/empty.tsx'
 import { focusBeside } from '../ui/focus.ts'
@@ -26,6 +26,7 @@ export function FieldsPage() {
   const client = useQueryClient()
   const writes = useMay()('workspace:write')
   const { address, change } = useAddress()
+  const owned = useOwnedKinds()
   const resource = owned.find((one) => one === address.kind) ?? 'contacts'
   const { data: fields, error, refetch } = useQuery(definitionsQuery(resource))
   const [asked, setAsked] = useState<Definition | 'new' | null>(null)
