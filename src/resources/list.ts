@@ -7,7 +7,7 @@ import { type FieldType, sortValue } from '../db/lists/defined-values.ts'
 import { indexedWhole, type Valued, valueText } from '../db/lists/field-values.ts'
 import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none, within } from '../db/lists/filters.ts'
 import { findRecords, type Listed, type Page } from '../db/lists/lists.ts'
-import { match_keys, matchKeyOf } from '../db/lists/match-keys.ts'
+import { match_keys, matchKeysOf } from '../db/lists/match-keys.ts'
 import type { Sorting } from '../db/lists/orders.ts'
 import { nameFilter } from '../db/lists/search.ts'
 import { isLive } from '../db/references.ts'
@@ -256,7 +256,7 @@ async function possible(
     return values.filter((_, at) => live[at])
   }
   if (kind === 'member') return values.flatMap((id) => (id === 'me' ? (person_id ?? []) : id))
-  if (matches(resource, name)) return values.map((value) => matchKeyOf(name, String(value)))
+  if (matches(resource, name)) return values.flatMap((value) => matchKeysOf(name, String(value)))
   return values.map((value) => encode(column, value) as string | number)
 }
 

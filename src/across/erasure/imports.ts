@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import { lowerCase, lowerCased } from '../../db/lists/letter-case.ts'
-import { matchKeyOf, withoutSeparators } from '../../db/lists/match-keys.ts'
+import { matchKeysOf, withoutSeparators } from '../../db/lists/match-keys.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { hasText } from './references.ts'
 import { createPace, entriesOf } from './slices.ts'
@@ -53,7 +53,9 @@ async function addressesOf(db: Db, { workspace_id, resource, id }: Erased): Prom
   }
   const valuesOf = (some: readonly string[]) =>
     sides.flatMap((side) => some.map((name) => side[name])).filter((value) => typeof value === 'string')
-  const phones = valuesOf(names.filter((name) => name !== 'email')).map((one) => matchKeyOf('phone', one))
+  const phones = valuesOf(names.filter((name) => name !== 'email')).flatMap((one) =>
+    matchKeysOf('phone', one),
+  )
   return {
     emails: [...new Set(valuesOf(['email']).map(lowerCased))],
     phones: [...new Set(phones)].filter((one) => one.replaceAll(/\D/g, '').length >= min_digits),

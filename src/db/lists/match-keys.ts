@@ -20,9 +20,16 @@ export const withoutSeparators = (db: Db, column: string) =>
       )
     : sql<string>`translate(${sql.ref(column)} COLLATE "C", ${sql.lit(separators.join(''))}, '')`
 
-/** A value as these expressions show it. */
-export const matchKeyOf = (field: 'email' | 'phone', value: string): string =>
-  field === 'email' ? lowerCased(value) : separators.reduce((text, one) => text.replaceAll(one, ''), value)
+/** What these expressions show of a value: for a telephone number also without the separators that other programs use. */
+export function matchKeysOf(field: 'email' | 'phone', value: string): string[] {
+  if (field === 'email') return [lowerCased(value)]
+  return [...new Set([value, plainForm(value)].map(withoutThem))]
+}
+
+const withoutThem = (phone: string) => separators.reduce((text, one) => text.replaceAll(one, ''), phone)
+
+// No-break spaces, dashes of all widths, marks of direction, full-width digits and brackets. The index does not know them.
+const plainForm = (phone: string) => phone.normalize('NFKC').replaceAll(/[\p{Z}\p{Pd}\p{Cf}\u2212]/gu, '')
 
 export const match_keys: Record<'email' | 'phone' | 'name', (db: Db) => MatchKey> = {
   email: (db) => ({ key: lowerCase(db, 'email'), where: sql<SqlBool>`email IS NOT NULL` }),

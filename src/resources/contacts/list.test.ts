@@ -27,6 +27,26 @@ async function list(call: Call, query = '') {
   return reply.body as { data: Named[]; meta: Record<string, number> }
 }
 
+test('phone= finds a number that was copied with the separators of another program', async () => {
+  const stored = ['+49 (30) 123-45', '+49\u00a030\u00a012345', '12']
+  const { call } = await workspace(stored.map((phone) => ({ first_name: phone, phone })))
+  const found = async (phone: string) => {
+    const { data } = await list(call, `?${new URLSearchParams({ phone })}`)
+    return data.map(({ first_name }) => first_name)
+  }
+  const [plain, pasted] = stored as [string, string]
+  for (const phone of [
+    '+49\u202f30\u202f12345',
+    '+49 30 123\u201145',
+    '+49 30 123\u2012\u201345',
+    '\u202a+49 30 12345\u202c',
+    '\uff0b\uff14\uff19\uff0830\uff0912345',
+  ])
+    assert.deepEqual(await found(phone), [plain], JSON.stringify(phone))
+  // A stored number is always found by itself.
+  assert.deepEqual(await found(pasted), [pasted, plain])
+})
+
 describe('paging', () => {
   let call: Call
   let newest_first: number[]
