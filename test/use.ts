@@ -14,7 +14,10 @@ let starting: Promise<void> = Promise.resolve()
 export function use<T extends Shared>(start: () => Promise<T>): T {
   let started: T | undefined
   const get = (): T => {
-    if (!started) throw new Error('It starts before the first test: use it in tests and hooks only.')
+    if (!started)
+      throw new Error(
+        'It has not started. Use it in tests and hooks only. If a hook of this file uses it, run the file with npm test, not with node --test.',
+      )
     return started
   }
   if (!shared.length) after(closeShared)

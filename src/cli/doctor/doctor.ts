@@ -22,7 +22,7 @@ import {
 export const doctor: Command = {
   flags: { json: 'Print one JSON object: {"status", "findings": [{"area", "level", "message", "mend"}]}' },
   notes: [
-    'It changes nothing, and runs beside a service. Each line is ok, a warning or a fault, with what mends it.',
+    'It changes no data, and runs beside a service. Each line is ok, a warning or a fault, with what mends it.',
     'The exit code is 1 if there is a fault. Run it with the settings and as the user of the service.',
   ],
   async run(given) {
