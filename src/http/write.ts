@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
@@ -196,11 +196,12 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
     idempotency_key: String(key),
     path: pathOf(request),
     // Parameters say what happens to the body: the same file may be tried, or imported as another resource.
-    body_hash: hash('sha256', Buffer.concat([Buffer.from(queryOf(request)), request.raw_body ?? no_body])),
+    body_hash: createHash('sha256')
+      .update(queryOf(request))
+      .update(request.raw_body ?? '')
+      .digest('hex'),
   }
 }
-
-const no_body = Buffer.alloc(0)
 
 const queryOf = ({ url }: FastifyRequest): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
