@@ -49,14 +49,13 @@ export const importCommand: Command = {
   async run({ operands, options, flags, io }) {
     const [resource = '', file = ''] = operands
     const query = new URLSearchParams({ resource, file_name: basename(file) })
-    for (const [name, value] of Object.entries({
-      ...options,
-      'dry-run': flags.has('dry-run') ? 'true' : undefined,
-    }))
+    const is_dry_run = flags.has('dry-run')
+    if (is_dry_run) query.set('dry_run', 'true')
+    for (const [name, value] of Object.entries(options))
       if (value !== undefined && name !== 'help') query.set(name.replaceAll('-', '_'), value)
     const api = apiOf(io)
     const done = await follow(api, io, await upload(api, io, file, query))
-    io.out(`Imported ${shown(done)}.`)
+    io.out(is_dry_run ? `Checked ${shown(done)}. Nothing was written.` : `Imported ${shown(done)}.`)
     if (resource === 'workspace') {
       for (const one of done.kinds) io.out(`  ${one.kind}: ${shown(one)}`)
       io.out('Members are not imported. Records whose owner is not a member here have no owner.')

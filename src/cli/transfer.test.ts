@@ -32,7 +32,9 @@ test('import and export on the command line go through the API', async (t) => {
   assert.deepEqual(imported.lines, ['Imported 2 rows: 1 created, 0 updated, 0 skipped, 1 failed.'])
   assert.match(imported.errors.join('\n'), /3,email,/)
   const tried = await run(['import', 'contacts', file, '--dry-run'])
-  assert.deepEqual(tried.lines, ['Imported 2 rows: 1 created, 0 updated, 0 skipped, 1 failed.'])
+  assert.deepEqual(tried.lines, [
+    'Checked 2 rows: 1 created, 0 updated, 0 skipped, 1 failed. Nothing was written.',
+  ])
   const exported = await run(['export', 'contacts', out, '--filters', 'search=ruiz'])
   assert.deepEqual([exported.code, exported.lines], [0, [`Wrote 1 rows to ${out}.`]])
   assert.match(readFileSync(out, 'utf8'), /^id,first_name.*\r\n1,Ana,Ruiz,/)
@@ -40,7 +42,7 @@ test('import and export on the command line go through the API', async (t) => {
   assert.equal((await run(['export', 'workspace', archive])).code, 0)
   const whole = await run(['import', 'workspace', archive, '--dry-run'])
   assert.deepEqual(whole.lines, [
-    'Imported 1 rows: 1 created, 0 updated, 0 skipped, 0 failed.',
+    'Checked 1 rows: 1 created, 0 updated, 0 skipped, 0 failed. Nothing was written.',
     '  contacts: 1 rows: 1 created, 0 updated, 0 skipped, 0 failed',
     'Members are not imported. Records whose owner is not a member here have no owner.',
   ])
