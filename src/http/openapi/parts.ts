@@ -220,7 +220,7 @@ export const parameters: Record<string, object> = {
   cursor: { ...pagination.cursor, 'x-extension': true },
   idempotency_key: header(
     'Idempotency-Key',
-    'Makes the request safe to repeat. For 24 hours, the same key, path and body get the first answer again, with `Idempotency-Replayed: true`.',
+    'Makes the request safe to repeat. For 24 hours, the same key, path, parameters and body get the first answer again, with `Idempotency-Replayed: true`.',
     { minLength: 1, maxLength: 255 },
   ),
   if_match: header(
