@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { findGivenFile } from '../db/given-file.ts'
 import { apiOf } from './api.ts'
 import type { Command } from './command.ts'
+import { rowsOf } from './text.ts'
 
 export const exportCommand: Command = {
   operands: ['RESOURCE', 'FILE'],
@@ -36,7 +37,7 @@ export const exportCommand: Command = {
     })
     if (part) renameSync(part, file)
     io.status?.('')
-    io.out(`Wrote ${rows === null ? `${bytes} bytes` : `${rows} rows`} to ${file}.`)
+    io.out(`Wrote ${rows === null ? `${bytes} bytes` : rowsOf(Number(rows))} to ${file}.`)
     return 0
   },
 }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { requireGivenFile } from '../db/given-file.ts'
 import { type Api, ApiFailure, apiOf } from './api.ts'
 import type { Command, Io } from './command.ts'
+import { rowsOf } from './text.ts'
 
 const poll_ms = 500
 // A server that restarts goes on with the import.
@@ -72,7 +73,7 @@ export const importCommand: Command = {
 }
 
 const shown = ({ rows_read, created, updated, skipped, failed }: Counts) =>
-  `${rows_read} rows: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
+  `${rowsOf(rows_read)}: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
 
 async function upload(api: Api, io: Io, file: string, query: URLSearchParams): Promise<Import> {
   const { size } = requireGivenFile(file)
@@ -109,7 +110,7 @@ async function follow(api: Api, io: Io, begun: Import): Promise<Import> {
   let shown = begun
   let heard_ms = performance.now()
   while (shown.status === 'queued' || shown.status === 'running') {
-    io.status?.(`${bar(shown.progress)} Importing: ${shown.rows_read} rows, ${shown.failed} failed`)
+    io.status?.(`${bar(shown.progress)} Importing: ${rowsOf(shown.rows_read)}, ${shown.failed} failed`)
     await pause(poll_ms)
     try {
       shown = await importOf(await api(`/imports/${begun.id}`))

@@ -7,6 +7,9 @@ export function nameOf(text = ''): string {
   return name
 }
 
+/** A number of rows, such as `1 row`. */
+export const rowsOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`
+
 /** Formats rows below a heading in aligned columns. The last column is not padded. */
 export function columns(heading: string[], rows: string[][]): string[] {
   const all = [heading, ...rows]

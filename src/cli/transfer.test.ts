@@ -36,14 +36,14 @@ test('import and export on the command line go through the API', async (t) => {
     'Checked 2 rows: 1 created, 0 updated, 0 skipped, 1 failed. Nothing was written.',
   ])
   const exported = await run(['export', 'contacts', out, '--filters', 'search=ruiz'])
-  assert.deepEqual([exported.code, exported.lines], [0, [`Wrote 1 rows to ${out}.`]])
+  assert.deepEqual([exported.code, exported.lines], [0, [`Wrote 1 row to ${out}.`]])
   assert.match(readFileSync(out, 'utf8'), /^id,first_name.*\r\n1,Ana,Ruiz,/)
   const archive = join(folder, 'all.tar.gz')
   assert.equal((await run(['export', 'workspace', archive])).code, 0)
   const whole = await run(['import', 'workspace', archive, '--dry-run'])
   assert.deepEqual(whole.lines, [
-    'Checked 1 rows: 1 created, 0 updated, 0 skipped, 0 failed. Nothing was written.',
-    '  contacts: 1 rows: 1 created, 0 updated, 0 skipped, 0 failed',
+    'Checked 1 row: 1 created, 0 updated, 0 skipped, 0 failed. Nothing was written.',
+    '  contacts: 1 row: 1 created, 0 updated, 0 skipped, 0 failed',
     'Members are not imported. Records whose owner is not a member here have no owner.',
   ])
 })
@@ -77,7 +77,7 @@ test('an import is followed to its end although the server is away or busy meanw
   const done = await run(['import', 'companies', file], { RAPPORT_URL: `http://127.0.0.1:${port}` })
   assert.deepEqual(done, {
     code: 0,
-    lines: ['Imported 1 rows: 1 created, 0 updated, 0 skipped, 0 failed.'],
+    lines: ['Imported 1 row: 1 created, 0 updated, 0 skipped, 0 failed.'],
     errors: [],
   })
   assert.equal(polls, 3)
