@@ -18,6 +18,10 @@ import { createWatch, type OnSlow } from './watch.ts'
 // For more rows than this, a statement yields to the event loop between batches.
 const max_rows_at_once = 50
 
+// SQLite compiles a statement again at each execution with a parameter after LIMIT, in case its value allows a better plan.
+// It does not look into an expression. Compiling takes 20 to 150 µs, running such a statement often less than 10.
+const limit = /\b(limit) \?/gi
+
 type Statement = { prepared: StatementSync; returns_rows: boolean }
 
 export type Listeners = {
@@ -32,7 +36,7 @@ function statementsOf(connection: DatabaseSync) {
   return (sql: string): Statement => {
     let statement = statements.get(sql)
     if (!statement) {
-      const prepared = connection.prepare(sql)
+      const prepared = connection.prepare(sql.replace(limit, '$1 +?'))
       statement = { prepared, returns_rows: prepared.columns().length > 0 }
       statements.set(sql, statement)
       if (statements.size > 500) statements.delete(statements.keys().next().value as string)

@@ -29,7 +29,7 @@ const planOf = (sql: string) =>
 
 test("each of the log's filters finds its page by an index of its own, without statistics", () => {
   const plan = (where: string) =>
-    planOf(`SELECT id FROM webhook_deliveries WHERE workspace_id = 1 AND ${where} ORDER BY id DESC LIMIT 25`)
+    planOf(`SELECT id FROM webhook_deliveries WHERE workspace_id = 1 AND ${where} ORDER BY id DESC LIMIT +?`)
   for (const [where, index] of [
     ["webhook_id = 'w'", 'webhook_deliveries_webhook'],
     ["webhook_id = 'w' AND status = 'failed'", 'webhook_deliveries_webhook'],
@@ -43,7 +43,7 @@ test("each of the log's filters finds its page by an index of its own, without s
 
 test('the contacts of a company are listed in order by an index alone', () => {
   const sql =
-    'SELECT id FROM contacts WHERE workspace_id = 1 AND deleted_at IS NULL AND company_id = 1 ORDER BY id DESC LIMIT 25 OFFSET 1000'
+    'SELECT id FROM contacts WHERE workspace_id = 1 AND deleted_at IS NULL AND company_id = 1 ORDER BY id DESC LIMIT +? OFFSET 1000'
   assert.deepEqual(planOf(sql), [
     'SEARCH contacts USING COVERING INDEX contacts_company_id_all (company_id=? AND workspace_id=? AND deleted_at=?)',
   ])
@@ -54,7 +54,7 @@ test("a list's filter and its order come from an index alone: no sort, and no de
     '',
     ...['stage', 'status', 'contact_id', 'company_id'].map((name) => `AND ${name} = 1`),
   ]) {
-    const sql = `SELECT id FROM deals WHERE workspace_id = 1 AND deleted_at IS NULL ${condition} ORDER BY id DESC LIMIT 25 OFFSET 1000`
+    const sql = `SELECT id FROM deals WHERE workspace_id = 1 AND deleted_at IS NULL ${condition} ORDER BY id DESC LIMIT +? OFFSET 1000`
     const plan = planOf(sql)
     assert.equal(plan.length, 1, plan.join())
     assert.match(plan[0] ?? '', /^SEARCH deals USING (COVERING )?INDEX deals_(\w+_)?live /)
@@ -72,13 +72,13 @@ test('the feed of a workspace is read by its own index, also past events of othe
     for (const named of ["event <> 'ping'", "event <> 'ping' AND event = 'deal.won'"])
       assert.deepEqual(
         planOf(`SELECT seq, event, payload FROM events WHERE workspace_id = 1 AND seq > 5 AND seq <= 9 AND ${named}
-          ORDER BY seq ${order} LIMIT 25`),
+          ORDER BY seq ${order} LIMIT +?`),
         ['SEARCH events USING INDEX events_feed (workspace_id=? AND seq>? AND seq<?)'],
       )
 })
 
 test('the audit log of a caller with few scopes is cut by an index that knows the kind, past no other entry', () => {
-  const order = 'ORDER BY occurred_at DESC, id DESC LIMIT 25'
+  const order = 'ORDER BY occurred_at DESC, id DESC LIMIT +?'
   for (const [where, index] of [
     ["kind = 'deals'", 'audit_log_kind'],
     ["action = 'created' AND coalesce(kind, null) IN ('deals', 'views')", 'audit_log_action'],
