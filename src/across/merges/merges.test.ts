@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
 import { dataOf, problems } from '../../../test/envelope.ts'
-import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
+import { client, type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 type Json = any
@@ -334,6 +334,18 @@ describe('an undo', () => {
     const id = Number(deal.split('/').at(-1))
     assert.deepEqual((await undo(inner.merge_id)).left, [{ kind: 'deals', id, reason: 'changed' }])
     assert.equal((await ok('GET', deal)).contact_id, second)
+  })
+
+  test('is listed only to callers who may read its kind, and others get an empty list', async () => {
+    const [survivor, other] = [
+      await ok('POST', '/companies', { name: 'Acme' }),
+      await ok('POST', '/companies', { name: 'ACME' }),
+    ]
+    await merge(`/companies/${survivor.id}`, [other.id])
+    const { token } = await ok('POST', '/keys', { name: 'Reader', scopes: ['contacts:read'] })
+    const reader = client(rapport.url, token)
+    for (const query of ['', '?kind=companies', '?kind=companies&cursor='])
+      assert.deepEqual(dataOf(await reader('GET', `/api/v1/merges${query}`)), [], query)
   })
 
   test('is possible for TRASH_DAYS, and the list of merges says so', async () => {

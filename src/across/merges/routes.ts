@@ -178,7 +178,8 @@ function listRoute(app: App, service: Service, tables: string[]): void {
           .select(['id', 'kind', 'survivor_id', 'from_ids', 'status', 'changes'])
           .select(['created_at', 'created_by', 'undone_at'])
           .where('workspace_id', '=', workspace_id)
-          .where('kind', 'in', readable)
+          // PostgreSQL refuses an empty list.
+          .where('kind', 'in', ['', ...readable])
           .$if(record_id !== undefined, (query) => query.where('survivor_id', '=', record_id ?? 0)),
         'id',
         page,
