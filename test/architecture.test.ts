@@ -54,7 +54,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The filters that follow from a description.
   {
     files: 'resources/filter-fields',
-    may: 'resources/resource|http/(fields|filter-values)|errors',
+    may: 'resources/resource|http/(fields|filter-values|filter-parameters)|errors',
     packages: 'typebox',
   },
   // Values that are derived from the descriptions of all resources.
@@ -128,7 +128,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Notes are part of contacts.
   {
     files: `${resource}/(history-)?schema`,
-    may: `resources/(resource|decimal|shared-columns|filter-fields)|http/fields|events/actors|OWN/.*|${resource}/(schema|resource)`,
+    may: `resources/(resource|decimal|shared-columns|filter-fields)|http/(fields|filter-parameters)|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   {

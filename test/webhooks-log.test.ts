@@ -105,6 +105,40 @@ describe('the list of deliveries', () => {
     )
   })
 
+  test('takes several values and "not" in each filter, with exact totals, by page and by cursor', async () => {
+    const two = `webhook_id=${good.id},${bad.id}`
+    const cases: [string, (one: Delivery) => boolean][] = [
+      [two, ({ webhook_id }) => [good.id, bad.id].includes(webhook_id)],
+      [`webhook_id=!${good.id}`, ({ webhook_id }) => webhook_id !== good.id],
+      [`webhook_id=${good.id},wh_unknown,${good.id}`, ({ webhook_id }) => webhook_id === good.id],
+      ['event=deal.created,ping', ({ event }) => event !== 'company.created'],
+      ['event=!deal.created', ({ event }) => event !== 'deal.created'],
+      ['status=failed,pending', ({ status }) => status === 'failed' || status === 'pending'],
+      ['status=pending,cancelled,cancelled', ({ status }) => status === 'pending' || status === 'cancelled'],
+      ['status=!succeeded', ({ status }) => status !== 'succeeded'],
+      ['status=!pending,!succeeded,!failed,!cancelled', () => false],
+      [
+        `${two}&event=!ping&status=failed,succeeded`,
+        (one) => one.event !== 'ping' && /^[fs]/.test(one.status),
+      ],
+    ]
+    for (const [query, matches] of cases) {
+      await shows(query, matches)
+      const followed: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { body } = await call('GET', `/api/v1/deliveries?per_page=4&cursor=${cursor}&${query}`)
+        followed.push(...body.data.map(({ id }: Delivery) => id))
+        cursor = body.meta.next_cursor
+      }
+      assert.deepEqual(followed, matching(matches), query)
+    }
+    const last = await call('GET', '/api/v1/deliveries?per_page=4&page=4&event=deal.created,company.created')
+    assert.deepEqual(
+      last.body.data.map(({ id }: Delivery) => id),
+      matching(({ event }) => event !== 'ping').slice(12, 16),
+    )
+  })
+
   test('with details=true each tells how its newest attempt ended, and how long it took; without, it is exactly a delivery', async () => {
     const parts = (query: string) => call('GET', `/api/v1/deliveries?per_page=100&${query}`)
     for (const query of ['details=true', 'details=true&cursor='])
@@ -170,6 +204,8 @@ describe('the list of deliveries', () => {
     assert.equal(all.length, 23)
     for (const status of ['pending', 'succeeded', 'failed', 'cancelled'])
       await shows(`status=${status}`, (one) => one.status === status)
+    await shows('status=pending,failed', ({ status }) => status === 'failed')
+    await shows('status=!pending', () => true)
     for (const event of ['company.created', 'deal.created', 'ping'])
       await shows(`event=${event}`, (one) => one.event === event)
     for (const { id } of [good, bad]) await shows(`webhook_id=${id}`, (one) => one.webhook_id === id)

@@ -1,9 +1,9 @@
 import { type TOptional, type TSchema, type TString, Type } from 'typebox'
 import { type FieldProblem, refuse } from '../errors.ts'
+import { valuesFilter } from '../http/filter-parameters.ts'
 import {
   end_of,
   type FilterKind,
-  filter_of,
   type Parameter,
   readValue,
   readWanted,
@@ -78,33 +78,6 @@ function kindOf(resource: Resource, name: string, column: Column): FilterKind | 
 /** Whether lists find equal values of an e-mail or a telephone number, by the index of duplicates. */
 export const matches = ({ duplicates }: Resource, name: string): name is 'email' | 'phone' =>
   (name === 'email' || name === 'phone') && duplicates.includes(name)
-
-const forms: Record<FilterKind, string> = {
-  id: 'The id',
-  member: 'The id of a member, or `me`',
-  code: 'The code',
-  text: 'The text',
-  number: 'The number',
-  integer: 'The number',
-  day: 'The day',
-  time: 'The time',
-}
-
-/** The schema of a filter: one value or several. */
-export function valuesFilter(parameter: Parameter, about?: string) {
-  const { kind, choices, nullable } = parameter
-  const sentences = [
-    about,
-    `${forms[kind]}, or several with commas between them. \`!\` before a value means "not".`,
-    choices && `The codes: ${choices.join(', ')}.`,
-    nullable && '`null`: without a value; `!null`: with one.',
-  ]
-  const type = kind === 'id' ? ['string', 'integer'] : 'string'
-  const description = sentences.filter(Boolean).join(' ')
-  return Type.Optional(
-    Type.Unsafe<string>({ type, maxLength: 4000, description, 'x-filter': true, [filter_of]: parameter }),
-  )
-}
 
 /** A text as the one value of a filter (http/filter-values.ts). */
 export const writtenValue = (text: string): string =>

@@ -210,6 +210,12 @@ test('filters, pages and cursors give what a model gives', async () => {
     ['', () => true],
     ['kind=companies', ({ kind }) => kind === 'companies'],
     ['kind=notes', () => false],
+    ['kind=companies,contacts', ({ kind }) => kind === 'companies' || kind === 'contacts'],
+    ['kind=!companies', ({ kind }) => kind !== 'companies'],
+    ['action=created,deleted', ({ action }) => action === 'created' || action === 'deleted'],
+    ['kind=companies&action=!created', ({ kind, action }) => kind === 'companies' && action !== 'created'],
+    [`actor_id=${actor},key_of_nobody`, (entry) => entry.actor.id === actor],
+    [`actor_id=!${actor}`, (entry) => entry.actor.id !== actor],
     [
       `kind=companies&record_id=${reader.id + 3}`,
       ({ kind, record_id }) => kind === 'companies' && record_id === reader.id + 3,
@@ -255,6 +261,8 @@ const zoned = (time: string) =>
 test('a filter that cannot be meant is refused with its field', async () => {
   for (const [query, field, code] of [
     ['record_id=1', 'kind', 'required'],
+    ['record_id=1&kind=contacts,deals', 'kind', 'required'],
+    ['action=', 'action', 'required'],
     ['kind=contact', 'kind', 'unknown_value'],
     ['from=yesterday', 'from', 'invalid_format'],
     ['cursor=nonsense', 'cursor', 'invalid_cursor'],

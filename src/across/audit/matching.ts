@@ -2,13 +2,14 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
+import type { Texts } from '../../http/filter-parameters.ts'
 
 export type AuditFilters = {
   /** The kinds of the entries; null for all kinds. */
   kinds: readonly string[] | null
   record_id?: string | undefined
-  action?: string | undefined
-  actor_id?: string | undefined
+  action?: Texts | undefined
+  actor_id?: Texts | undefined
   from?: string | undefined
   to?: string | undefined
 }
@@ -38,11 +39,20 @@ const leads = [['kind', 'record_id'], ['actor_id'], ['action'], ['kind'], []] as
 const both = (conditions: Condition[]): Condition => sql`${sql.join([sql`TRUE`, ...conditions], sql` AND `)}`
 const union = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `)
 
+const oneOf = (texts: Texts | undefined): string | undefined =>
+  texts?.any.length === 1 && !texts.not.length ? texts.any[0] : undefined
+
+// The service has no id as an actor, so it is none of the ids of a "not".
+const among = (column: string, { any, not }: Texts): Condition[] => [
+  ...(any.length ? [sql<SqlBool>`coalesce(${sql.ref(column)}, NULL) IN (${sql.join(any)})`] : []),
+  ...(not.length ? [sql<SqlBool>`coalesce(${sql.ref(column)}, '') NOT IN (${sql.join(not)})`] : []),
+]
+
 /** The range of an index, newest first, and the conditions that its entries must still meet. */
 function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition | null = null) {
   const { kinds, record_id, action, actor_id, from, to } = filters
   const kind = kinds?.length === 1 ? kinds[0] : undefined
-  const equal = { kind, record_id, action, actor_id }
+  const equal = { kind, record_id, action: oneOf(action), actor_id: oneOf(actor_id) }
   const lead: readonly string[] =
     leads.find((names) => names.every((name) => equal[name] !== undefined)) ?? []
   const along = [sql<SqlBool>`workspace_id = ${workspace_id}`]
@@ -53,6 +63,8 @@ function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition
     else if (lead.includes(name)) along.push(sql`${sql.ref(name)} = ${value}`)
     else rest.push(sql`coalesce(${sql.ref(name)}, NULL) = ${value}`)
   if (kinds && kind === undefined) rest.push(sql`coalesce(kind, NULL) IN (${sql.join(kinds)})`)
+  for (const [name, texts] of Object.entries({ action, actor_id }))
+    if (texts && oneOf(texts) === undefined) rest.push(...among(name, texts))
   const until = to === undefined ? undefined : sql<SqlBool>`occurred_at <= ${to}`
   const range: Range = {
     table: 'audit_log',

@@ -2,6 +2,7 @@ import { readPage } from '../../db/lists/lists.ts'
 import { invalid } from '../../errors.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { IdParams } from '../../http/fields.ts'
+import { acceptedCodes, wantedTexts } from '../../http/filter-parameters.ts'
 import { pagesBy } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -29,14 +30,19 @@ export function auditRoutes(app: App, service: Service): void {
       pages: pagesBy('audit_log', 'string', 'number'),
     },
     async ({ access: { workspace_id, scopes }, query }, { page }) => {
-      const { kind, record_id, action, actor_id, from, to, details } = query
-      const kinds =
-        kind === undefined
-          ? rights.readableKinds(scopes)
-          : [kind].filter((table) => rights.mayRead(scopes, table))
-      const filters = { kinds, record_id, action, actor_id, from, to }
-      if (record_id !== undefined && kind === undefined)
-        throw invalid([{ field: 'kind', code: 'required', message: 'kind is required with record_id.' }])
+      const { record_id, from, to, details } = query
+      const asked = acceptedCodes('kind', rights.kinds, query.kind)
+      const kinds = asked?.filter((kind) => rights.mayRead(scopes, kind)) ?? rights.readableKinds(scopes)
+      const filters = {
+        kinds,
+        record_id,
+        action: wantedTexts('action', query.action),
+        actor_id: wantedTexts('actor_id', query.actor_id),
+        from,
+        to,
+      }
+      if (record_id !== undefined && asked?.length !== 1)
+        throw invalid([{ field: 'kind', code: 'required', message: 'record_id needs one kind.' }])
       return reading((db) =>
         readPage(
           page,

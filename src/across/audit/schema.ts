@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
 import { flag, Id, Listed, ListQuery, nullableObject, Timestamp, time } from '../../http/fields.ts'
+import { codesFilter, textsFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 
 /** Fields of a record on one side of a change; null where there is nothing to tell. */
@@ -58,16 +59,16 @@ export const ListedAuditEntry = Type.Object(
 )
 export type ListedAuditEntry = Static<typeof ListedAuditEntry>
 
-const text = (max: number, description: string) => Type.Optional(Type.String({ maxLength: max, description }))
-
 /** What the log can be asked for; `kinds` are what entries are about. */
 export const auditQuery = (kinds: readonly string[]) =>
   ListQuery({
     cursor,
-    kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: kinds })),
-    record_id: text(255, 'Entries of one record. Needs kind.'),
-    action: text(64, 'Such as created, updated or deleted.'),
-    actor_id: text(255, 'The id of a key or a person.'),
+    kind: codesFilter('kind', kinds),
+    record_id: Type.Optional(
+      Type.String({ maxLength: 255, description: 'Entries of one record. Needs one kind.' }),
+    ),
+    action: textsFilter('action', 'Such as created, updated or deleted.'),
+    actor_id: textsFilter('actor_id', 'The id of a key or a person.'),
     from: time('At or after this time.'),
     to: time('At or before this time.'),
     details: flag('true: each entry with the present title of its record.'),

@@ -359,6 +359,8 @@ describe('an undo', () => {
     )
     assert.equal(Date.parse(undo_until), Date.parse(listed.created_at) + 30 * day_ms)
     assert.deepEqual(await ok('GET', '/merges?kind=companies'), [])
+    assert.deepEqual(await ok('GET', '/merges?kind=!contacts'), [])
+    assert.deepEqual(await ok('GET', '/merges?kind=companies,contacts'), [listed])
     clock.advance(30 * day_ms + 1)
     const late = await call('POST', `/api/v1/merges/${meta.merge_id}/undo`)
     assert.deepEqual([late.status, late.body.error.code], [409, 'conflict'])

@@ -9,6 +9,7 @@ import { type Access, requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { checkMatch, refuseMatch } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
+import { acceptedCodes } from '../../http/filter-parameters.ts'
 import { pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -171,7 +172,8 @@ function listRoute(app: App, service: Service, tables: string[]): void {
       pages: pagesBy('merges', 'number'),
     },
     async ({ access: { workspace_id, scopes }, query: { kind, record_id } }, { page }) => {
-      const readable = tables.filter((table) => (!kind || table === kind) && rights.mayRead(scopes, table))
+      const kinds = acceptedCodes('kind', tables, kind) ?? tables
+      const readable = kinds.filter((table) => rights.mayRead(scopes, table))
       const found = await newestRows(
         db
           .selectFrom('merges')

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
 import { Id, ListQuery, Timestamp } from '../../http/fields.ts'
+import { codesFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 import { max_left } from './state.ts'
 
@@ -75,7 +76,7 @@ export const MergeView = (kinds: readonly string[]) =>
 export const MergesQuery = (kinds: readonly string[]) =>
   ListQuery({
     cursor,
-    kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: kinds })),
+    kind: codesFilter('kind', kinds),
     record_id: Type.Optional(Id({ description: 'Merges into this record.' })),
   })
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { valuesFilter } from '../../resources/filter-fields.ts'
+import { valuesFilter } from '../../http/filter-parameters.ts'
 
 // Fields that several reports have.
 

@@ -5,6 +5,7 @@ import { requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Deleted } from '../../http/envelope.ts'
 import { refuseMatch } from '../../http/etag.ts'
+import { acceptedCodes } from '../../http/filter-parameters.ts'
 import { pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -21,6 +22,7 @@ const path = '/api/v1/trash'
 export function trashRoutes(app: App, service: Service): void {
   const { reading, config, resources, rights } = service
   const all = byDependency(resources)
+  const tables = all.map(({ table }) => table)
   const { TrashedRecord, TrashQuery } = trashSchemas(all)
   const owner_fields = new Map<string, string | undefined>(
     all.map(({ table, part_of }) => [table, part_of?.by]),
@@ -42,7 +44,8 @@ export function trashRoutes(app: App, service: Service): void {
       pages: pagesBy('-deleted_at', 'string', 'string', 'number'),
     },
     async ({ access: { workspace_id, scopes }, query: { kind } }, { page }) => {
-      const shown = all.filter(({ table }) => (!kind || table === kind) && rights.mayRead(scopes, table))
+      const kinds = acceptedCodes('kind', tables, kind) ?? tables
+      const shown = all.filter(({ table }) => kinds.includes(table) && rights.mayRead(scopes, table))
       const { records, ...found } = await reading((db) =>
         readPage(
           page,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Id, ListQuery, OptionalId, Timestamp } from '../../http/fields.ts'
+import { codesFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -26,7 +27,7 @@ export function trashSchemas(resources: readonly Resource[]) {
     },
     { title: 'TrashedRecord' },
   )
-  const TrashQuery = ListQuery({ cursor, kind: Type.Optional(Kind()) })
+  const TrashQuery = ListQuery({ cursor, kind: codesFilter('kind', kinds) })
   return { TrashedRecord, TrashQuery }
 }
 

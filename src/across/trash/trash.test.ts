@@ -190,6 +190,14 @@ describe('the list', () => {
         (await listed(`kind=${kind}`)).data,
         expected.filter((one) => one.kind === kind),
       )
+    assert.deepEqual(
+      (await listed('kind=contacts,deals')).data,
+      expected.filter(({ kind }) => kind === 'contacts' || kind === 'deals'),
+    )
+    assert.deepEqual(
+      (await listed('kind=!contacts')).data,
+      expected.filter(({ kind }) => kind !== 'contacts'),
+    )
     // A note of a deleted record is not listed, whether or not it was deleted before.
     for (const [kind, owner] of Object.entries({
       notes: contact,

@@ -9,7 +9,7 @@ import {
   OptionalTimestamp,
   Text,
 } from '../../http/fields.ts'
-import { valuesFilter } from '../filter-fields.ts'
+import { valuesFilter } from '../../http/filter-parameters.ts'
 import {
   bodyOf,
   dates,

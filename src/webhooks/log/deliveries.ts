@@ -69,12 +69,12 @@ export async function listDeliveries(
   details = false,
 ): Promise<Listed<Delivery>> {
   const { status, event } = filters
-  if (visible && event !== undefined && !visible.includes(event))
+  const names = visible && event ? event.filter((name) => visible.includes(name)) : (event ?? visible)
+  if (names?.length === 0 || status?.length === 0)
     return { total: 'after' in page ? null : 0, next: null, records: [] }
-  const by_pending_status = status === 'pending' || status === 'cancelled'
+  const by_pending_status = status?.includes('pending') || status?.includes('cancelled')
   const removed = by_pending_status ? await removedWebhooks(db, workspace_id) : []
-  // The check above allows the named event, so no further limit is needed.
-  const log_query = { ...filters, visible: event === undefined ? visible : null, removed }
+  const log_query = { ...filters, event: names ?? undefined, removed }
   const read = async ({ limit, offset, after }: Window): Promise<Delivery[]> => {
     const before = after && String(after[0])
     const { ids } = await idsOf(db, workspace_id, log_query, { limit, offset, before })
@@ -107,20 +107,29 @@ export async function listDeliveries(
 const max_skipped = 20_000
 
 const namedOf = ({ webhook_id, event, status }: LogQuery) =>
-  Object.entries({ webhook_id, event, status }).filter(([, value]) => value !== undefined)
+  Object.entries({ webhook_id, event, status }).flatMap(([name, values]) =>
+    values ? [{ name, values }] : [],
+  )
 
-/** Whether record_counts has the total: of all deliveries, of one value, or of each visible event. */
+/** Whether record_counts has the total: of all deliveries, or of each value of one filter. An index has these, too. */
 function isTotalKept(log_query: LogQuery): boolean {
-  const named = namedOf(log_query)
-  const timeless = log_query.from === undefined && log_query.to === undefined
-  return timeless && (named.length === 0 || (named.length === 1 && !log_query.visible))
+  const { from, to, other_webhooks = [] } = log_query
+  const by_values = from === undefined && to === undefined && !other_webhooks.length
+  return by_values && namedOf(log_query).length <= 1
+}
+
+/** The query for each value of its one filter. */
+function partsOf(log_query: LogQuery): LogQuery[] {
+  const [filter] = namedOf(log_query)
+  return filter ? filter.values.map((value) => ({ ...log_query, [filter.name]: [value] })) : [log_query]
 }
 
 /** The ids of a page. On SQLite, a long read is done in slices, because a statement blocks all other requests. */
 async function idsOf(db: Db, workspace_id: number, log_query: LogQuery, window: LogWindow) {
   const { limit, offset, before } = window
-  const by_one_index = isTotalKept(log_query) && !log_query.removed.length && offset <= max_skipped
-  if (engineOf(db) === 'sqlite' && !by_one_index)
+  const parts = isTotalKept(log_query) ? partsOf(log_query) : [log_query]
+  const by_index = isTotalKept(log_query) && !log_query.removed.length && offset * parts.length <= max_skipped
+  if (engineOf(db) === 'sqlite' && !by_index)
     return { ids: await idsInSlices(db, workspace_id, log_query, window) }
   const latest = (found: LogQuery) =>
     db
@@ -131,25 +140,23 @@ async function idsOf(db: Db, workspace_id: number, log_query: LogQuery, window: 
       .$if(before !== null, (query) => query.where('id', '<', String(before)))
       .orderBy('id', 'desc')
   // Select the ids from the filter's index first. Without statistics, SQLite would otherwise read the whole log.
-  if (!log_query.visible || namedOf(log_query).length || !isTotalKept(log_query))
-    return { ids: sql<string>`(${latest(log_query).limit(limit).offset(offset)})` }
-  // Without another filter, merge the newest ids of each event name.
-  const parts = log_query.visible.map((event, n) => {
-    const part = latest({ ...log_query, event, visible: null }).limit(limit + offset)
-    return sql`SELECT id FROM (${part}) AS ${sql.ref(`part_${n}`)}`
+  const [first = log_query, ...others] = parts
+  if (!others.length) return { ids: sql<string>`(${latest(first).limit(limit).offset(offset)})` }
+  // Merge the newest ids of each value.
+  const newest = parts.map((part, n) => {
+    const ids = latest(part).limit(limit + offset)
+    return sql`SELECT id FROM (${ids}) AS ${sql.ref(`part_${n}`)}`
   })
   return {
-    ids: sql<string>`(SELECT id FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts
+    ids: sql<string>`(SELECT id FROM (${sql.join(newest, sql` UNION ALL `)}) AS parts
       ORDER BY id DESC LIMIT ${limit} OFFSET ${offset})`,
   }
 }
 
 async function countMatching(db: Db, workspace_id: number, log_query: LogQuery): Promise<number> {
   if (isTotalKept(log_query)) {
-    const [first] = namedOf(log_query)
-    const kept = first
-      ? [`deliveries.${first[0]}=${first[1]}`]
-      : (log_query.visible?.map((name) => `deliveries.event=${name}`) ?? ['deliveries'])
+    const [filter] = namedOf(log_query)
+    const kept = filter?.values.map((value) => `deliveries.${filter.name}=${value}`) ?? ['deliveries']
     const totals = await Promise.all(kept.map((name) => countOf(db, workspace_id, name)))
     return totals.reduce((sum, n) => sum + n, 0)
   }

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { conflict, notFound, refuse } from '../../errors.ts'
@@ -7,6 +6,7 @@ import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { flag, ListQuery, NoFields, time } from '../../http/fields.ts'
+import { acceptedCodes, codesFilter, textsFilter, wantedTexts } from '../../http/filter-parameters.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import type { App } from '../../http/server.ts'
@@ -29,13 +29,13 @@ export function deliveryRoutes(app: App, service: WebhookService): void {
     noun: 'delivery',
     extension: true,
   })
-  const visibleTo = (scopes: Scopes) =>
-    scopes && [...event_names, 'ping'].filter((name) => rights.mayReadEvent(scopes, name))
+  const names = [...event_names, 'ping']
+  const visibleTo = (scopes: Scopes) => scopes && names.filter((name) => rights.mayReadEvent(scopes, name))
   const query = ListQuery({
     cursor,
-    webhook_id: Type.Optional(Type.String()),
-    event: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...event_names, 'ping'] })),
-    status: Type.Optional(Type.Unsafe<Delivery['status']>({ type: 'string', enum: delivery_statuses })),
+    webhook_id: textsFilter('webhook_id'),
+    event: codesFilter('event', names),
+    status: codesFilter('status', delivery_statuses),
     from: time('Created at or after this time.'),
     to: time('Created at or before this time.'),
     details: flag('true: each delivery has last_duration_ms, last_response_status and last_error_code.'),
@@ -50,11 +50,17 @@ export function deliveryRoutes(app: App, service: WebhookService): void {
       pages: pagesBy('-id of deliveries', 'string'),
     },
     ({ access: { workspace_id, scopes }, query }, { page }) => {
-      const { webhook_id, event, status, from, to, details } = query
-      const filters = { webhook_id, event, status, from, to }
-      return reading((db) =>
-        listDeliveries(db, workspace_id, filters, page, visibleTo(scopes), details === 'true'),
-      )
+      const webhooks = wantedTexts('webhook_id', query.webhook_id)
+      const filters = {
+        webhook_id: webhooks?.any.length ? webhooks.any : undefined,
+        other_webhooks: webhooks?.not,
+        event: acceptedCodes('event', names, query.event),
+        status: acceptedCodes('status', delivery_statuses, query.status),
+        from: query.from,
+        to: query.to,
+      }
+      const details = query.details === 'true'
+      return reading((db) => listDeliveries(db, workspace_id, filters, page, visibleTo(scopes), details))
     },
   )
 

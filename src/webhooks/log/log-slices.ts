@@ -3,18 +3,20 @@ import type { Db } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import type { Delivery } from '../registration/schema.ts'
 
-/** The filters of the delivery log. `from` and `to` are inclusive times. */
+/** The filters of the delivery log: one of several values each. `from` and `to` are inclusive times. */
 export type LogFilters = {
-  webhook_id?: string
-  event?: string
-  status?: Delivery['status']
-  from?: string
-  to?: string
+  webhook_id?: readonly string[] | undefined
+  /** Not these webhooks. */
+  other_webhooks?: readonly string[] | undefined
+  event?: readonly string[] | undefined
+  status?: readonly Delivery['status'][] | undefined
+  from?: string | undefined
+  to?: string | undefined
 }
 /** The names of events whose deliveries the caller may see; null for all. */
 export type VisibleEvents = readonly string[] | null
 /** `removed` lists deleted webhooks with rows that are still pending: these deliveries count as cancelled. */
-export type LogQuery = LogFilters & { visible: VisibleEvents; removed: readonly string[] }
+export type LogQuery = LogFilters & { removed: readonly string[] }
 /** A page: up to `limit` rows, after `offset` rows, and below the id `before` if there is one. */
 export type LogWindow = { limit: number; offset: number; before: string | null }
 
@@ -23,33 +25,45 @@ const slice_size = 5000
 
 /** The condition on a row of the log. A `+` before each column keeps SQLite from using another index. */
 export function matching(
-  { webhook_id, event, status, from, to, visible, removed }: LogQuery,
+  { webhook_id, other_webhooks, event, status, from, to, removed }: LogQuery,
   before: '' | '+' = '',
 ): RawBuilder<SqlBool> {
   const sign = sql.raw(before)
-  const is = (column: string, sign_of: '=' | '>=' | '<=', value: string | undefined) =>
-    value === undefined ? [] : [sql`${sign}${sql.ref(column)} ${sql.raw(sign_of)} ${value}`]
-  const removed_ids = removed.length ? sql`(${sql.join(removed)})` : null
-  const statusIs = () => {
-    if (removed_ids && status === 'pending')
-      return [sql`${sign}status = 'pending' AND webhook_id NOT IN ${removed_ids}`]
-    if (removed_ids && status === 'cancelled')
-      return [
-        sql`(${sign}status = 'cancelled' OR (${sign}status = 'pending' AND webhook_id IN ${removed_ids}))`,
-      ]
-    return is('status', '=', status)
+  const is = (column: string, sign_of: '=' | '>=' | '<=', value: string) =>
+    sql`${sign}${sql.ref(column)} ${sql.raw(sign_of)} ${value}`
+  const bound = (sign_of: '>=' | '<=', value: string | undefined) =>
+    value === undefined ? [] : [is('created_at', sign_of, value)]
+  // coalesce prevents the use of the column's index, which would lose the order of the ids.
+  const among = (column: string, values: readonly string[]) =>
+    sql`coalesce(${sql.ref(column)}, NULL) IN (${sql.join(values)})`
+  const oneOf = (column: string, values: readonly string[] | undefined) => {
+    if (!values) return []
+    const [value = '', ...others] = values
+    return [others.length ? among(column, values) : is(column, '=', value)]
   }
+  const removed_ids = removed.length ? sql`(${sql.join(removed)})` : null
+  const statusIs = (one: Delivery['status']) => {
+    if (removed_ids && one === 'pending')
+      return sql`(${sign}status = 'pending' AND webhook_id NOT IN ${removed_ids})`
+    if (removed_ids && one === 'cancelled')
+      return sql`(${sign}status = 'cancelled' OR (${sign}status = 'pending' AND webhook_id IN ${removed_ids}))`
+    return is('status', '=', one)
+  }
+  const statuses = () =>
+    status && removed_ids ? [sql`(${sql.join(status.map(statusIs), sql` OR `)})`] : oneOf('status', status)
   const all = [
-    ...is('webhook_id', '=', webhook_id),
-    ...is('event', '=', event),
-    // coalesce prevents the use of the index by event, which would lose the order of the ids.
-    ...(visible ? [sql`coalesce(event, NULL) IN (${sql.join(visible)})`] : []),
-    ...statusIs(),
-    ...is('created_at', '>=', from),
-    ...is('created_at', '<=', to),
+    ...oneOf('webhook_id', webhook_id),
+    ...(other_webhooks?.length ? [sql`NOT ${among('webhook_id', other_webhooks)}`] : []),
+    ...oneOf('event', event),
+    ...statuses(),
+    ...bound('>=', from),
+    ...bound('<=', to),
   ]
   return all.length ? sql<SqlBool>`${sql.join(all, sql` AND `)}` : sql<SqlBool>`TRUE`
 }
+
+const only = <T>(values: readonly T[] | undefined): T | undefined =>
+  values?.length === 1 ? values[0] : undefined
 
 function rangeById(
   workspace_id: number,
@@ -57,15 +71,16 @@ function rangeById(
   before: string | null = null,
 ): Range {
   const mine = sql<SqlBool>`workspace_id = ${workspace_id}`
+  const [webhook, name, state] = [only(webhook_id), only(event), only(status)]
   // Cancelled rows and pending rows of deleted webhooks are in two ranges of the index.
-  const by_status = status !== undefined && !(status === 'cancelled' && removed.length)
+  const by_status = state !== undefined && !(state === 'cancelled' && removed.length)
   const along =
-    webhook_id !== undefined
-      ? sql<SqlBool>`${mine} AND webhook_id = ${webhook_id}`
-      : event !== undefined
-        ? sql<SqlBool>`${mine} AND event = ${event}`
+    webhook !== undefined
+      ? sql<SqlBool>`${mine} AND webhook_id = ${webhook}`
+      : name !== undefined
+        ? sql<SqlBool>`${mine} AND event = ${name}`
         : by_status
-          ? sql<SqlBool>`${mine} AND status = ${status}`
+          ? sql<SqlBool>`${mine} AND status = ${state}`
           : mine
   const first = before === null ? undefined : sql<SqlBool>`id < ${before}`
   return { table: 'webhook_deliveries', along, order: ['id'], descending: true, first }

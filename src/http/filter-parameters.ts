@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { type FilterKind, filter_of, type Parameter, readWanted } from './filter-values.ts'
+
+// The schemas of filters in queries, and what the validated texts of some of them mean.
+
+const forms: Record<FilterKind, string> = {
+  id: 'The id',
+  member: 'The id of a member, or `me`',
+  code: 'The code',
+  text: 'The text',
+  number: 'The number',
+  integer: 'The number',
+  day: 'The day',
+  time: 'The time',
+}
+
+/** The schema of a filter: one value or several. */
+export function valuesFilter(parameter: Parameter, about?: string) {
+  const { kind, choices, nullable } = parameter
+  const sentences = [
+    about,
+    `${forms[kind]}, or several with commas between them. \`!\` before a value means "not".`,
+    choices && `The codes: ${choices.join(', ')}.`,
+    nullable && '`null`: without a value; `!null`: with one.',
+  ]
+  const type = kind === 'id' ? ['string', 'integer'] : 'string'
+  const description = sentences.filter(Boolean).join(' ')
+  return Type.Optional(
+    Type.Unsafe<string>({ type, maxLength: 4000, description, 'x-filter': true, [filter_of]: parameter }),
+  )
+}
+
+const codesOf = <Code extends string>(name: string, choices: readonly Code[]) =>
+  ({ name, kind: 'code', choices, nullable: false }) as const
+
+/** The schema of a filter by codes, for a list whose filters do not follow from columns. */
+export const codesFilter = (name: string, choices: readonly string[]) => valuesFilter(codesOf(name, choices))
+
+/** The codes that such a filter accepts; undefined without the filter. */
+export function acceptedCodes<Code extends string>(
+  name: string,
+  choices: readonly Code[],
+  text: string | undefined,
+): Code[] | undefined {
+  const wanted = text === undefined ? null : readWanted(codesOf(name, choices), text)
+  if (!wanted || 'code' in wanted) return undefined
+  const { any, not } = wanted
+  return choices.filter((code) => (!any.length || any.includes(code)) && !not.includes(code))
+}
+
+const textsOf = (name: string) => ({ name, kind: 'text', nullable: false }) as const
+
+/** The schema of a filter by texts that are not listed anywhere, such as ids. */
+export const textsFilter = (name: string, about?: string) => valuesFilter(textsOf(name), about)
+
+/** The texts of such a filter: one of `any` if there are some, and none of `not`. */
+export type Texts = { any: string[]; not: string[] }
+
+/** The texts that such a filter names; undefined without the filter. */
+export function wantedTexts(name: string, text: string | undefined): Texts | undefined {
+  const wanted = text === undefined ? null : readWanted(textsOf(name), text)
+  if (!wanted || 'code' in wanted) return undefined
+  return { any: [...new Set(wanted.any.map(String))], not: wanted.not.map(String) }
+}
