@@ -25,7 +25,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     files: 'db/engines/sqlite/.*',
     may: 'db/.*|clock|installed',
-    packages: 'kysely|node:(sqlite|fs|path|crypto|diagnostics_channel)',
+    packages: 'kysely|node:(sqlite|fs|path|crypto|url|diagnostics_channel)',
   },
   { files: 'db/engines/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
   // config and errors for a type alone.
