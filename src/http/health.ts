@@ -54,8 +54,8 @@ export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
       if (phase() !== 'ready') throw unavailable(`The service is ${phase()}.`, 1)
       try {
         await sql`SELECT 1`.execute(db)
-      } catch {
-        throw unavailable('The database does not answer.')
+      } catch (cause) {
+        throw Object.assign(unavailable('The database does not answer.'), { cause })
       }
       return single({ status: 'ready' })
     },

@@ -98,6 +98,14 @@ test('a 503 that the service decides, as /readyz does during a start, is logged 
   assert.ok(!JSON.stringify(lines).includes('stack'))
 })
 
+test('a 503 with a cause, as /readyz without its database, is logged with it', async (t) => {
+  const { answer, lines } = await failing(t)
+  const reply = await answer(Object.assign(unavailable('No answer.'), { cause: new Error('disk failed') }))
+  assert.ok(!reply.text.includes('disk'))
+  const [{ message, err } = {}] = lines
+  assert.deepEqual([message, (err as Error).message], ['No answer.', 'disk failed'])
+})
+
 test('a request that is logged is named by its id at every level of the log', async (t) => {
   const { answer, lines } = await failing(t, 'info')
   lines.length = 0

@@ -152,7 +152,7 @@ export function logFailure(err: unknown, request: FastifyRequest, status: number
   // A logger of the request itself already has the trace id.
   const trace_id = log === server.log ? traceIdOf(headers) : undefined
   // The service decided about a refusal, so a stack tells nothing: /readyz is often asked during a start.
-  const cause = err instanceof ApiError ? { message: err.message } : { err }
+  const cause = err instanceof ApiError ? { message: err.message, err: err.cause } : { err }
   log[level]({ ...cause, request_id, trace_id }, 'request failed')
 }
 
