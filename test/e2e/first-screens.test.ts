@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import type { CDPSession, Locator, Page, Request } from 'playwright-core'
-import { colour, layoutShift, phone, settled, useWeb } from '../web.ts'
+import { colour, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
@@ -112,4 +112,23 @@ test('before any script has come, the page shows the frame of the app, as it is 
       await page.unrouteAll()
     }
   }
+})
+
+test('the placeholders of what is still loading pulse, but not for people who prefer reduced motion', async (t) => {
+  const page = await web.open(t)
+  await settled(page)
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/contacts?*', async (route) => {
+    await come
+    await route.continue()
+  })
+  await visit(page, '/contacts')
+  await page.locator('.mantine-Skeleton-root').first().waitFor()
+  const moving = () => page.evaluate('document.getAnimations().some((one) => one instanceof CSSAnimation)')
+  assert.equal(await moving(), false)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  assert.equal(await moving(), true)
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  letCome()
+  await settled(page)
 })
