@@ -202,6 +202,18 @@ test('on a phone the actions of a list are beside its title, names beside their 
   assert.ok(right <= phone.viewport.width, `${await due.innerText()} ends at ${right}`)
 })
 
+test('a value that is too long for its column is rounded, not cut', async (t) => {
+  const made = await web.rapport.call('POST', '/api/v1/deals', { name: 'Airport', value: 987654321.98 })
+  assert.equal(made.status, 201, made.text)
+  for (const screen of [wide, phone]) {
+    const page = await web.open(t, '/deals?view=table&search=airport', screen)
+    const [needed, there] = await page
+      .getByRole('cell', { name: '€987,654,322' })
+      .evaluate((one: any) => [one.scrollWidth, one.clientWidth])
+    assert.equal(needed, there)
+  }
+})
+
 test('a long name of an owner ends in dots inside its column', async (t) => {
   const name = 'Maximilian Alexander von Hohenstaufen-Wittelsbach'
   await joinAs(web.rapport, 'max@example.test', 'member', { name })

@@ -70,7 +70,7 @@ function useDealColumns() {
         down: true,
         number: true,
         phone: true,
-        cell: ({ value }) => <Money value={value} />,
+        cell: ({ value }) => <Money value={value} most={13} />,
       },
       {
         id: 'probability',

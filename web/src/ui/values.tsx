@@ -34,12 +34,22 @@ export function Ago({ at }: { at: string | null | undefined }) {
   )
 }
 
+type MoneyProps = {
+  value: number | null | undefined
+  /** The characters that there is room for. A longer amount is rounded: a cut one would read as another amount. */
+  most?: number
+}
+
 /** An amount in the workspace's currency, in full on hover; nothing if it is null. */
-export function Money({ value }: { value: number | null | undefined }) {
+export function Money({ value, most = Number.POSITIVE_INFINITY }: MoneyProps) {
   const formats = useFormats()
-  return value === null || value === undefined ? null : (
+  if (value === null || value === undefined) return null
+  let text = formats.money(value)
+  if (text.length > most) text = formats.sum(value)
+  if (text.length > most) text = formats.shortMoney(value)
+  return (
     <span className="numbers" title={formats.exactMoney(value)}>
-      {formats.money(value)}
+      {text}
     </span>
   )
 }
