@@ -14,8 +14,10 @@ import '@fullcalendar/react/themes/classic/theme.css'
 import { useEffect, useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
+import { useNames } from '../record/kinds.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Empty } from '../ui/empty.tsx'
 import { type Appointment, classOf, isCancelled, isLong, type Times } from './appointments.ts'
 import { type CalendarShow, clockOf, firstDayOf } from './ranges.ts'
 import { Whom } from './whom.tsx'
@@ -43,6 +45,7 @@ export type GridProps = {
   onOpen: (id: number) => void
   onMove: (appointment: Appointment, times: Times) => void
   onSelect: (times: Times | { day: string }) => void
+  onCreate: () => void
   /** The calendar is laid out. */
   onSettled: () => void
 }
@@ -87,9 +90,10 @@ const todayClass = ({ isToday }: { isToday: boolean }) => (isToday ? 'calendar-t
 
 /** Appointments in a month, week, day or list, in the person's zone. */
 export function CalendarGrid(props: GridProps) {
-  const { show, day, appointments, editable, onDay, onOpen, onMove, onSelect, onSettled } = props
+  const { show, day, appointments, editable, onDay, onOpen, onMove, onSelect, onCreate, onSettled } = props
   const controller = useCalendarController()
   const t = useTexts()
+  const names = useNames('appointments')
   const { locale, zone } = useFormats()
   const [settled, setSettled] = useState(false)
   const clock = useMemo(() => clockOf(locale), [locale])
@@ -179,7 +183,10 @@ export function CalendarGrid(props: GridProps) {
         moreLinkHint={(n) => t.calendar.more_hint({ n })}
         navLinkHint={t.calendar.go_to_day}
         navLinkDayClick={(day) => onDay(wallOf(day.toISOString(), zone).slice(0, 10))}
-        noEventsText={t.calendar.nothing}
+        noEventsClass="calendar-none"
+        noEventsContent={() => (
+          <Empty text={t.calendar.nothing} {...(editable && { action: names.create, onAction: onCreate })} />
+        )}
         closeHint={t.app.close}
         eventsHint={t.calendar.appointments}
       />

@@ -148,6 +148,7 @@ export function CalendarPage() {
           onDay={(day) => change({ show: 'day', date: inAddress(day) })}
           onOpen={setOpen}
           onMove={move}
+          onCreate={create}
           onSelect={(chosen) =>
             setCreating(
               'day' in chosen
