@@ -178,6 +178,7 @@ describe('the list of deliveries', () => {
     const wrong = {
       event: ['deal.moved', 'DEAL.WON', '*', ''],
       status: ['done', 'Failed', ''],
+      webhook_id: ['', ' ', 'wh_1,'],
       from: ['yesterday', '2026-11-21', '2026-02-30T00:00:00Z', '2026-12-31T23:59:60Z', '1795260138604', ''],
       to: ['2026-11-21T24:00:00Z', '2026-11-21T08:00:00+02', '2026-11-21T08:00:00'],
       page: ['0', '-1', '1.5', 'x'],

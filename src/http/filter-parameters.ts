@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type FilterKind, filter_of, type Parameter, readWanted } from './filter-values.ts'
+import { type FilterKind, filter_of, type Parameter, readWanted, type Wanted } from './filter-values.ts'
 
 // The schemas of filters in queries, and what the validated texts of some of them mean.
 
@@ -48,17 +48,19 @@ export function acceptedCodes<Code extends string>(
   return choices.filter((code) => (!any.length || any.includes(code)) && !not.includes(code))
 }
 
-const textsOf = (name: string) => ({ name, kind: 'text', nullable: false }) as const
+type OfTexts = { about?: string; nullable?: boolean }
 
 /** The schema of a filter by texts that are not listed anywhere, such as ids. */
-export const textsFilter = (name: string, about?: string) => valuesFilter(textsOf(name), about)
-
-/** The texts of such a filter: one of `any` if there are some, and none of `not`. */
-export type Texts = { any: string[]; not: string[] }
+export const textsFilter = (name: string, { about, nullable = false }: OfTexts = {}) =>
+  valuesFilter({ name, kind: 'text', nullable }, about)
 
 /** The texts that such a filter names; undefined without the filter. */
-export function wantedTexts(name: string, text: string | undefined): Texts | undefined {
-  const wanted = text === undefined ? null : readWanted(textsOf(name), text)
+export function wantedTexts(
+  name: string,
+  text: string | undefined,
+  { nullable = false }: OfTexts = {},
+): Wanted<string> | undefined {
+  const wanted = text === undefined ? null : readWanted({ name, kind: 'text', nullable }, text)
   if (!wanted || 'code' in wanted) return undefined
-  return { any: [...new Set(wanted.any.map(String))], not: wanted.not.map(String) }
+  return { ...wanted, any: [...new Set(wanted.any.map(String))], not: wanted.not.map(String) }
 }

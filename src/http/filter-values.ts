@@ -123,7 +123,7 @@ export function filterProblems(
 
 /** One value of a filter, or the problem with it. */
 export function readValue(
-  { name, kind, choices = [], empty, end }: Parameter,
+  { name, kind, choices = [], nullable, empty, end }: Parameter,
   text: string,
 ): { value: string | number } | FieldProblem {
   if (kind === 'code')
@@ -131,6 +131,8 @@ export function readValue(
       ? { value: text }
       : { field: name, code: 'unknown_value', message: `${name} must be one of ${choices.join(', ')}.` }
   if (text === '' && empty === 'empty value') return { value: text }
+  if (text === '' && kind === 'text' && !nullable)
+    return { field: name, code: 'required', message: `${name} must not be empty: leave the parameter out.` }
   const value = readers[kind](text, end)
   return typeof value === 'object'
     ? { field: name, code: value.code, message: `${name} ${value.text}.` }

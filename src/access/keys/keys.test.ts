@@ -204,6 +204,22 @@ test('keys are listed by who made them, and those that open something alone', as
   assert.deepEqual(await found('&live=true&cursor='), [null, live.id])
   // Created by the first start, so no key or person created it.
   assert.equal(first.made_by, null)
+  const ids = async (query: string): Promise<string[]> =>
+    (await call('GET', `${path}?per_page=100&${query}`)).body.data.map(({ id }: { id: string }) => id)
+  const all = await ids('')
+  const own = [gone.id, over.id, live.id]
+  const by_nobody = await ids('made_by=null')
+  assert.ok(by_nobody.includes(first.id) && !by_nobody.includes(maker.id))
+  assert.deepEqual(await ids(`made_by=${maker.id},key_of_nobody`), own)
+  assert.deepEqual(
+    await ids(`made_by=!${maker.id}`),
+    all.filter((id) => !own.includes(id)),
+  )
+  assert.deepEqual(
+    await ids('made_by=!null'),
+    all.filter((id) => !by_nobody.includes(id)),
+  )
+  assert.equal((await call('GET', `${path}?made_by=`)).status, 422)
 })
 
 test('a key takes itself back', async () => {

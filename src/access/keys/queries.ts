@@ -8,6 +8,7 @@ import { forbidden } from '../../errors.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import type { Wanted } from '../../http/filter-values.ts'
 import { covers, type Scopes } from '../../http/scopes.ts'
 import { revokeInvitationsBy } from '../people/invitations.ts'
 import type { ApiKey } from './schema.ts'
@@ -50,22 +51,34 @@ export async function findKey(db: Db, workspace_id: number, id: string): Promise
 const isLive = (now: string) => (eb: ExpressionBuilder<Tables, 'api_keys'>) =>
   eb.and([eb('revoked_at', 'is', null), eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])])
 
+const isMadeBy =
+  ({ any, or_none, not, some }: Wanted<string>) =>
+  (eb: ExpressionBuilder<Tables, 'api_keys'>) => {
+    const nobody = eb('made_by', 'is', null)
+    const accepted = [...any.map((id) => eb('made_by', '=', id)), ...(or_none ? [nobody] : [])]
+    return eb.and([
+      ...(accepted.length ? [eb.or(accepted)] : []),
+      ...not.map((id) => eb.or([nobody, eb('made_by', '!=', id)])),
+      ...(some ? [eb('made_by', 'is not', null)] : []),
+    ])
+  }
+
 /** The number of keys of a workspace that are neither revoked nor expired. */
 export const countLiveKeys = (db: Db, workspace_id: number, now: string): Promise<number> =>
   countRows(db.selectFrom('api_keys').where('workspace_id', '=', workspace_id).where(isLive(now)))
 
 /** `live_at`: only keys that are neither revoked nor expired at this time. */
-type KeyFilter = { made_by: string | null; live_at: string | null }
+type KeyFilter = { makers: Wanted<string> | undefined; live_at: string | null }
 
 /** One page of a workspace's keys, newest first. */
 export async function pageOfKeys(
   db: Db,
   workspace_id: number,
-  { made_by, live_at }: KeyFilter,
+  { makers, live_at }: KeyFilter,
   page: Page,
 ): Promise<Listed<ApiKey>> {
   let all = db.selectFrom('api_keys').select(columns).where('workspace_id', '=', workspace_id)
-  if (made_by !== null) all = all.where('made_by', '=', made_by)
+  if (makers) all = all.where(isMadeBy(makers))
   if (live_at !== null) all = all.where(isLive(live_at))
   const { records, ...found } = await newestRows(all, 'id', page)
   return { records: await apiKeys(db, workspace_id, records), ...found }

@@ -1,6 +1,7 @@
 import { isoTime } from '../../clock.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { NoFields } from '../../http/fields.ts'
+import { wantedTexts } from '../../http/filter-parameters.ts'
 import { pagesBy } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -28,8 +29,9 @@ export function keyRoutes(app: App, service: Service): void {
       view: ApiKey,
       pages: pagesBy('-id of keys', 'string'),
     },
-    ({ access, query: { made_by = null, live } }, { page }) => {
-      const filter = { made_by, live_at: live ? isoTime(clock.now()) : null }
+    ({ access, query: { made_by, live } }, { page }) => {
+      const makers = wantedTexts('made_by', made_by, { nullable: true })
+      const filter = { makers, live_at: live ? isoTime(clock.now()) : null }
       return reading((db) => pageOfKeys(db, access.workspace_id, filter, page))
     },
   )

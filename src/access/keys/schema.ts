@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
 import { Body, ListQuery, nullableObject, OptionalTimestamp, Text, Timestamp } from '../../http/fields.ts'
+import { textsFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 
 const name = Text(255, { examples: ['Website form'] })
@@ -59,7 +60,7 @@ export const keyBody = (scopes: readonly string[]) =>
 
 export const KeysQuery = ListQuery({
   cursor,
-  made_by: Type.Optional(Type.String({ maxLength: 255, description: 'The id of the key or the person.' })),
+  made_by: textsFilter('made_by', { about: 'The id of the key or the person.', nullable: true }),
   live: Type.Optional(
     Type.Unsafe<'true'>({
       type: 'string',

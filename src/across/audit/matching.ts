@@ -2,14 +2,14 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
-import type { Texts } from '../../http/filter-parameters.ts'
+import type { Wanted } from '../../http/filter-values.ts'
 
 export type AuditFilters = {
   /** The kinds of the entries; null for all kinds. */
   kinds: readonly string[] | null
   record_id?: string | undefined
-  action?: Texts | undefined
-  actor_id?: Texts | undefined
+  action?: Wanted<string> | undefined
+  actor_id?: Wanted<string> | undefined
   from?: string | undefined
   to?: string | undefined
 }
@@ -39,11 +39,11 @@ const leads = [['kind', 'record_id'], ['actor_id'], ['action'], ['kind'], []] as
 const both = (conditions: Condition[]): Condition => sql`${sql.join([sql`TRUE`, ...conditions], sql` AND `)}`
 const union = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `)
 
-const oneOf = (texts: Texts | undefined): string | undefined =>
+const oneOf = (texts: Wanted<string> | undefined): string | undefined =>
   texts?.any.length === 1 && !texts.not.length ? texts.any[0] : undefined
 
 // The service has no id as an actor, so it is none of the ids of a "not".
-const among = (column: string, { any, not }: Texts): Condition[] => [
+const among = (column: string, { any, not }: Wanted<string>): Condition[] => [
   ...(any.length ? [sql<SqlBool>`coalesce(${sql.ref(column)}, NULL) IN (${sql.join(any)})`] : []),
   ...(not.length ? [sql<SqlBool>`coalesce(${sql.ref(column)}, '') NOT IN (${sql.join(not)})`] : []),
 ]

@@ -67,8 +67,8 @@ export const auditQuery = (kinds: readonly string[]) =>
     record_id: Type.Optional(
       Type.String({ maxLength: 255, description: 'Entries of one record. Needs one kind.' }),
     ),
-    action: textsFilter('action', 'Such as created, updated or deleted.'),
-    actor_id: textsFilter('actor_id', 'The id of a key or a person.'),
+    action: textsFilter('action', { about: 'Such as created, updated or deleted.' }),
+    actor_id: textsFilter('actor_id', { about: 'The id of a key or a person.' }),
     from: time('At or after this time.'),
     to: time('At or before this time.'),
     details: flag('true: each entry with the present title of its record.'),
