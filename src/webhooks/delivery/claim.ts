@@ -1,34 +1,16 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { announce, prepare } from '../../db/statements/prepare.ts'
+import { announce, defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
-import { type Due, dueOf } from './due.ts'
+import { type Due, dueColumns, dueOf, queued, type Search, toRead } from './due.ts'
 import { findInOrder } from './in-order.ts'
 import { createPacing } from './pace.ts'
 
-/** A delivery whose lease this process holds. */
-export type Claim = {
-  claim_id: string
-  delivery_id: string
-  workspace_id: number
-  webhook_id: string
-  kind: 'event' | 'backfill' | 'resend' | 'ping'
-  tries: number
-  lease_ends_ms: number
-  event: string
-  /** 1 for a ping or an example event, whose outcome does not change the webhook's status; otherwise 0. */
-  is_test: number
-  /** When the delivery was written, in the transaction of its event; ISO 8601. */
-  created_at: string
-  /** The trace context of the request that wrote the event. */
-  traceparent: string | null
-  /** The size of the payload. */
-  bytes: number
-  /** No other attempt was in flight at the claim. If the process crashes now, this delivery may be the cause. */
-  alone: boolean
+/** What the claims of a webhook share. */
+type Target = {
   url: string
   /** Encrypted, as stored. */
   secret: string
@@ -40,15 +22,20 @@ export type Claim = {
   max_per_second: number | null
   /** Own headers with encrypted values, as stored. */
   headers: string | null
-  /** The form of the body; null: the envelope. */
-  format: string | null
   ordered: 0 | 1
-  /** For a delivery of an ordered webhook: its record. */
-  record_key: string | null
 }
 
+/** A delivery whose lease this process holds. */
+export type Claim = Omit<Due, 'payload' | 'seq'> &
+  Target & {
+    claim_id: string
+    lease_ends_ms: number
+    /** No other attempt was in flight at the claim. If the process crashes now, this delivery may be the cause. */
+    alone: boolean
+  }
+
 /** Whether failed attempts of a delivery are retried. A resend and a test are one attempt. */
-export const isRetried = ({ kind }: Pick<Claim, 'kind'>): boolean => kind === 'event' || kind === 'backfill'
+export const isRetried = ({ kind }: Pick<Due, 'kind'>): boolean => kind === 'event' || kind === 'backfill'
 
 /** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
 export type LoadedClaim = Claim & { payload: string; seq: number }
@@ -87,12 +74,15 @@ export type ClaimRound = {
  * crashed owner needs no reaper. Only claimInterrupted takes rows whose lease has ended.
  */
 export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedClaim[]> {
-  // Sent with the first statements of the search, which then fails with it if the connection is lost.
-  const [, chosen] = await Promise.all([followIndexes(tx), chooseDue(tx, request)])
-  return claimChosen(tx, chosen, request)
+  // Sent with the first statements of the search, which then fail with them if the connection is lost. The webhooks are
+  // locked before rows of the queue.
+  const settings = followIndexes(tx)
+  const targets = targetsOf(tx, request.webhooks)
+  const [chosen, found] = await Promise.all([chooseDue(tx, request, targets), targets, settings])
+  return claimChosen(tx, chosen, found, request)
 }
 
-async function chooseDue(tx: Db, request: ClaimRequest): Promise<Due[]> {
+async function chooseDue(tx: Db, request: ClaimRequest, targets: Promise<Targets>): Promise<Due[]> {
   const { webhooks, limit: limitOf, fits, lease_ms } = request
   const { elapsed_ms } = request.moment
   const chosen: Due[] = []
@@ -118,7 +108,10 @@ async function chooseDue(tx: Db, request: ClaimRequest): Promise<Due[]> {
       const limit = max_per_second === null ? room : Math.min(room, await pacing.free(webhook))
       return limit < 1 ? [] : findDue(tx, { ...search, limit })
     })
-    for (const rows of await Promise.all(due)) chosen.push(...fitting(rows, fits))
+    const found = await Promise.all(due)
+    const known = await targets
+    const isKnown = ({ webhook_id }: Due) => known.has(webhook_id)
+    for (const rows of found) chosen.push(...fitting(rows.filter(isKnown), fits))
   }
   pacing.store(chosen)
   return chosen
@@ -130,24 +123,29 @@ export function fitting<Row extends Due>(due: readonly Row[], fits: ClaimRound['
   return due.slice(0, first < 0 ? due.length : first)
 }
 
-/** Leases the chosen rows and loads their payloads. */
+/** Leases the chosen rows, whose webhooks are among `targets`, and loads the payloads that the search did not read. */
 export async function claimChosen(
   tx: Db,
   chosen: readonly Due[],
+  targets: Targets,
   request: ClaimRound,
 ): Promise<LoadedClaim[]> {
-  if (!chosen.length) return []
   const { claim_id, lease_ms } = request
   const { elapsed_ms } = request.moment
   const alone = request.idle && chosen.length === 1
-  const p = { claim_id, elapsed_ms, alone: alone ? 1 : 0 }
-  const leases = chosen.map((row) => {
-    const own_ms = row.timeout_ms === null ? lease_ms : row.timeout_ms + lease_slack_ms
-    return { ...row, lease_ends_ms: elapsed_ms + own_ms }
+  const claims = chosen.map((row) => {
+    const target = targets.get(row.webhook_id) as Target
+    const own_ms = target.timeout_ms === null ? lease_ms : target.timeout_ms + lease_slack_ms
+    return { ...row, ...target, claim_id, lease_ends_ms: elapsed_ms + own_ms, alone }
   })
-  const [, claims] = await Promise.all([lease(tx, leases, p), loadedClaimsOf(tx, chosen, {})])
+  // Sent with the statement below, or with the COMMIT.
+  defer(tx, lease(tx, claims, { claim_id, elapsed_ms, alone: alone ? 1 : 0 }))
+  const unread = claims.filter(({ payload }) => payload === null)
+  const read = new Map((await payloadsOf(tx, unread, {})).map(({ id, payload }) => [id, payload]))
   // Sort here: the database would carry the payloads through its sort.
-  return claims.map((claim) => ({ ...claim, alone })).sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
+  return claims
+    .map((claim) => ({ ...claim, payload: claim.payload ?? (read.get(claim.event_id) as string) }))
+    .sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
 }
 
 // Statements that are sent together. Until they answer, each webhook's whole limit counts as promised.
@@ -156,7 +154,7 @@ const statements_at_once = 8
 /** The part of a lease beyond the timeout of the attempt, so that a live owner keeps its lease. */
 export const lease_slack_ms = 30_000
 
-const findDue = prepare(dueOf)
+const findDue = prepare((db, p: Search) => dueOf(db, p, dueColumns(toRead(db))))
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
@@ -172,26 +170,46 @@ const lease = prepareRows(lease_columns, (db, { row, rows }, p: LeaseOf) => ({
     ),
 }))
 
-const claimsWith = <Row>(payload: RawBuilder<unknown>) =>
-  prepareRows(row_columns, (db, { row, rows }) => ({
-    compile: () =>
-      sql<Row>`
-      SELECT q.claim_id, q.delivery_id, q.workspace_id, q.webhook_id, q.kind, q.tries, q.run_at_ms AS lease_ends_ms,
-        d.event, CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, d.created_at, e.traceparent, octet_length(e.payload) AS bytes, ${payload} w.url, w.secret, w.next_secret, w.next_secret_from_ms,
-        w.retry_delays, w.timeout_ms, w.max_per_second, w.headers, d.format,
-        w.ordered, q.record_key
-      FROM ${rows('first')} webhook_queue AS q
-      JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
-      JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
-      JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
-      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id} AND q.claim_id IS NOT NULL`.compile(
-        db,
-      ),
-  }))
+const event_columns = { workspace_id: 'bigint!', event_id: 'text!' } as const
+const payloadsOf = prepareRows(event_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql<{ id: string; payload: string }>`SELECT e.id, e.payload FROM ${rows('first')} events AS e
+      WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.event_id}`.compile(db),
+}))
 
-const loadedClaimsOf = claimsWith<Omit<LoadedClaim, 'alone'>>(sql`e.payload, e.seq,`)
-/** The claims of these deliveries as the queue holds them, without payloads. */
-export const claimsOf = claimsWith<Omit<Claim, 'alone'>>(sql``)
+const target_columns = sql`w.url, w.secret, w.next_secret, w.next_secret_from_ms, w.retry_delays, w.timeout_ms,
+  w.max_per_second, w.headers, w.ordered`
+
+const webhook_columns = { workspace_id: 'bigint!', webhook_id: 'text!' } as const
+// The webhook may have been paused or deleted since the poll. A concurrent deletion waits for this transaction.
+const unpaused = prepareRows(webhook_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql<Target & { id: string }>`SELECT w.id, ${target_columns} FROM ${rows('first')} webhooks AS w
+      WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.webhook_id} AND w.status <> 'paused'
+      ${engineOf(db) === 'postgres' ? sql`FOR KEY SHARE OF w SKIP LOCKED` : sql``}`.compile(db),
+}))
+
+/** Webhooks by their ids. */
+export type Targets = ReadonlyMap<string, Target>
+
+/** Those of the webhooks that are not paused and not about to be deleted. Locks them until the commit. */
+export async function targetsOf(
+  tx: Db,
+  webhooks: readonly { workspace_id: number; webhook_id: string }[],
+): Promise<Targets> {
+  const rows = await unpaused(tx, webhooks, {})
+  return new Map(rows.map(({ id, ...target }) => [id, target]))
+}
+
+const claimedRow = prepare((db, p: { workspace_id: number; delivery_id: string }) => ({
+  compile: () =>
+    sql<Omit<LoadedClaim, 'alone'>>`
+      SELECT ${dueColumns('all')}, q.claim_id, q.run_at_ms AS lease_ends_ms, ${target_columns}
+      FROM ${queued} JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
+      WHERE q.workspace_id = ${p.workspace_id} AND q.delivery_id = ${p.delivery_id} AND q.claim_id IS NOT NULL`.compile(
+      db,
+    ),
+}))
 
 /** The claim of a delivery that is already claimed; null when the delivery is not claimed or was removed. */
 export async function claimed(
@@ -199,7 +217,7 @@ export async function claimed(
   workspace_id: number,
   delivery_id: string,
 ): Promise<LoadedClaim | null> {
-  const [claim] = await loadedClaimsOf(db, [{ workspace_id, delivery_id }], {})
+  const [claim] = await claimedRow(db, { workspace_id, delivery_id })
   return claim ? { ...claim, alone: false } : null
 }
 

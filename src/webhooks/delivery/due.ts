@@ -1,64 +1,77 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 
-/** A row of the queue that may be claimed; `bytes` is the size of its payload, `timeout_ms` its webhook's own. */
+/** A row of the queue that may be claimed, with what an attempt needs of its delivery and its event. */
 export type Due = {
   workspace_id: number
   delivery_id: string
   webhook_id: string
+  kind: 'event' | 'backfill' | 'resend' | 'ping'
+  tries: number
+  /** For a delivery of an ordered webhook: its record. */
+  record_key: string | null
+  event: string
+  event_id: string
+  /** The form of the body; null: the envelope. */
+  format: string | null
+  /** When the delivery was written, in the transaction of its event; ISO 8601. */
+  created_at: string
+  /** 1 for a ping or an example event, whose outcome does not change the webhook's status; otherwise 0. */
+  is_test: number
+  /** The number of the event. */
+  seq: number
+  /** The trace context of the request that wrote the event. */
+  traceparent: string | null
+  /** The size of the payload. */
   bytes: number
-  timeout_ms: number | null
+  /** Null if the search did not read it. */
+  payload: string | null
 }
 
 /** A search for due deliveries of a webhook. */
 export type Search = { workspace_id: number; webhook_id: string; elapsed_ms: number; limit: number }
 
-/** The size of a delivery's payload. Both engines know it without reading the payload. */
-export const payloadBytes = sql<number>`(
-  SELECT octet_length(e.payload) FROM webhook_deliveries AS d
-  JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
-  WHERE d.workspace_id = q.workspace_id AND d.id = q.delivery_id)`
+const small_bytes = 16 * 1024
+const payloads = {
+  all: sql`e.payload`,
+  small: sql`CASE WHEN octet_length(e.payload) <= ${sql.lit(small_bytes)} THEN e.payload END`,
+  none: sql`NULL`,
+}
+
+/** The columns of Due, of the tables in `queued`. Both engines know the size of a payload without reading it. */
+export const dueColumns = (read: keyof typeof payloads): RawBuilder<unknown> => sql`
+  q.workspace_id, q.delivery_id, q.webhook_id, q.kind, q.tries, q.record_key,
+  d.event, d.event_id, d.format, d.created_at,
+  CASE WHEN e.event = 'ping' THEN 1 ELSE 0 END AS is_test, e.seq, e.traceparent,
+  octet_length(e.payload) AS bytes, ${payloads[read]} AS payload`
 
 /**
- * The query of a search, oldest first. On PostgreSQL, concurrent claims skip each other's locked rows. It checks `paused`
- * again: the webhook may have been paused since the poll. Rows of equal `run_at_ms` come in the order of their ids, which
- * is also the index's order.
+ * The payloads that a search for rows to claim reads. On PostgreSQL, it could read a payload, wait while an erasure
+ * rewrites it, and then lock the row. So a later statement reads the payloads there.
  */
-export function dueOf(db: Db, p: Search) {
-  const query = db
-    .selectFrom('webhook_queue as q')
-    .select(['q.workspace_id', 'q.delivery_id', 'q.webhook_id', payloadBytes.as('bytes')])
-    .select(({ selectFrom }) =>
-      selectFrom('webhooks as own')
-        .select('own.timeout_ms')
-        .where('own.workspace_id', '=', p.workspace_id)
-        .where('own.id', '=', p.webhook_id)
-        .as('timeout_ms'),
-    )
-    .where('q.workspace_id', '=', p.workspace_id)
-    .where('q.webhook_id', '=', p.webhook_id)
-    .where('q.run_at_ms', '<=', p.elapsed_ms)
-    .where('q.claim_id', 'is', null)
-    .where(({ selectFrom, exists }) =>
-      exists(
-        selectFrom('webhooks as w')
-          .select('w.id')
-          .where('w.workspace_id', '=', p.workspace_id)
-          .where('w.id', '=', p.webhook_id)
-          .where('w.status', '<>', 'paused'),
-      ),
-    )
-    .orderBy('q.run_at_ms')
-    .limit(p.limit)
+export const toRead = (db: Db) => (engineOf(db) === 'sqlite' ? 'small' : 'none')
+
+/** The queue with its deliveries and events. */
+export const queued = sql`webhook_queue AS q
+  JOIN webhook_deliveries AS d ON d.workspace_id = q.workspace_id AND d.id = q.delivery_id
+  JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id`
+
+/**
+ * A search, oldest first. On PostgreSQL, concurrent claims skip each other's locked rows. Rows of equal `run_at_ms` come
+ * in the order of their ids, which is also the index's order.
+ */
+export function dueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>) {
   // SQLite's index already ends with the id. Ordering by the id would add a sort.
-  if (engineOf(db) === 'sqlite') return query
-  // Lock the webhook too. A concurrent deletion waits for this transaction. If the deletion committed first, this query
-  // finds no webhook.
-  return query
-    .innerJoin('webhooks as w', (join) =>
-      join.on('w.workspace_id', '=', p.workspace_id).on('w.id', '=', p.webhook_id),
-    )
-    .orderBy('q.delivery_id')
-    .modifyEnd(sql`FOR UPDATE OF q SKIP LOCKED FOR KEY SHARE OF w SKIP LOCKED`)
+  const ending =
+    engineOf(db) === 'sqlite'
+      ? sql`LIMIT ${p.limit}`
+      : sql`, q.delivery_id LIMIT ${p.limit} FOR UPDATE OF q SKIP LOCKED`
+  return {
+    compile: () =>
+      sql<Row>`SELECT ${columns} FROM ${queued}
+        WHERE q.workspace_id = ${p.workspace_id} AND q.webhook_id = ${p.webhook_id}
+          AND q.run_at_ms <= ${p.elapsed_ms} AND q.claim_id IS NULL
+        ORDER BY q.run_at_ms ${ending}`.compile(db),
+  }
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
-import { type Due, dueOf, payloadBytes, type Search } from './due.ts'
+import { type Due, dueColumns, dueOf, queued, type Search, toRead } from './due.ts'
 
 // A delivery of an ordered webhook is blocked while an earlier one of its record is queued, or any one is in flight. A
 // search postpones the blocked ones that it finds, so that the next search does not read them again. The end of a
@@ -19,9 +19,9 @@ const blockedUntil = sql<number | null>`coalesce(
     ORDER BY b.order_seq, b.delivery_id LIMIT 1),
   (SELECT c.run_at_ms FROM webhook_queue AS c WHERE ${sameRecord('c')} AND c.claim_id IS NOT NULL LIMIT 1))`
 
-const lookAhead = prepare((db, p: Search) =>
-  dueOf(db, p).select(['q.run_at_ms', 'q.record_key']).select(blockedUntil.as('blocked_until_ms')),
-)
+// Many of these rows may be blocked, so it reads no payloads.
+const seen_columns = sql`${dueColumns('none')}, q.run_at_ms, ${blockedUntil} AS blocked_until_ms`
+const lookAhead = prepare((db, p: Search) => dueOf<Seen>(db, p, seen_columns))
 
 // Limits the rows that a search reads, so that a long queue of one record does not delay a transaction.
 const rows_at_once = 200
@@ -61,8 +61,8 @@ export async function findInOrder(
   ]
 }
 
-type Look = { lease_ends_ms: number; next: readonly Found[]; first: Seen[]; looked_at: number }
-type Seen = Found & { run_at_ms: number; blocked_until_ms: number | null }
+type Look = { lease_ends_ms: number; next: readonly Due[]; first: Seen[]; looked_at: number }
+type Seen = Due & { run_at_ms: number; blocked_until_ms: number | null }
 
 async function oldest(
   tx: Db,
@@ -107,22 +107,16 @@ const firstId = (
   WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key}
   ORDER BY n.order_seq, n.delivery_id LIMIT 1`
 
-type Found = Due & { record_key: string | null }
-
 /** The first deliveries of records, where they are due. The caller has locked the webhook. */
 const firstOf = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms: number }) => {
   const on_sqlite = engineOf(db) === 'sqlite'
   const from = on_sqlite
-    ? sql`webhook_queue AS q WHERE q.delivery_id = (${firstId(row)}) AND`
-    : sql`${rows('first')} LATERAL (${firstId(row)}) AS head CROSS JOIN webhook_queue AS q
-        WHERE q.delivery_id = head.delivery_id AND`
+    ? sql`${queued} WHERE q.delivery_id = (${firstId(row)}) AND`
+    : sql`${rows('first')} LATERAL (${firstId(row)}) AS head CROSS JOIN ${queued} WHERE q.delivery_id = head.delivery_id AND`
   return {
     compile: () =>
-      sql<Found>`
-        SELECT q.workspace_id, q.delivery_id, q.webhook_id, q.record_key, ${payloadBytes} AS bytes,
-          (SELECT w.timeout_ms FROM webhooks AS w
-            WHERE w.workspace_id = q.workspace_id AND w.id = q.webhook_id) AS timeout_ms
-        FROM ${from} q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms}
+      sql<Due>`SELECT ${dueColumns(toRead(db))} FROM ${from}
+        q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms}
         ${on_sqlite ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`}`.compile(db),
   }
 })

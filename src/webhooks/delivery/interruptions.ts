@@ -4,8 +4,16 @@ import type { Db } from '../../db/db.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
-import { type Claim, type ClaimRound, claimChosen, claimsOf, fitting, type LoadedClaim } from './claim.ts'
-import { type Due, payloadBytes } from './due.ts'
+import {
+  type Claim,
+  type ClaimRound,
+  claimChosen,
+  fitting,
+  type LoadedClaim,
+  type Targets,
+  targetsOf,
+} from './claim.ts'
+import { type Due, dueColumns, queued } from './due.ts'
 import { createPacing } from './pace.ts'
 import type { Ended } from './record.ts'
 
@@ -14,11 +22,17 @@ const max_interruptions = 5
 
 const last_message = `The service stopped during this attempt and ${max_interruptions - 1} earlier ones, with no other attempt in flight. Rapport does not retry the delivery. Resend it after the cause is fixed.`
 
-type Interrupted = Due & { claimed_at_ms: number; interruptions: number; max_per_second: number | null }
+type Interrupted = Due & {
+  claim_id: string
+  claimed_at_ms: number
+  lease_ends_ms: number
+  interruptions: number
+  max_per_second: number | null
+}
 
 // The partial index holds only claimed rows, so the cost does not depend on the length of the queue.
-const expired = (elapsed_ms: number) => sql`
-  FROM webhook_queue AS q JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
+const expired = (elapsed_ms: number, rows = sql`webhook_queue AS q`) => sql`
+  FROM ${rows} JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
   WHERE q.claim_id IS NOT NULL AND q.run_at_ms <= ${elapsed_ms} AND w.status <> 'paused'
     AND (w.paced_until_ms IS NULL OR w.paced_until_ms <= ${elapsed_ms})`
 
@@ -30,9 +44,9 @@ const someExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
 const findExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
   compile: () =>
     sql<Interrupted>`
-      SELECT q.workspace_id, q.delivery_id, q.webhook_id, q.claimed_at_ms, q.interruptions, ${payloadBytes} AS bytes,
-        w.timeout_ms, w.max_per_second
-      ${expired(p.elapsed_ms)} ORDER BY q.interruptions, q.run_at_ms LIMIT ${p.limit}
+      SELECT ${dueColumns('none')}, q.claim_id, q.claimed_at_ms, q.run_at_ms AS lease_ends_ms, q.interruptions,
+        w.max_per_second
+      ${expired(p.elapsed_ms, queued)} ORDER BY q.interruptions, q.run_at_ms LIMIT ${p.limit}
       ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q SKIP LOCKED` : sql``}`.compile(db),
 }))
 
@@ -64,16 +78,23 @@ export async function claimInterrupted(
   const { moment, limit, held } = request
   await followIndexes(tx)
   const found = await findExpired(tx, { elapsed_ms: moment.elapsed_ms, limit: limit + held.size })
-  const due = found.filter(({ delivery_id }) => !held.has(delivery_id)).slice(0, limit)
+  const targets = await targetsOf(tx, webhooksOf(found))
+  const due = found
+    .filter(({ delivery_id, webhook_id }) => !held.has(delivery_id) && targets.has(webhook_id))
+    .slice(0, limit)
   const usable = due.filter(({ interruptions }) => interruptions < max_interruptions)
   const pacing = createPacing(tx, moment.elapsed_ms)
   const chosen = fitting(await paced(usable, pacing.free), request.fits)
   pacing.store(chosen)
   const spent = due.filter((row) => !usable.includes(row))
-  const claims = await claimChosen(tx, chosen, request)
+  const claims = await claimChosen(tx, chosen, targets, request)
   await logInterruptions(tx, chosen, claims, moment)
-  return { claims, spent: await lastOutcomes(tx, spent, moment) }
+  return { claims, spent: lastOutcomes(spent, targets, moment) }
 }
+
+const webhooksOf = (rows: readonly Interrupted[]) => [
+  ...new Map(rows.map(({ workspace_id, webhook_id }) => [webhook_id, { workspace_id, webhook_id }])).values(),
+]
 
 /** The deliveries that may start now under their webhook's `max_per_second`. */
 async function paced(
@@ -105,11 +126,12 @@ async function logInterruptions(
   await insertAttempts(tx, attempts)
 }
 
-async function lastOutcomes(tx: Db, spent: readonly Interrupted[], moment: Moment): Promise<Ended[]> {
-  const started = new Map(spent.map(({ delivery_id, claimed_at_ms }) => [delivery_id, Number(claimed_at_ms)]))
-  const claims = await claimsOf(tx, spent, {})
-  return claims.map((claim) => {
-    const duration_ms = Math.max(0, moment.elapsed_ms - (started.get(claim.delivery_id) ?? 0))
+function lastOutcomes(spent: readonly Interrupted[], targets: Targets, moment: Moment): Ended[] {
+  return spent.flatMap((row) => {
+    const target = targets.get(row.webhook_id)
+    if (!target) return []
+    const claim = { ...row, ...target, alone: true }
+    const duration_ms = Math.max(0, moment.elapsed_ms - Number(row.claimed_at_ms))
     const outcome = {
       started_at_ms: moment.now_ms - duration_ms,
       duration_ms,
@@ -118,6 +140,6 @@ async function lastOutcomes(tx: Db, spent: readonly Interrupted[], moment: Momen
       error: { code: 'interrupted' as const, message: last_message },
       ok: false,
     }
-    return { claim: { ...claim, alone: true }, outcome, ended: moment, interrupted: true }
+    return [{ claim, outcome, ended: moment, interrupted: true as const }]
   })
 }
