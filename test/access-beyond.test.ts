@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { role_scopes } from '../src/app.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { resources } from '../src/resources/index.ts'
@@ -9,6 +9,7 @@ import { client, type Rapport, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, join, setUp } from './people.ts'
 import { startReceiver, useReceiver } from './receiver.ts'
+import { before } from './use.ts'
 import { log, register, until } from './webhooks.ts'
 
 // A caller cannot grant, revoke or see anything outside of their own scopes.

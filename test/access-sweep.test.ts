@@ -1,11 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { scopes } from '../src/app.ts'
 import { refused } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import type { Operation } from './operations.ts'
+import { before } from './use.ts'
 import { type Requests, startRequests, type ValidRequest } from './valid-requests.ts'
 import { until } from './webhooks.ts'
 

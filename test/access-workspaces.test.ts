@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
 import { callOf, type Rapport, useRapport } from './harness.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport()
 const call = callOf(rapport)

@@ -1,11 +1,12 @@
 // runs: long
 // biome-ignore-all lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { engine } from './engine.ts'
 import { dataOf } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { type Operation, valueFor } from './operations.ts'
+import { before } from './use.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
 
 // Calls every GET operation of the document, also new ones, with records of the largest size. No answer is larger than

@@ -1,10 +1,11 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { problems, refused } from './envelope.ts'
 import { useRapport } from './harness.ts'
 import { type Browser, join, setUp } from './people.ts'
+import { before } from './use.ts'
 
 // Every filter of every list, against a plain look at each record.
 

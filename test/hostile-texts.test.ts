@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { resources } from '../src/resources/index.ts'
 import { problems } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { canBeStored, hostile_texts } from './hostile-texts.ts'
 import { smallestBody } from './operations.ts'
 import { type Browser, setUp } from './people.ts'
+import { before } from './use.ts'
 import { register } from './webhooks.ts'
 
 const rapport = useRapport()

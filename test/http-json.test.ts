@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { refused } from './envelope.ts'
 import { callOf, type Reply, useRapport } from './harness.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport()
 const call = callOf(rapport)

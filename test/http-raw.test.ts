@@ -1,11 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
 import type { AddressInfo, Socket } from 'node:net'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { createServer } from '../src/http/server.ts'
 import { problems, refused } from './envelope.ts'
 import { startRapport, useRapport } from './harness.ts'
 import { exchange, type RawReply } from './raw-http.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport()
 let key: string

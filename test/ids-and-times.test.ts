@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems } from './envelope.ts'
 import { useRapport } from './harness.ts'
 import { valueFor } from './operations.ts'
 import { type Browser, setUp } from './people.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport()
 let person: Browser

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems, refused } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { isReference, type Operation } from './operations.ts'
+import { before } from './use.ts'
 import { type Requests, startRequests, type ValidRequest } from './valid-requests.ts'
 import { until } from './webhooks.ts'
 

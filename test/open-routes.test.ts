@@ -1,11 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { makePage } from './booking.ts'
 import { refused } from './envelope.ts'
 import { startRapport, turnableClock, useRapport } from './harness.ts'
 import { type Operation, readOperations } from './operations.ts'
 import { exchange } from './raw-http.ts'
+import { before } from './use.ts'
 
 const limit = 16 * 1024
 

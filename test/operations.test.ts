@@ -1,8 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { useRapport } from './harness.ts'
 import { valueFor } from './operations.ts'
+import { before } from './use.ts'
 import { type Requests, startRequests } from './valid-requests.ts'
 
 const rapport = useRapport()

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from './database.ts'
 import { dataOf, problems } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, join, setUp } from './people.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport()
 const stored = useStored(rapport)

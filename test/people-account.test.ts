@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { command_line } from '../src/events/context.ts'
 import { problems, refused } from './envelope.ts'
 import { turnableClock, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { type Browser, browser, join, password, setUp, signIn } from './people.ts'
+import { before } from './use.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { removeExpiredAccess } from '../src/access/people/cleaning.ts'
 import { closeAccount, lockAccount } from '../src/access/people/deletion.ts'
 import { isoTime } from '../src/clock.ts'
@@ -11,6 +11,7 @@ import { turnableClock, useRapport, withRealHashes } from './harness.ts'
 import { beside, makeKey } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
 import { runRapport } from './run-rapport.ts'
+import { before } from './use.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { makeResetToken } from '../src/access/people/resets.ts'
 import { systemClock } from '../src/clock.ts'
 import { command_line } from '../src/events/context.ts'
@@ -8,6 +8,7 @@ import { problems, refused } from './envelope.ts'
 import { useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp } from './people.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
 let ada: Browser

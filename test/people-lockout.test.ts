@@ -1,10 +1,11 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { longest_wait_ms, max_pair_failures } from '../src/access/people/throttle.ts'
 import { refused } from './envelope.ts'
 import { turnableClock, useRapport, withRealHashes } from './harness.ts'
 import { type Browser, browser, invite, join, password, setUp, signIn } from './people.ts'
+import { before } from './use.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { problems, refused } from './envelope.ts'
 import { client, turnableClock, useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { type Browser, browser, invite, join, password, setUp } from './people.ts'
+import { before } from './use.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000

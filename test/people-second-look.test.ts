@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { refused } from './envelope.ts'
 import { client, useRapport } from './harness.ts'
 import { type Browser, browser, join, password, setUp, signIn } from './people.ts'
+import { before } from './use.ts'
 
 const rapport = useRapport()
 let ada: Browser

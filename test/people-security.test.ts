@@ -1,12 +1,13 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: the document is looked at as its readers get it
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashToken } from '../src/http/auth.ts'
 import { readStored } from './database.ts'
 import { refused } from './envelope.ts'
 import { client, turnableClock, useRapport } from './harness.ts'
 import { type Browser, browser, invite, join, password, setUp, setupToken, signIn } from './people.ts'
+import { before } from './use.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000

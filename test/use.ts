@@ -1,11 +1,19 @@
-import { after, before, type TestContext } from 'node:test'
+import { after, before as runBefore, type TestContext } from 'node:test'
 
 type Shared = { close(): unknown }
 
 // Closes the fixtures of the current test file. A worker runs one file at a time.
 const shared: (() => Promise<void>)[] = []
-// `node --test` runs all hooks before the first test at once, but a fixture may use an earlier one.
+// `node --test` runs all hooks before the first test at once, but one may use the fixture of an earlier one.
 let starting: Promise<void> = Promise.resolve()
+
+/** Runs work before the first test of a file, after the fixtures above it have started. */
+export function before(work: () => unknown): void {
+  runBefore(() => {
+    starting = starting.catch(() => {}).then(async () => void (await work()))
+    return starting
+  })
+}
 
 /**
  * Starts a fixture before the first test of a file, and closes it after the last test. Fixtures close in reverse order. Call it at
@@ -16,19 +24,14 @@ export function use<T extends Shared>(start: () => Promise<T>): T {
   const get = (): T => {
     if (!started)
       throw new Error(
-        'It has not started. Use it in tests and hooks only. If a hook of this file uses it, run the file with npm test, not with node --test.',
+        'It has not started. Use it in tests, in after, and in the function before of test/use.ts.',
       )
     return started
   }
   if (!shared.length) after(closeShared)
   shared.push(async () => void (await started?.close()))
-  before(() => {
-    starting = starting
-      .catch(() => {})
-      .then(async () => {
-        started = await start()
-      })
-    return starting
+  before(async () => {
+    started = await start()
   })
   return new Proxy({} as T, {
     get: (_, name) => Reflect.get(get(), name),

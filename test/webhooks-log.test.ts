@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { newWorkspace } from './database.ts'
 import { turnableClock, useRapport } from './harness.ts'
 import { useReceiver } from './receiver.ts'
+import { before } from './use.ts'
 import {
   act,
   attempted,

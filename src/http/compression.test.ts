@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { get, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { dataOf } from '../../test/envelope.ts'
 import { useRapport } from '../../test/harness.ts'
 import { type Browser, setUp } from '../../test/people.ts'
+import { before } from '../../test/use.ts'
 
 const rapport = useRapport({ env: { CORS_ORIGINS: 'https://pages.example' } })
 let ada: Browser

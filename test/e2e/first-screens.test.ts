@@ -1,7 +1,8 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { CDPSession, Locator, Page, Request } from 'playwright-core'
+import { before } from '../use.ts'
 import { colour, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'

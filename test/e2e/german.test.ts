@@ -1,9 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startReceiver } from '../receiver.ts'
-import { useFor } from '../use.ts'
+import { before, useFor } from '../use.ts'
 import { settled, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'

@@ -1,8 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
+import { before } from '../use.ts'
 import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'

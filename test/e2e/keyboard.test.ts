@@ -1,7 +1,8 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { before } from '../use.ts'
 import { checkScreen, untilEqual, useWeb, visit, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 

@@ -1,9 +1,10 @@
 // runs: once, long
 // biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, join } from '../people.ts'
+import { before } from '../use.ts'
 import { untilEqual, useWeb, visit } from '../web.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'

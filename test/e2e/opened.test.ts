@@ -1,6 +1,7 @@
 // runs: once, long
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { before } from '../use.ts'
 import { checkScreen, desk, phone, settled, useWeb } from '../web.ts'
 import { makeScreens } from '../web-screens.ts'
 

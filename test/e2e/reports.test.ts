@@ -1,9 +1,10 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { csvOf } from '../../web/src/reports/view.ts'
+import { before } from '../use.ts'
 import {
   checkScreen,
   desk,

@@ -1,7 +1,8 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
+import { before } from '../use.ts'
 import { addFilter, checkScreen, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'

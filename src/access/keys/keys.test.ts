@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { problems, refused } from '../../../test/envelope.ts'
 import { callOf, client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
+import { before } from '../../../test/use.ts'
 import { scopes } from '../../app.ts'
 
 const clock = turnableClock()

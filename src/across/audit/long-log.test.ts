@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
 import { engine } from '../../../test/engine.ts'
 import { callOf, type Rapport, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { bestOfTen, measureStatements } from '../../../test/statements.ts'
+import { before } from '../../../test/use.ts'
 import { type Db, transaction } from '../../db/db.ts'
 
 // On SQLite a statement holds the whole process. PostgreSQL needs only to give the same answers.

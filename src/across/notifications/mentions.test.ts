@@ -1,10 +1,11 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { dataOf } from '../../../test/envelope.ts'
 import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
 import { archiveOf, importFile } from '../../../test/imports.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
+import { before } from '../../../test/use.ts'
 
 const clock = turnableClock(Date.now())
 const rapport = useRapport({ clock })

@@ -1,6 +1,6 @@
 // runs: long
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
 import { engine } from '../../../test/engine.ts'
 import { dataOf } from '../../../test/envelope.ts'
@@ -8,7 +8,7 @@ import { type Reply, startRapport, turnableClock, useRapport } from '../../../te
 import { importFile, upload } from '../../../test/imports.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
-import { useFor } from '../../../test/use.ts'
+import { before, useFor } from '../../../test/use.ts'
 import { register, until, webhook } from '../../../test/webhooks.ts'
 import { role_scopes } from '../../app.ts'
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems, refused } from '../../../test/envelope.ts'
 import { type Reply, useRapport } from '../../../test/harness.ts'
 import { archiveOf, ended, upload } from '../../../test/imports.ts'
 import { beside } from '../../../test/keys.ts'
 import { type Browser, join, password, setUp } from '../../../test/people.ts'
+import { before } from '../../../test/use.ts'
 
 const rapport = useRapport()
 let ada: Browser

@@ -1,12 +1,13 @@
 // runs: once
 // biome-ignore-all lint/suspicious/noExplicitAny: the document is looked at as its readers get it
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { validate } from '@scalar/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { Type } from 'typebox'
 import { useRapport } from '../../../test/harness.ts'
+import { before } from '../../../test/use.ts'
 import { catalogue } from '../../app.ts'
 import { bodyName, checkIds, operationId } from './names.ts'
 import { completeOperation } from './operations.ts'

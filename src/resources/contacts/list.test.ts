@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
 import { type Rapport, useRapport } from '../../../test/harness.ts'
+import { before } from '../../../test/use.ts'
 
 const rapport = useRapport()
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { type StoredEvent, useStored } from '../../../test/database.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
+import { before } from '../../../test/use.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
 const clock = turnableClock()
