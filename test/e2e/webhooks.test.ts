@@ -217,3 +217,12 @@ test('the form takes conditions, own headers and limits, shows problems at their
   const sent = receiver.received.at(-1)?.headers ?? {}
   assert.deepEqual([sent.authorization, sent['x-tenant']], ['Bearer t0ken', 'acme'])
 })
+
+test('the page of a webhook that somebody else deletes says that there is none', async (t) => {
+  const { call } = web.rapport
+  const { id } = await register(call, { name: 'Elsewhere', url: receiver.url })
+  const page = await web.open(t, `/settings/webhooks/${id}`, { allow: /status of 404/ })
+  await page.getByRole('heading', { level: 1, name: 'Elsewhere' }).waitFor()
+  assert.equal((await call('DELETE', `/api/v1/webhooks/${id}`)).status, 200)
+  await page.getByRole('alert').getByText('This is gone. Somebody may have deleted it.').waitFor()
+})

@@ -4,7 +4,7 @@ import { type Place, placeOf } from './place.ts'
 import { Problem } from './problem.ts'
 import type { components, paths } from './schema'
 
-export { type Facts, type FieldProblem, Problem } from './problem.ts'
+export { type Facts, type FieldProblem, isGone, Problem } from './problem.ts'
 
 /** The schemas of the API. */
 export type Schemas = components['schemas']

@@ -30,3 +30,6 @@ export class Problem extends Error {
     this.conditional = false
   }
 }
+
+/** The service has no such record, or no longer. */
+export const isGone = (error: unknown): error is Problem => error instanceof Problem && error.status === 404

@@ -2,7 +2,7 @@ import { Button, Radio } from '@mantine/core'
 import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type CSSProperties, type ReactNode, useState } from 'react'
-import { answerOf, api, Problem } from '../api/client.ts'
+import { answerOf, api, isGone } from '../api/client.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { NotFound } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
@@ -38,7 +38,6 @@ export function MergePage({ kind }: { kind: MergedKind }) {
   const answers = useQueries({ queries: ids.map((one) => recordApi(kind).query(one)) })
   if (!first || !may) return <NotFound />
   // A record that is gone is left out.
-  const isGone = (error: unknown) => error instanceof Problem && error.status === 404
   const failed = answers.find(({ error }) => error && !isGone(error))
   const waiting = answers.some(({ data, error }) => !data && !error)
   const records = answers.flatMap(({ data, error }) => (data && !isGone(error) ? [data] : []))

@@ -1,7 +1,7 @@
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { Problem } from '../api/client.ts'
+import { isGone } from '../api/client.ts'
 import { NotFound } from '../app/fallback-pages.tsx'
 import { ProblemNote } from '../app/problems.tsx'
 import { isId, untilShown } from '../ui/list-view.ts'
@@ -26,7 +26,7 @@ type ReadProps<Found, Key extends QueryKey> = {
 /** Renders a record when it is read; until then a placeholder, and "not found" for a 404. */
 export function ReadRecord<Found, Key extends QueryKey>({ query, children, merged }: ReadProps<Found, Key>) {
   const { data, error, refetch } = useQuery(query)
-  if (error instanceof Problem && error.status === 404)
+  if (isGone(error))
     return error.merged_into_id !== null && merged ? merged(error.merged_into_id) : <NotFound />
   if (data !== undefined) return children(data)
   return error ? <ProblemNote error={error} onRetry={() => refetch()} /> : <AwaitedRecord />

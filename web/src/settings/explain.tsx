@@ -1,7 +1,7 @@
 import { Modal, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { api, dataOf, isGone, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import type { Change } from '../record/explained.tsx'
@@ -77,7 +77,7 @@ function Reasons({ event_id, event }: { event_id: string; event: string }) {
     retry: false,
     staleTime: 0,
   })
-  if (error instanceof Problem && error.status === 404) return <Text size="sm">{t.webhooks.not_kept}</Text>
+  if (isGone(error)) return <Text size="sm">{t.webhooks.not_kept}</Text>
   if (error && !data) return <ProblemNote error={error} onRetry={refetch} />
   if (!data) return <Waiting />
   if (!data.length) return <Text size="sm">{t.webhooks.no_webhooks}</Text>

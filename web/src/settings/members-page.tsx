@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group } from '@mantine/core'
 import { SignOutIcon, XIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answerOf, api, dataOf, Problem, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, isGone, Problem, type Schemas } from '../api/client.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { showProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
@@ -125,7 +125,7 @@ export function MembersPage() {
 /** Waits for the removal. A member who is gone already counts as removed, so that a repetition goes on. */
 const removed = (removal: Promise<unknown>) =>
   removal.catch((error) => {
-    if (!(error instanceof Problem && error.status === 404)) throw error
+    if (!isGone(error)) throw error
   })
 
 /** Gives the records of a member to another one, or to nobody. */

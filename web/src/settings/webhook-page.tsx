@@ -3,7 +3,7 @@ import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, isGone, type Schemas } from '../api/client.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
@@ -49,10 +49,10 @@ export function WebhookPage() {
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/v1/webhooks/{webhook_id}', { signal, params: { path: { webhook_id: id } } })),
     // The status also changes without an action, when a receiver fails or recovers.
-    refetchInterval: 5000,
+    refetchInterval: ({ state }) => (isGone(state.error) ? false : 5000),
     enabled: !deleting,
   })
-  if (error && !data)
+  if (error && (!data || isGone(error)))
     return (
       <SettingsFrame title={t.settings.webhook}>
         <ProblemNote error={error} onRetry={refetch} />
