@@ -239,13 +239,22 @@ describe('the changes of a session', () => {
     const company_id = (await call('POST', '/api/v1/companies', { name: 'Goes first' })).body.data.id
     const contact = { first_name: 'Ana', last_name: 'Ruiz', company_id }
     const { id } = (await call('POST', '/api/v1/contacts', contact)).body.data
+    const deal = (await call('POST', '/api/v1/deals', { name: 'Seats', company_id })).body.data.id
     const change_group = `grp_${'8'.repeat(32)}`
     await use('update_contact', { id, company_id: null, change_group })
     await use('delete_contact', { id, change_group })
+    await use('update_deal', { id: deal, company_id: null, probability: 50, change_group })
+    await use('delete_deal', { id: deal, change_group })
     await call('DELETE', `/api/v1/companies/${company_id}`)
     const { data } = await use('revert_changes', { group_id: change_group })
-    assert.deepEqual([data.restored, data.left], [0, [{ kind: 'contacts', id, reason: 'not_found' }]])
-    assert.equal((await call('GET', `/api/v1/contacts/${id}`)).status, 404, 'it is in the trash')
+    assert.equal(data.restored, 0)
+    const left = [
+      { kind: 'contacts', id, reason: 'not_found' },
+      { kind: 'deals', id: deal, reason: 'not_found' },
+    ]
+    assert.deepEqual(data.left.toSorted(byKind), left)
+    for (const one of left)
+      assert.equal((await call('GET', `/api/v1/${one.kind}/${one.id}`)).status, 404, 'it is in the trash')
     await close()
   })
 
@@ -260,3 +269,5 @@ describe('the changes of a session', () => {
     await two.close()
   })
 })
+
+const byKind = (a: { kind: string }, b: { kind: string }) => (a.kind < b.kind ? -1 : 1)

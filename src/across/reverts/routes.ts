@@ -169,11 +169,10 @@ async function revertRecord(
   // A default that is back by itself must not become the record's own value. The trial shows the defaults. A second PUT
   // could be refused, and leave the record half reverted.
   const refused = of_derived.length ? await put(plain, true) : null
-  if (refused) return refused
   const differing = () => of_derived.filter(([name, value]) => shown[name] !== value)
   // The first PUT ignores a probability that the deal shows before it, such as that of its closed stage.
-  const not_changed = (await put([...plain, ...differing()])) ?? (await put(differing()))
-  // A record that the restore brought back and that cannot be changed goes back, too: it stays as it is as a whole.
+  const not_changed = refused ?? (await put([...plain, ...differing()])) ?? (await put(differing()))
+  // A restored record whose old values are refused goes back to the trash, so that nothing of it is reverted.
   const not_deleted = (not_changed ? is_deleted : was_deleted) ? await call('DELETE', one) : null
   return not_changed ?? not_deleted
 }
