@@ -216,6 +216,9 @@ test('filters, pages and cursors give what a model gives', async () => {
     ['kind=companies&action=!created', ({ kind, action }) => kind === 'companies' && action !== 'created'],
     [`actor_id=${actor},key_of_nobody`, (entry) => entry.actor.id === actor],
     [`actor_id=!${actor}`, (entry) => entry.actor.id !== actor],
+    ['actor_id=null', (entry) => entry.actor.id === null],
+    ['actor_id=!null', (entry) => entry.actor.id !== null],
+    [`actor_id=null,${actor}`, (entry) => entry.actor.id === null || entry.actor.id === actor],
     [
       `kind=companies&record_id=${reader.id + 3}`,
       ({ kind, record_id }) => kind === 'companies' && record_id === reader.id + 3,

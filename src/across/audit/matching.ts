@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { choice } from '../../db/lists/filters.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Wanted } from '../../http/filter-values.ts'
@@ -39,14 +40,15 @@ const leads = [['kind', 'record_id'], ['actor_id'], ['action'], ['kind'], []] as
 const both = (conditions: Condition[]): Condition => sql`${sql.join([sql`TRUE`, ...conditions], sql` AND `)}`
 const union = (queries: RawBuilder<unknown>[]) => sql.join(queries, sql` UNION ALL `)
 
-const oneOf = (texts: Wanted<string> | undefined): string | undefined =>
-  texts?.any.length === 1 && !texts.not.length ? texts.any[0] : undefined
+function oneOf(texts: Wanted<string> | undefined): string | undefined {
+  if (!texts || texts.or_none || texts.some || texts.not.length) return undefined
+  return texts.any.length === 1 ? texts.any[0] : undefined
+}
 
-// The service has no id as an actor, so it is none of the ids of a "not".
-const among = (column: string, { any, not }: Wanted<string>): Condition[] => [
-  ...(any.length ? [sql<SqlBool>`coalesce(${sql.ref(column)}, NULL) IN (${sql.join(any)})`] : []),
-  ...(not.length ? [sql<SqlBool>`coalesce(${sql.ref(column)}, '') NOT IN (${sql.join(not)})`] : []),
-]
+// Entries of the service have no actor id.
+const among = (column: string, texts: Wanted<string>): Condition =>
+  choice(sql.ref(column), { ...texts, missing: sql<SqlBool>`coalesce(${sql.ref(column)}, NULL) IS NULL` })
+    .plain
 
 /** The range of an index, newest first, and the conditions that its entries must still meet. */
 function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition | null = null) {
@@ -64,7 +66,7 @@ function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition
     else rest.push(sql`coalesce(${sql.ref(name)}, NULL) = ${value}`)
   if (kinds && kind === undefined) rest.push(sql`coalesce(kind, NULL) IN (${sql.join(kinds)})`)
   for (const [name, texts] of Object.entries({ action, actor_id }))
-    if (texts && oneOf(texts) === undefined) rest.push(...among(name, texts))
+    if (texts && oneOf(texts) === undefined) rest.push(among(name, texts))
   const until = to === undefined ? undefined : sql<SqlBool>`occurred_at <= ${to}`
   const range: Range = {
     table: 'audit_log',

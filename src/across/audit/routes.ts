@@ -37,7 +37,7 @@ export function auditRoutes(app: App, service: Service): void {
         kinds,
         record_id,
         action: wantedTexts('action', query.action),
-        actor_id: wantedTexts('actor_id', query.actor_id),
+        actor_id: wantedTexts('actor_id', query.actor_id, { nullable: true }),
         from,
         to,
       }

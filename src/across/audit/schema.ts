@@ -68,7 +68,10 @@ export const auditQuery = (kinds: readonly string[]) =>
       Type.String({ maxLength: 255, description: 'Entries of one record. Needs one kind.' }),
     ),
     action: textsFilter('action', { about: 'Such as created, updated or deleted.' }),
-    actor_id: textsFilter('actor_id', { about: 'The id of a key or a person.' }),
+    actor_id: textsFilter('actor_id', {
+      about: 'The id of a key or a person. null: the service.',
+      nullable: true,
+    }),
     from: time('At or after this time.'),
     to: time('At or before this time.'),
     details: flag('true: each entry with the present title of its record.'),

@@ -60,7 +60,7 @@ const rare = {
     type: 'string',
     format: 'date-time',
     description:
-      'Only after an erasure. If it was the record of this event, every key of `data` but `id` is null, and `changed_fields` and `previous` are absent. If it was its contact, what names that contact is null.',
+      'Only after an erasure. In events of the erased record, every key of `data` but `id` is null, and `changed_fields` and `previous` are absent. In events of other records, the name of the contact and the words of a visitor are null.',
     ...extension,
   },
   test: {
