@@ -1,6 +1,7 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
+import { choice } from '../../db/lists/filters.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { lockEntry } from '../../db/locks.ts'
 import type { Tables } from '../../db/tables.ts'
@@ -51,17 +52,8 @@ export async function findKey(db: Db, workspace_id: number, id: string): Promise
 const isLive = (now: string) => (eb: ExpressionBuilder<Tables, 'api_keys'>) =>
   eb.and([eb('revoked_at', 'is', null), eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])])
 
-const isMadeBy =
-  ({ any, or_none, not, some }: Wanted<string>) =>
-  (eb: ExpressionBuilder<Tables, 'api_keys'>) => {
-    const nobody = eb('made_by', 'is', null)
-    const accepted = [...any.map((id) => eb('made_by', '=', id)), ...(or_none ? [nobody] : [])]
-    return eb.and([
-      ...(accepted.length ? [eb.or(accepted)] : []),
-      ...not.map((id) => eb.or([nobody, eb('made_by', '!=', id)])),
-      ...(some ? [eb('made_by', 'is not', null)] : []),
-    ])
-  }
+const isMadeBy = (makers: Wanted<string>) =>
+  choice(sql.ref('made_by'), { ...makers, missing: sql<SqlBool>`made_by IS NULL` }).where
 
 /** The number of keys of a workspace that are neither revoked nor expired. */
 export const countLiveKeys = (db: Db, workspace_id: number, now: string): Promise<number> =>

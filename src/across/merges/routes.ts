@@ -174,14 +174,14 @@ function listRoute(app: App, service: Service, tables: string[]): void {
     async ({ access: { workspace_id, scopes }, query: { kind, record_id } }, { page }) => {
       const kinds = acceptedCodes('kind', tables, kind) ?? tables
       const readable = kinds.filter((table) => rights.mayRead(scopes, table))
+      if (!readable.length) return { total: 'after' in page ? null : 0, next: null, records: [] }
       const found = await newestRows(
         db
           .selectFrom('merges')
           .select(['id', 'kind', 'survivor_id', 'from_ids', 'status', 'changes'])
           .select(['created_at', 'created_by', 'undone_at'])
           .where('workspace_id', '=', workspace_id)
-          // PostgreSQL refuses an empty list.
-          .where('kind', 'in', ['', ...readable])
+          .where('kind', 'in', readable)
           .$if(record_id !== undefined, (query) => query.where('survivor_id', '=', record_id ?? 0)),
         'id',
         page,
