@@ -14,6 +14,8 @@ export type OtlpSettings = {
   version: string
   resource: Record<string, string>
   timeout_ms: number
+  /** How long a stop waits for the last spans; by default 1 s. Nobody is served meanwhile. */
+  close_within_ms?: number
   sampling: Sampling
   /** Called with a code when a batch could not be sent, and not again until one could. */
   onError: (code: string) => void
@@ -23,8 +25,6 @@ export type OtlpSettings = {
 const max_queue = 2048
 const max_batch = 512
 const send_after_ms = 5000
-// The specification wants a timeout of a stop, and leaves it open. Nobody is served meanwhile, so it is short.
-const close_within_ms = 500
 
 const kinds = { internal: 1, server: 2, client: 3 }
 
@@ -33,7 +33,7 @@ const kinds = { internal: 1, server: 2, client: 3 }
  * collector that hangs costs nothing else. It does not repeat a failed batch.
  */
 export function createOtlpTracer(settings: OtlpSettings): Tracer {
-  const { url, headers, timeout_ms, sampling, onError } = settings
+  const { url, headers, timeout_ms, close_within_ms = 1000, sampling, onError } = settings
   const resource = {
     attributes: attributesOf({
       'service.name': 'rapport',
