@@ -13,7 +13,7 @@ const failures_to_probe = 3
 // Bodies in flight of one process: 20 times the largest body, and little memory for a small container.
 const max_bytes = 16 * 1024 * 1024
 // The number of slots limits the memory of small bodies (512 × 16 KiB = 8 MiB). So they never wait for large bodies.
-const small_body_bytes = 16 * 1024
+export const small_body_bytes = 16 * 1024
 const weightOf = (bytes: number) => (bytes <= small_body_bytes ? 0 : bytes)
 
 type Load = { in_flight: number; weight: number; limit: number; failures: number }

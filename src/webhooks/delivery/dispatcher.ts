@@ -230,7 +230,8 @@ export function createDispatcher(options: DispatcherOptions) {
       webhooks.set(webhook_id, entry)
     }
     for (const { webhook_id, record_key } of unblocking) webhooks.get(webhook_id)?.unblocked.push(record_key)
-    return claim(tx, [...webhooks.values()], (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0)
+    const wanted = [...webhooks.values()].filter(({ slots }) => slots > 0)
+    return wanted.length ? claim(tx, wanted, (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0) : []
   }
 
   /**

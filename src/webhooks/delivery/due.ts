@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
+import { small_body_bytes } from './capacity.ts'
 
 /** A row of the queue that may be claimed, with what an attempt needs of its delivery and its event. */
 export type Due = {
@@ -32,10 +33,10 @@ export type Due = {
 /** A search for due deliveries of a webhook. */
 export type Search = { workspace_id: number; webhook_id: string; elapsed_ms: number; limit: number }
 
-const small_bytes = 16 * 1024
+// A body up to this size always fits, so its payload is never read in vain.
 const payloads = {
   all: sql`e.payload`,
-  small: sql`CASE WHEN octet_length(e.payload) <= ${sql.lit(small_bytes)} THEN e.payload END`,
+  small: sql`CASE WHEN octet_length(e.payload) <= ${sql.lit(small_body_bytes)} THEN e.payload END`,
   none: sql`NULL`,
 }
 
