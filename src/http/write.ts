@@ -203,7 +203,9 @@ function idempotencyOf(request: FastifyRequest, clock: Clock): Idempotency | nul
   }
 }
 
-const queryOf = ({ url }: FastifyRequest): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
+/** The parameters and a line break, or nothing: no byte of one request belongs to the body of another. */
+const queryOf = ({ url }: FastifyRequest): string =>
+  url.includes('?') ? `${url.slice(url.indexOf('?'))}\n` : ''
 
 // Build the path from the route and its parameters: /api/v1/contact%73 and /api/v1/contacts are the same path.
 function pathOf({ routeOptions: { url = '' }, params }: FastifyRequest): string {
