@@ -151,9 +151,10 @@ export function logFailure(err: unknown, request: FastifyRequest, status: number
   const { log, server, headers, id: request_id } = request
   // A logger of the request itself already has the trace id.
   const trace_id = log === server.log ? traceIdOf(headers) : undefined
-  // The service decided about a refusal, so a stack tells nothing: /readyz is often asked during a start.
-  const cause = err instanceof ApiError ? { message: err.message, err: err.cause } : { err }
-  log[level]({ ...cause, request_id, trace_id }, 'request failed')
+  // The stack of a refusal tells nothing, and /readyz is often asked during a start.
+  const is_refusal = status !== 500 && err instanceof ApiError
+  const failure = is_refusal ? { message: err.message, err: err.cause } : { err }
+  log[level]({ ...failure, request_id, trace_id }, 'request failed')
 }
 
 type PathAnswer = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => boolean
