@@ -29,7 +29,9 @@ test('systemd accepts the unit, and rates its exposure as low', (t) => {
   writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
   const analyze = (...words: string[]) => spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' })
   const { status, stderr } = analyze('verify')
-  assert.deepEqual([status, stderr], [0, ''])
+  // It also names faults of other units of the machine.
+  const own = stderr.split('\n').filter((line) => line.includes('rapport.service'))
+  assert.deepEqual([status, own], [0, []])
   // Of 100: systemd calls 20 and less OK.
   assert.equal(analyze('security', '--offline=true', '--threshold=20').status, 0)
 })

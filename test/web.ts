@@ -251,10 +251,11 @@ export async function addFilter(page: Page, field: string) {
 }
 
 /** Asks until the answer is the wanted one; the last answer is the error. A busy machine may take long. */
-export async function untilEqual<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+export async function untilEqual<T>(ask: () => Promise<T>, wanted: T, about?: string): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {
     if (JSON.stringify(await ask()) === JSON.stringify(wanted)) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  assert.deepEqual(await ask(), wanted)
+  const last = await ask()
+  assert.deepEqual(last, wanted, about && `${about}: ${last}`)
 }

@@ -118,7 +118,8 @@ test('a completed activity does not show as open again during the request', asyn
   const told = page.getByText('Told late completed')
   await until(
     async () => {
-      await untilEqual(() => open.count(), 0)
+      // At no moment.
+      assert.equal(await open.count(), 0)
       return told.count()
     },
     (shown) => shown > 0,

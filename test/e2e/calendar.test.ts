@@ -296,6 +296,19 @@ test('times are on the clock of the person, in the calendar, its page and its di
   assert.deepEqual([start_at, end_at], ['2031-03-20T19:30:00.000Z', '2031-03-20T20:30:00.000Z'])
 })
 
+test('the list of a month without appointments offers to create one, except to somebody who may not', async (t) => {
+  const page = await web.open(t, '/calendar?show=list&date=2041-05-01')
+  await page.getByText('No appointments in this time.').locator('..').getByRole('button').click()
+  await page.getByRole('dialog', { name: 'Create appointment' }).waitFor()
+  const session = await joinAs(web.rapport, 'rosa@example.test', 'read_only', {
+    name: 'Rosa',
+    language: 'en',
+  })
+  const read_only = await web.open(t, '/calendar?show=list&date=2041-05-01', { session })
+  await read_only.getByText('No appointments in this time.').waitFor()
+  assert.equal(await read_only.getByRole('button', { name: /Create/ }).count(), 0)
+})
+
 test('the list of a month begins with the day, which the calendar marks', async (t) => {
   for (let day = 1; day < 28; day++) {
     const date = `2031-11-${String(day).padStart(2, '0')}`

@@ -267,7 +267,7 @@ test('who may only read sees no control that changes something', async (t) => {
   for (const tab of ['Notes', 'Deals', 'Activities', 'Appointments']) {
     await page.getByRole('tab', { name: tab }).click()
     await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' })
-    await untilEqual(() => changing.count(), 0)
-    await untilEqual(() => page.getByRole('tabpanel').getByRole('textbox').count(), 0)
+    await untilEqual(() => changing.count(), 0, tab)
+    await untilEqual(() => page.getByRole('tabpanel').getByRole('textbox').count(), 0, tab)
   }
 })

@@ -95,7 +95,7 @@ test('Enter in an unchanged number, date or time field closes it for good, and s
       () => page.locator(':focus').getAttribute('class'),
       (focused) => focused === 'field-button',
     )
-    await untilEqual(() => field.count(), 0)
+    await untilEqual(() => field.count(), 0, name)
     return button
   }
   const value = await leaves('Value')

@@ -354,7 +354,7 @@ test('dialogs that create open for nobody who may not write', async (t) => {
       await page.goto(`${web.rapport.url}${path}?create=1`)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await page.waitForLoadState('networkidle').catch(() => {})
-      await untilEqual(() => page.getByRole('dialog').count(), 0)
+      await untilEqual(() => page.getByRole('dialog').count(), 0, `${role} ${path}`)
     }
   }
 })
