@@ -20,7 +20,7 @@ export const withoutSeparators = (db: Db, column: string) =>
       )
     : sql<string>`translate(${sql.ref(column)} COLLATE "C", ${sql.lit(separators.join(''))}, '')`
 
-/** What these expressions show of a value: for a telephone number also without the separators that other programs use. */
+/** The results of these expressions for a value. A telephone number has a second one, without the separators of other programs. */
 export function matchKeysOf(field: 'email' | 'phone', value: string): string[] {
   if (field === 'email') return [lowerCased(value)]
   return [...new Set([value, plainForm(value)].map(withoutThem))]

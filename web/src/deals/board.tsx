@@ -133,7 +133,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
     <>
       <DragBoard
         board={board}
-        held={menu !== null || asked !== null}
+        in_use={menu !== null || asked !== null}
         nonce={nonce}
         autoScrollerOptions={scrolling}
         dragHandleUsageInstructions={t.deals.drag_instructions}

@@ -33,30 +33,30 @@ const no_drag = [
 
 type BoardProps = Omit<DragDropContextProps, 'children'> & {
   board: RefObject<HTMLElement | null>
-  /** While something hangs on a card, such as its menu, the board is not drawn anew. */
-  held: boolean
+  /** While a card has an open menu or a question, the board is not drawn anew. */
+  in_use: boolean
   children: ReactNode
 }
 
-const pressed_ms = 100
+const press_poll_ms = 100
 
 /**
  * A board whose cards can be dragged as soon as the program for it is loaded: after the first screen. Everything else
  * works before.
  */
-export function DragBoard({ board, held, children, ...given }: BoardProps) {
+export function DragBoard({ board, in_use, children, ...given }: BoardProps) {
   const idle = useIdle()
   const found = parts.usePart(idle || parts.now() !== undefined, () => {})
   // The cards are drawn anew, which would end what is being read for them.
   const reading = useIsFetching({ queryKey: ['deals', 'board'] }) > 0
   const [used, setUsed] = useState<Parts | undefined>(parts.now)
-  const ready = found && !used && !reading && !held
+  const ready = found && !used && !reading && !in_use
   useEffect(() => {
     if (!ready) return
     // A task of its own: React does not draw at once inside an effect.
     let next = setTimeout(function draw() {
       // A click on a pressed card would be lost.
-      if (board.current?.matches(':active')) next = setTimeout(draw, pressed_ms)
+      if (board.current?.matches(':active')) next = setTimeout(draw, press_poll_ms)
       else keepPlace(board, () => flushSync(() => setUsed(found)))
     })
     return () => clearTimeout(next)

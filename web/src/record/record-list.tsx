@@ -39,8 +39,6 @@ import { MergeButton } from './merges.tsx'
 import { type Owned, useMineCommand } from './owner.tsx'
 import { ViewTabs } from './views.tsx'
 
-/** The kinds whose lists have saved views. */
-
 type Props<K extends ListedKind, Row extends Owned> = {
   kind: K & OwnedKind
   columns: Column<Row>[]

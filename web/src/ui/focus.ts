@@ -77,7 +77,7 @@ function openerOf(focused: Element | null): HTMLElement | null {
 }
 
 /** The element itself; for a link that was drawn anew since, the one that has its place. */
-export function sameAs(element: HTMLElement | null): HTMLElement | null | undefined {
+export function redrawnOf(element: HTMLElement | null): HTMLElement | null | undefined {
   if (element?.isConnected || !(element instanceof HTMLAnchorElement)) return element
   const links = [...document.querySelectorAll('a')]
   return links.find(({ href, className }) => href === element.href && className === element.className)
@@ -104,7 +104,7 @@ export function focusFirst(holder: HTMLElement | null): (() => void) | undefined
     const now = document.activeElement
     const dialog = holder.closest('[role=dialog]') ?? holder
     if (now !== document.body && !dialog.contains(now)) return
-    sameAs(opener)?.focus({ preventScroll: true })
+    redrawnOf(opener)?.focus({ preventScroll: true })
     // The element may have unmounted since.
     keepFocus()
   }

@@ -2,7 +2,7 @@ import { Loader, Modal } from '@mantine/core'
 import { SearchIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { Keys } from '../app/keys.tsx'
-import { sameAs } from './focus.ts'
+import { redrawnOf } from './focus.ts'
 import type { Entry, PickProps } from './pick-dialog.tsx'
 import './pick-dialog.css'
 
@@ -28,7 +28,7 @@ export function PickList(props: PickProps) {
   function close() {
     onClose()
     // Return the focus, unless the element was removed.
-    requestAnimationFrame(() => sameAs(before)?.focus())
+    requestAnimationFrame(() => redrawnOf(before)?.focus())
   }
   function run(entry: Entry | undefined) {
     if (!entry) return
@@ -36,7 +36,7 @@ export function PickList(props: PickProps) {
     // After the dialog has closed and the focus is back, because the entry may move it. A timer, not a
     // frame: frames can be late in a busy browser.
     setTimeout(() => {
-      sameAs(before)?.focus()
+      redrawnOf(before)?.focus()
       entry.run()
     })
   }

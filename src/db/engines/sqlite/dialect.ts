@@ -18,7 +18,7 @@ import { createWatch, type OnSlow } from './watch.ts'
 // For more rows than this, a statement yields to the event loop between batches.
 const max_rows_at_once = 50
 
-// SQLite compiles a statement again at each execution with a parameter after LIMIT, in case its value allows a better plan.
+// SQLite recompiles a statement at each execution if a parameter follows LIMIT, because its value may allow a better plan.
 // It does not look into an expression. Compiling takes 20 to 150 µs, running such a statement often less than 10.
 const limit = /\b(limit) \?/gi
 

@@ -26,7 +26,7 @@ export function openSnapshot(file: string, pragmas: string, onSlow: OnSlow): Sna
   }
 }
 
-/** Opens a file to read it, and changes neither the file nor its folder. */
+/** Opens a file to read it, and changes neither the file nor its folder. Beside a process that serves it, the -shm file changes. */
 export function openUnchanged(file: string): Snapshot {
   const url = pathToFileURL(file)
   // A process that serves has a write-ahead log beside the file. Without one, a reader would make it.
