@@ -103,6 +103,31 @@ type Deal = Made<typeof deal>
 type Activity = Made<typeof activity>
 type Question = Made<typeof question>
 
+const known = (first: Stage, ...moves: [Stage, string][]): Deal => ({
+  owner: 1,
+  fate: 'stays',
+  units: 125_000,
+  company: 1,
+  probability: null,
+  close: null,
+  first: { at: start + day, stage: first },
+  moves: moves.map(([stage, reason], n) => ({
+    at: start + (n + 2) * day,
+    owner: 1,
+    units: 125_000,
+    by: 'verb',
+    soon: null,
+    stage,
+    reason,
+  })),
+})
+/** Deals that a random sample may lack. */
+const known_deals = [
+  known('lost'),
+  known('demo', ['lost', 'null']),
+  known('new_lead', ['demo', ''], ['proposal', '']),
+]
+
 const iso = (ms: number) => new Date(ms).toISOString()
 const amountOf = (units: number | null) => (units === null ? null : units / 10_000)
 const total = (counts: number[]) => counts.reduce((a, b) => a + b, 0)
@@ -345,7 +370,7 @@ test('for records of any shape, every report says what a plain computation from 
       fc.array(activity, { minLength: count, maxLength: count, size }),
       fc.array(question, { minLength: 3, maxLength: 3, size }),
       async (deals, activities, questions) => {
-        await live(call, clock, deals, people, companies)
+        await live(call, clock, [...known_deals, ...deals], people, companies)
         await plan(call, clock.now(), activities, people)
         const { call: owner } = await signIn(service.url, 'ada@example.com')
         assert.equal((await owner('DELETE', `/members/${left.id}`)).status, 200)
