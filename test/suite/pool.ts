@@ -9,7 +9,7 @@ import type { Told } from './reporter.ts'
 import type { Order } from './worker.ts'
 
 export type Outcome = { passed: number; failures: Failure[] }
-/** What failed, and the start of what it said. */
+/** A failed test, and the first lines of its error. */
 export type Failure = { name: string; text: string }
 
 /** Files that may share a process, and the environment of that process. */

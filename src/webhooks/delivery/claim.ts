@@ -9,7 +9,7 @@ import { type Due, dueColumns, dueOf, queued, type Search, toRead } from './due.
 import { findInOrder } from './in-order.ts'
 import { createPacing } from './pace.ts'
 
-/** What the claims of a webhook share. */
+/** The settings of a webhook that each of its attempts needs. */
 type Target = {
   url: string
   /** Encrypted, as stored. */
