@@ -77,8 +77,13 @@ test('while another program writes, writes wait for it and reads do not', async 
 test('when another program locks the database for 5 seconds, all waiting writes are 503 with Retry-After, and store nothing', async () => {
   const before = await total()
   await intruder.keepWritersOut()
+  // More writes than connections: some wait for a connection first.
   const writes = () =>
-    Promise.all([make(), make({ 'idempotency-key': 'b' }), call('DELETE', `${path}/1`), make()])
+    Promise.all([
+      make({ 'idempotency-key': 'b' }),
+      call('DELETE', `${path}/1`),
+      ...Array.from({ length: 20 }, () => make()),
+    ])
   const { value: replies, took_ms, calm_ms } = await calmTime(writes)
   for (const reply of replies) {
     refused(reply, 503, 'unavailable')

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { WallClock } from '../clock.ts'
 import type { CommitTopic } from './commit-topics.ts'
 import { troubleOf } from './errors.ts'
+import { limitLockWait, lock_wait_ms } from './locks.ts'
 import { withConnection } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
@@ -50,24 +51,36 @@ const max_retries = 3
 type TransactionOptions = {
   /** For many writes: on SQLite, the transaction is the first of its commit. Only small ones share the commit. */
   large?: boolean
+  /** When the caller began to wait for the database, in ms of performance.now(). */
+  since_ms?: number
 }
+
+// A shorter wait for a connection does not count. A statement waits at least this long for a lock.
+const min_wait_ms = 100
 
 /**
  * Runs the work in one transaction. When the promise resolves, the work is committed and durable; when it rejects, it is
  * rolled back. After a deadlock or a serialisation failure the work runs again, at most three times. So it may have no
- * effect that a rollback does not undo.
+ * effect that a rollback does not undo. On PostgreSQL, a wait for a connection shortens the wait for locks.
  */
 export async function transaction<T>(
   db: Db,
   work: (tx: Db) => Promise<T>,
-  { large = false }: TransactionOptions = {},
+  { large = false, since_ms = performance.now() }: TransactionOptions = {},
 ): Promise<T> {
   for (let retries = 0; ; retries++) {
     try {
       const begin = db.transaction()
       // The dialect of SQLite reads this level as `large`. PostgreSQL's ignores it.
       const chosen = large ? begin.setIsolationLevel('serializable') : begin
-      return await chosen.execute((tx) => withConnection(tx, work))
+      return await chosen.execute((tx) =>
+        withConnection(tx, (tx) => {
+          const waited_ms = Math.ceil(performance.now() - since_ms)
+          if (waited_ms > min_wait_ms)
+            limitLockWait(tx, `${Math.max(lock_wait_ms - waited_ms, min_wait_ms)}ms`)
+          return work(tx)
+        }),
+      )
     } catch (error) {
       if (retries === max_retries || troubleOf(error) !== 'retry') throw error
       // Back off for a random time, so that the same transactions do not collide again.

@@ -6,7 +6,8 @@ import { defer, engineOf, perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
 /** How long a statement waits for a lock on PostgreSQL. */
-export const lock_timeout = '5s'
+export const lock_wait_ms = 5000
+export const lock_timeout = `${lock_wait_ms}ms`
 
 /** The tables whose rows are read, checked and then written. */
 export type Lockable = Extract<

@@ -1,6 +1,6 @@
 import { type Db, transaction } from '../db/db.ts'
 import { troubleOf, Unreachable } from '../db/errors.ts'
-import { limitLockWait } from '../db/locks.ts'
+import { limitLockWait, lock_wait_ms } from '../db/locks.ts'
 import { openBulk } from '../db/statements/bulk.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 import { ApiError } from '../errors.ts'
@@ -124,8 +124,11 @@ function takeGroup({ waiting, held }: Lane): Member[] {
 }
 
 async function runGroup(db: Db, group: readonly Member[]): Promise<void> {
-  if (group.length > 1 && (await runTogether(db, group))) return
-  await Promise.all(group.map((member) => transaction(db, member.work).then(member.resolve, member.reject)))
+  const since_ms = performance.now()
+  if (group.length > 1 && (await runTogether(db, group, since_ms))) return
+  await Promise.all(
+    group.map((member) => transaction(db, member.work, { since_ms }).then(member.resolve, member.reject)),
+  )
 }
 
 /** A member failed after it wrote, or for another reason than its request. So the transaction cannot be committed. */
@@ -138,8 +141,7 @@ const isRefusal = (error: unknown) => error instanceof ApiError && error.statusC
  * Runs the members in one transaction, and tells them the result. Most writes that fail do so before they write, which does
  * not concern the others. False: nothing was written, and each member must run alone.
  */
-async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
-  const start = performance.now()
+async function runTogether(db: Db, group: readonly Member[], since_ms: number): Promise<boolean> {
   let is_committing = false
   try {
     const ran = await transaction(
@@ -175,10 +177,10 @@ async function runTogether(db: Db, group: readonly Member[]): Promise<boolean> {
     const reason = error instanceof Spoiled ? error.cause : error
     // Nobody knows whether the commit succeeded. In all other cases, the database has rolled back.
     const is_unknown = is_committing && reason instanceof Unreachable
-    const has_waited = performance.now() - start > max_tries_ms
     // Before the commit, a lock is held by a transaction that concerns one member. At the commit, all wait for the same one.
-    const is_away = troubleOf(reason) === 'unavailable' && (is_committing || !isLockTimeout(reason))
-    if (!is_unknown && !(is_away && has_waited)) return false
+    const max_ms = isLockTimeout(reason) && !is_committing ? lock_wait_ms : max_tries_ms
+    const is_away = troubleOf(reason) === 'unavailable' && performance.now() - since_ms > max_ms
+    if (!is_unknown && !is_away) return false
     for (const { reject } of group) reject(reason)
     return true
   }
