@@ -1,4 +1,5 @@
 // runs: once
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -347,3 +348,37 @@ test('what came of an activity is said in its place, with the keys alone', async
     (label) => /^Complete /.test(label),
   )
 })
+
+for (const spaced of [false, true])
+  test(`long amounts stay in their card${spaced ? ', with the text spaced out too' : ''}`, async (t) => {
+    const deal = await web.create('/deals', { name: 'The large one', value: 8_888_888_888.88 })
+    t.after(async () => void (await web.rapport.call('DELETE', `/api/v1/deals/${deal}`)))
+    const page = await web.open(t, '/')
+    const table = page.getByRole('table', { name: 'Pipeline by stage' })
+    await table.waitFor()
+    await page.evaluate((wide) => {
+      if (!wide) return
+      const { document } = globalThis as any
+      for (const one of document.querySelectorAll('body *'))
+        Object.assign(one.style, { letterSpacing: '0.12em', wordSpacing: '0.16em', lineHeight: '1.5' })
+    }, spaced)
+    const out = await page.evaluate(() => {
+      const { document } = globalThis as any
+      const card = document.querySelector('.home-pipeline').getBoundingClientRect()
+      const scroll = document.querySelector('.home-pipeline-scroll')
+      return {
+        px: scroll.getBoundingClientRect().right - card.right,
+        scrolls: scroll.scrollWidth > scroll.clientWidth,
+      }
+    })
+    assert.ok(out.px <= 0, `${out.px} px outside`)
+    // Only where the text is wider than usual are there columns to scroll to.
+    assert.ok(spaced || !out.scrolls)
+    assert.equal(
+      await table
+        .getByTitle(/^€8,(\d{3},){2}\d{3}/)
+        .first()
+        .innerText(),
+      '€8.9bn',
+    )
+  })

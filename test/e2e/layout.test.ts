@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { fits, phone, settled, startWeb, visit, type Web } from '../web.ts'
+import { fits, phone, settled, startWeb, untilEqual, visit, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { makeScreens } from '../web-screens.ts'
 
@@ -324,4 +324,27 @@ test('in forced colours, what is selected, current or chosen is seen by lines an
     await styleOf(chosen as string, 'borderBottomColor'),
     await styleOf(other as string, 'borderBottomColor'),
   )
+})
+
+test('a long name ends in an ellipsis in lists and takes two lines on its page; an emoji is one initial', async (t) => {
+  const name = 'Wolfeschlegelsteinhausenbergerdorff '.repeat(5).trim()
+  const company = await web.create('/companies', { name })
+  await web.create('/companies', { name: '👩‍💻 🦄 works 🚀' })
+  const page = await web.open(t, '/companies')
+  await page.locator('.initials[data-initials="👩‍💻🚀"]').waitFor()
+  const cell = await page.locator(`tr[data-row-id="${company}"] [data-row-link]`).evaluate((one: any) => ({
+    cut: one.scrollWidth > one.clientWidth,
+    overflow: (globalThis as any).getComputedStyle(one).textOverflow,
+    title: one.title,
+  }))
+  assert.deepEqual(cell, { cut: true, overflow: 'ellipsis', title: name })
+  await visit(page, `/companies/${company}`)
+  const title = page.getByRole('heading', { level: 1, name })
+  await untilEqual(() => title.getAttribute('title'), name)
+  assert.ok(((await title.boundingBox())?.height ?? 99) < 60)
+  await visit(page, '/')
+  const told = page.locator('.home-row-text').filter({ hasText: 'Wolfeschlegel' }).first()
+  await told.waitFor()
+  assert.ok((await told.getAttribute('title'))?.includes(name))
+  assert.ok(((await told.boundingBox())?.height ?? 99) < 50)
 })

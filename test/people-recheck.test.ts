@@ -11,7 +11,7 @@ before(async () => {
   ada = await setUp(rapport)
 })
 
-describe('the second look', () => {
+describe('a change that outlasts the session', () => {
   // Changes that outlast the session: the gate caches it for 500 ms, but the transaction reads it again.
   const lasting = (call: Browser, member: string) => ({
     'POST /keys': () => call('POST', '/keys', { name: 'Back door' }),
