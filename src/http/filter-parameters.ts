@@ -48,6 +48,17 @@ export function acceptedCodes<Code extends string>(
   return choices.filter((code) => (!any.length || any.includes(code)) && !not.includes(code))
 }
 
+/** The schema of a filter by ids, for a list whose filters do not follow from columns. */
+export const idsFilter = (name: string, about?: string) =>
+  valuesFilter({ name, kind: 'id', nullable: false }, about)
+
+/** The ids that such a filter names; undefined without the filter. */
+export function wantedIds(name: string, text: string | undefined): Wanted<number> | undefined {
+  const wanted = text === undefined ? null : readWanted({ name, kind: 'id', nullable: false }, text)
+  if (!wanted || 'code' in wanted) return undefined
+  return { ...wanted, any: wanted.any.map(Number), not: wanted.not.map(Number) }
+}
+
 type OfTexts = { about?: string; nullable?: boolean }
 
 /** The schema of a filter by texts that are not listed anywhere, such as ids. */

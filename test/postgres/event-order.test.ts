@@ -55,7 +55,7 @@ const newestOf = ({ workspace_id }: { workspace_id: number } = outbox) => newest
 
 async function seen(after = 0) {
   const { workspace_id } = outbox
-  const stretch = { workspace_id, event: null, groups: null, after, up_to: await newestOf() }
+  const stretch = { workspace_id, names: null, groups: null, after, up_to: await newestOf() }
   const { events } = await readEvents(outbox.db, stretch, { limit: 1000, max_bytes: Infinity })
   return events.map(idOf)
 }
@@ -131,7 +131,7 @@ test('with many writers in several processes, seq grows in the order of commits,
     let after = 0
     for (let last_round = false; ; last_round = !writing) {
       const up_to = await newestSeq(db, workspace_id)
-      const stretch = { workspace_id, event: null, groups: null, after, up_to }
+      const stretch = { workspace_id, names: null, groups: null, after, up_to }
       const { events, whole, reached } = await readEvents(db, stretch, { limit: 100, max_bytes: Infinity })
       for (const event of events) {
         assert.equal(JSON.parse(event.payload).sequence, event.seq)

@@ -223,6 +223,16 @@ test('filters, pages and cursors give what a model gives', async () => {
       `kind=companies&record_id=${reader.id + 3}`,
       ({ kind, record_id }) => kind === 'companies' && record_id === reader.id + 3,
     ],
+    [
+      `kind=companies&record_id=${reader.id + 3},${reader.id + 2}`,
+      ({ kind, record_id }) =>
+        kind === 'companies' && [reader.id + 3, reader.id + 2].includes(Number(record_id)),
+    ],
+    [
+      `kind=companies&record_id=!${reader.id + 3}&action=created`,
+      ({ kind, record_id, action }) =>
+        kind === 'companies' && record_id !== reader.id + 3 && action === 'created',
+    ],
     ['action=deleted', ({ action }) => action === 'deleted'],
     ['kind=contacts&action=created', ({ kind, action }) => kind === 'contacts' && action === 'created'],
     [`actor_id=${actor}`, (entry) => entry.actor.id === actor],

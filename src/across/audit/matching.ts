@@ -8,7 +8,7 @@ import type { Wanted } from '../../http/filter-values.ts'
 export type AuditFilters = {
   /** The kinds of the entries; null for all kinds. */
   kinds: readonly string[] | null
-  record_id?: string | undefined
+  record_id?: Wanted<string> | undefined
   action?: Wanted<string> | undefined
   actor_id?: Wanted<string> | undefined
   from?: string | undefined
@@ -54,7 +54,7 @@ const among = (column: string, texts: Wanted<string>): Condition =>
 function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition | null = null) {
   const { kinds, record_id, action, actor_id, from, to } = filters
   const kind = kinds?.length === 1 ? kinds[0] : undefined
-  const equal = { kind, record_id, action: oneOf(action), actor_id: oneOf(actor_id) }
+  const equal = { kind, record_id: oneOf(record_id), action: oneOf(action), actor_id: oneOf(actor_id) }
   const lead: readonly string[] =
     leads.find((names) => names.every((name) => equal[name] !== undefined)) ?? []
   const along = [sql<SqlBool>`workspace_id = ${workspace_id}`]
@@ -65,7 +65,7 @@ function wayOf(workspace_id: number, filters: AuditFilters, after: AuditPosition
     else if (lead.includes(name)) along.push(sql`${sql.ref(name)} = ${value}`)
     else rest.push(sql`coalesce(${sql.ref(name)}, NULL) = ${value}`)
   if (kinds && kind === undefined) rest.push(sql`coalesce(kind, NULL) IN (${sql.join(kinds)})`)
-  for (const [name, texts] of Object.entries({ action, actor_id }))
+  for (const [name, texts] of Object.entries({ record_id, action, actor_id }))
     if (texts && oneOf(texts) === undefined) rest.push(among(name, texts))
   const until = to === undefined ? undefined : sql<SqlBool>`occurred_at <= ${to}`
   const range: Range = {

@@ -35,7 +35,7 @@ export function auditRoutes(app: App, service: Service): void {
       const kinds = asked?.filter((kind) => rights.mayRead(scopes, kind)) ?? rights.readableKinds(scopes)
       const filters = {
         kinds,
-        record_id,
+        record_id: wantedTexts('record_id', record_id),
         action: wantedTexts('action', query.action),
         actor_id: wantedTexts('actor_id', query.actor_id, { nullable: true }),
         from,

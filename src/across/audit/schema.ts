@@ -64,9 +64,7 @@ export const auditQuery = (kinds: readonly string[]) =>
   ListQuery({
     cursor,
     kind: codesFilter('kind', kinds),
-    record_id: Type.Optional(
-      Type.String({ maxLength: 255, description: 'Entries of one record. Needs one kind.' }),
-    ),
+    record_id: textsFilter('record_id', { about: 'The record. Needs one kind.' }),
     action: textsFilter('action', { about: 'Such as created, updated or deleted.' }),
     actor_id: textsFilter('actor_id', {
       about: 'The id of a key or a person. null: the service.',

@@ -73,6 +73,15 @@ test('the fields of one resource are listed in the order of their positions', as
     ],
   )
   assert.equal(body.meta.total, 4)
+  for (const [query, resources] of [
+    ['contacts,companies', ['companies', 'contacts']],
+    ['!contacts', ['companies']],
+    ['companies,!companies', []],
+  ] as const) {
+    const { data } = (await call('GET', `${path}?resource=${query}`)).body
+    const found = new Set(data.map(({ resource }: { resource: string }) => resource))
+    assert.deepEqual([...found], resources, query)
+  }
   assert.equal((await call('GET', path)).body.meta.total, 5)
 })
 
@@ -303,6 +312,7 @@ test('a key that may read a kind of record reads the definitions of this kind, a
   const { call: seller } = await makeKey(rapport, { scopes: ['deals:read'] })
   assert.deepEqual(await keys(seller), ['deals.who reads'])
   assert.deepEqual(await keys(seller, '?resource=deals'), ['deals.who reads'])
+  assert.deepEqual(await keys(seller, '?resource=contacts,deals'), ['deals.who reads'])
   await ok(seller, 'GET', `${path}/${deal_field.id}`)
   for (const hidden of [`${path}/${contact_field.id}`, `${path}?resource=contacts`])
     assert.match(

@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import type { Listed, Page } from '../../db/lists/lists.ts'
 import { readPage } from '../../db/lists/lists.ts'
+import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
 import type { Tables } from '../../db/tables.ts'
 import type { CustomField } from './schema.ts'
 
@@ -54,7 +55,7 @@ export function listDefinitions(
   page: Page,
 ): Promise<Listed<CustomField>> {
   const all = inWorkspace(db, workspace_id).where(visible)
-  const some = kinds === undefined ? all : all.where('kind', 'in', kinds)
+  const some = kinds === undefined ? all : all.where(isAnyOf(db, 'kind', listParameter(db, kinds), 'text'))
   return readPage(
     page,
     () => countRows(some),

@@ -3,6 +3,7 @@ import { endpoints } from '../../http/endpoints.ts'
 import { Single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
 import { IdParams } from '../../http/fields.ts'
+import { acceptedCodes } from '../../http/filter-parameters.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -29,6 +30,7 @@ accepts it, and leaves these values alone until they change. New values obey the
 export function customFieldRoutes(app: App, service: Service): void {
   const { db, reading, write, resources, rights, clock } = service
   const defined = resources.filter(hasDefinitions)
+  const tables = defined.map(({ table }) => table)
   const { CustomField, CustomFieldCreate, CustomFieldUpdate, CustomFieldsQuery } =
     definitionSchemas(resources)
   const kind = {
@@ -44,10 +46,10 @@ export function customFieldRoutes(app: App, service: Service): void {
   const { path, params, writes: scope, extension } = kind
   const definitions = endpoints(app, service, kind)
 
-  /** The kinds of which the caller may read the definitions. Throws 403 if `wanted` is not one of them. */
-  const kindsFor = (access: Access, wanted?: string): string[] => {
+  /** The kinds of which the caller may read the definitions. Throws 403 if none of `wanted` is among them. */
+  const kindsFor = (access: Access, wanted?: readonly string[]): string[] => {
     const { scopes } = access
-    const some = defined.filter(({ table }) => wanted === undefined || table === wanted)
+    const some = defined.filter(({ table }) => wanted?.includes(table) ?? true)
     const readable = some.filter(
       ({ table }) => rights.mayRead(scopes, 'custom_fields') || rights.mayRead(scopes, table),
     )
@@ -65,13 +67,13 @@ export function customFieldRoutes(app: App, service: Service): void {
       view: CustomField,
     },
     (request, { page }) => {
-      const kinds = kindsFor(request.access, request.query.resource)
+      const kinds = kindsFor(request.access, acceptedCodes('resource', tables, request.query.resource))
       return reading((db) => listDefinitions(db, request.access.workspace_id, kinds, page))
     },
   )
   definitions.read({ summary: 'Read a custom field', view: CustomField }, async (request) => {
     const found = await findDefinition(db, request.access.workspace_id, request.params.id)
-    if (found) kindsFor(request.access, found.resource)
+    if (found) kindsFor(request.access, [found.resource])
     return found
   })
   operation(

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { field_types } from '../../db/lists/defined-values.ts'
 import { Body, flag, Id, ListQuery, Text, Timestamp } from '../../http/fields.ts'
+import { codesFilter } from '../../http/filter-parameters.ts'
 import { hasDefinitions } from '../../resources/definitions.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -75,9 +76,7 @@ export function definitionSchemas(resources: readonly Resource[]) {
     CustomField,
     CustomFieldCreate: Body(sent, read_only, ['resource', 'key', 'type']),
     CustomFieldUpdate: Body({ ...plain, resource: fixed, key: fixed, type: fixed }, read_only),
-    CustomFieldsQuery: ListQuery({
-      resource: Type.Optional({ ...resource, description: 'Fields of this resource.' }),
-    }),
+    CustomFieldsQuery: ListQuery({ resource: codesFilter('resource', tables) }),
   }
 }
 

@@ -77,7 +77,7 @@ async function saveReadable(
   // A dry run makes no records that a query could name.
   if (!running.options.dry_run) view.query = await relinkQuery(tx, running, row, view, new_ids, errors)
   const { workspace_id, id: import_id } = running.row
-  const there = await listViews(tx, workspace_id, actorOf(maker ?? 'service'), view.list)
+  const there = await listViews(tx, workspace_id, actorOf(maker ?? 'service'), [view.list])
   const fields = ['name', 'query', 'visibility'] as const
   if (there.some((one) => fields.every((field) => one[field] === view[field]))) return 'skipped'
   if (running.options.dry_run) return 'created'

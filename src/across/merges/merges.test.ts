@@ -361,6 +361,11 @@ describe('an undo', () => {
     assert.deepEqual(await ok('GET', '/merges?kind=companies'), [])
     assert.deepEqual(await ok('GET', '/merges?kind=!contacts'), [])
     assert.deepEqual(await ok('GET', '/merges?kind=companies,contacts'), [listed])
+    assert.deepEqual(await ok('GET', `/merges?record_id=${other},${survivor}`), [listed])
+    assert.ok(
+      (await ok('GET', `/merges?record_id=!${survivor}`)).every((one: { id: number }) => one.id !== id),
+    )
+    assert.ok(problems(await call('GET', '/api/v1/merges?record_id=0')).record_id)
     clock.advance(30 * day_ms + 1)
     const late = await call('POST', `/api/v1/merges/${meta.merge_id}/undo`)
     assert.deepEqual([late.status, late.body.error.code], [409, 'conflict'])

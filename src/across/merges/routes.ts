@@ -1,6 +1,8 @@
+import { type SqlBool, sql } from 'kysely'
 import type { Static } from 'typebox'
 import { day_ms, isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
+import { choice } from '../../db/lists/filters.ts'
 import { newestRows } from '../../db/lists/lists.ts'
 import { notFound } from '../../errors.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -9,7 +11,8 @@ import { type Access, requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { checkMatch, refuseMatch } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
-import { acceptedCodes } from '../../http/filter-parameters.ts'
+import { acceptedCodes, wantedIds } from '../../http/filter-parameters.ts'
+import type { Wanted } from '../../http/filter-values.ts'
 import { pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -157,6 +160,9 @@ async function undoneAnswer(tx: Db, { workspace_id, id }: Merge) {
   return { success: true as const, data: { restored, left }, meta: { left: count } }
 }
 
+const isSurvivor = (survivors: Wanted<number>) =>
+  choice(sql.ref('survivor_id'), { ...survivors, missing: sql<SqlBool>`survivor_id IS NULL` }).where
+
 function listRoute(app: App, service: Service, tables: string[]): void {
   const { db, rights, config, clock } = service
   const untilOf = ({ created_at, status, changes }: Pick<Merge, 'created_at' | 'status' | 'changes'>) => {
@@ -175,17 +181,14 @@ function listRoute(app: App, service: Service, tables: string[]): void {
       const kinds = acceptedCodes('kind', tables, kind) ?? tables
       const readable = kinds.filter((table) => rights.mayRead(scopes, table))
       if (!readable.length) return { total: 'after' in page ? null : 0, next: null, records: [] }
-      const found = await newestRows(
-        db
-          .selectFrom('merges')
-          .select(['id', 'kind', 'survivor_id', 'from_ids', 'status', 'changes'])
-          .select(['created_at', 'created_by', 'undone_at'])
-          .where('workspace_id', '=', workspace_id)
-          .where('kind', 'in', readable)
-          .$if(record_id !== undefined, (query) => query.where('survivor_id', '=', record_id ?? 0)),
-        'id',
-        page,
-      )
+      const all = db
+        .selectFrom('merges')
+        .select(['id', 'kind', 'survivor_id', 'from_ids', 'status', 'changes'])
+        .select(['created_at', 'created_by', 'undone_at'])
+        .where('workspace_id', '=', workspace_id)
+        .where('kind', 'in', readable)
+      const survivors = wantedIds('record_id', record_id)
+      const found = await newestRows(survivors ? all.where(isSurvivor(survivors)) : all, 'id', page)
       const authors = await namedActors(
         db,
         workspace_id,

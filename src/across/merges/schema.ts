@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
 import { Id, ListQuery, Timestamp } from '../../http/fields.ts'
-import { codesFilter } from '../../http/filter-parameters.ts'
+import { codesFilter, idsFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 import { max_left } from './state.ts'
 
@@ -77,7 +77,7 @@ export const MergesQuery = (kinds: readonly string[]) =>
   ListQuery({
     cursor,
     kind: codesFilter('kind', kinds),
-    record_id: Type.Optional(Id({ description: 'Merges into this record.' })),
+    record_id: idsFilter('record_id', 'The record that survived.'),
   })
 
 const Left = Type.Object(

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
+import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
 import type { Tables } from '../../db/tables.ts'
 import { forbidden } from '../../errors.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -39,15 +40,16 @@ async function shown(db: Db, workspace_id: number, rows: readonly Row[]): Promis
   }))
 }
 
-/** All views that a reader sees, or those of one list, newest first. Ids grow with time. */
+/** All views that a reader sees, or those of some lists, newest first. Ids grow with time. */
 export async function listViews(
   db: Db,
   workspace_id: number,
   reader: Reader,
-  list: string | undefined,
+  lists: readonly string[] | undefined,
 ): Promise<View[]> {
   const all = seenBy(db, workspace_id, reader)
-  const rows = await (list ? all.where('list', '=', list) : all).orderBy('id', 'desc').execute()
+  const some = lists ? all.where(isAnyOf(db, 'list', listParameter(db, lists), 'text')) : all
+  const rows = await some.orderBy('id', 'desc').execute()
   return shown(db, workspace_id, rows)
 }
 

@@ -1,6 +1,7 @@
 import { any_session } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List, list } from '../../http/envelope.ts'
+import { acceptedCodes } from '../../http/filter-parameters.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -16,6 +17,7 @@ const onePage = <Record>(records: Record[]) =>
 export function viewRoutes(app: App, service: Service): void {
   const { db, resources } = service
   const { View, ViewCreate, ViewUpdate, ViewsQuery } = viewSchemas(resources)
+  const lists = listsOf(resources)
   const kind = {
     path: '/api/v1/views',
     params: ViewParams,
@@ -38,7 +40,10 @@ export function viewRoutes(app: App, service: Service): void {
       answers: { 200: List(View) },
       extension: true,
     },
-    async ({ access, query }) => onePage(await listViews(db, access.workspace_id, access.actor, query.list)),
+    async ({ access, query }) => {
+      const asked = acceptedCodes('list', lists, query.list)
+      return onePage(await listViews(db, access.workspace_id, access.actor, asked))
+    },
   )
   views.create(
     {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
 import { Body, nullableObject, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { codesFilter } from '../../http/filter-parameters.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** The most shared views of a workspace, and the most private ones of a member: few enough to come all at once. */
@@ -79,7 +80,7 @@ export function viewSchemas(resources: readonly Resource[]) {
     View,
     ViewCreate: Body(sent, read_only, ['list', 'name', 'query']),
     ViewUpdate: Body(sent, read_only),
-    ViewsQuery: Type.Object({ list: Type.Optional(listName(lists)) }, { additionalProperties: false }),
+    ViewsQuery: Type.Object({ list: codesFilter('list', lists) }, { additionalProperties: false }),
   }
 }
 

@@ -87,6 +87,18 @@ test('all views of a workspace come at once, newest first, or those of one list'
   const deals = await other('GET', `${path}?list=deals`)
   assert.equal(deals.body.meta.total, 10)
   assert.ok(deals.body.data.every(({ list }: { list: string }) => list === 'deals'))
+  const listed = async (query: string) => {
+    const { data } = (await other('GET', `${path}?list=${query}`)).body
+    return [...new Set(data.map(({ list }: { list: string }) => list))].sort()
+  }
+  assert.deepEqual(await listed('deals,contacts'), ['contacts', 'deals'])
+  assert.deepEqual(await listed('!deals,!deliveries'), [
+    'activities',
+    'appointments',
+    'companies',
+    'contacts',
+  ])
+  assert.deepEqual(await listed('deals,!deals'), [])
   assert.ok(problems(await other('GET', `${path}?list=webhooks`)).list)
   refused(await other('GET', `${path}?page=1`), 400, 'bad_request')
 })

@@ -122,6 +122,17 @@ test('a filter gives the events of one name, and its cursor passes the others', 
   assert.equal(won.meta.has_more, false)
   assert.deepEqual((await feed(`?cursor=${won.meta.next_cursor}`)).data, [])
   assert.deepEqual((await feed('?event=deal.won&sort=-timestamp')).data, won.data)
+  const all = (await feed('?per_page=100')).data
+  for (const [query, names] of [
+    ['deal.won,deal.created', ['deal.won', 'deal.created']],
+    ['!company.created', all.flatMap(({ event }) => (event === 'company.created' ? [] : event))],
+    ['deal.won,!deal.won', []],
+  ] as const) {
+    const expected = all.filter(({ event }) => names.some((name) => name === event))
+    assert.deepEqual((await feed(`?per_page=100&event=${query}`)).data, expected, query)
+    const backwards = await feed(`?per_page=100&sort=-timestamp&event=${query}`)
+    assert.deepEqual(backwards.data, expected.toReversed(), query)
+  }
   const { status, body } = await call('GET', `${path}?event=deal.lots`)
   assert.deepEqual([status, body.error.fields[0].field], [422, 'event'])
   for (const { name } of catalogue) assert.ok(body.error.fields[0].message.includes(name), name)
@@ -187,4 +198,17 @@ test('the feed needs its own scope', async () => {
   assert.equal((await reader.call('GET', `${path}/stream`)).status, 403)
   const follower = await makeKey(service, { scopes: ['events:read'] })
   assert.equal((await follower.call('GET', path)).status, 200)
+})
+
+test('names of a filter that the key may not read are left out', async () => {
+  await company(call, 'Readable')
+  const { call: reader } = await makeKey(service, { scopes: ['events:read', 'companies:read'] })
+  const { data } = await feed('?event=deal.created,company.created&per_page=100', reader)
+  assert.ok(data.length)
+  assert.ok(data.every(({ event }) => event === 'company.created'))
+  for (const query of ['?event=deal.created', '?event=!company.created,!company.updated'])
+    assert.deepEqual(
+      (await feed(query, reader)).data.filter(({ event }) => !event.startsWith('company.')),
+      [],
+    )
 })

@@ -2,15 +2,15 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { prepareRows } from '../../db/statements/recordset.ts'
+import { isAnyOf, listParameter, prepareRows } from '../../db/statements/recordset.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
 import { payloadOf } from '../emit.ts'
 
 /** An event. `payload` is the text that webhooks send, without webhook_id. */
 export type StoredEvent = { seq: number; event: string; payload: string }
 
-/** The events to read: of a name (null for any), and of readable groups such as `deal` (null for all). */
-export type Wanted = { event: string | null; groups: readonly string[] | null }
+/** The events to read: of some names, or of groups such as `deal`. Null: of all. */
+export type Wanted = { names: readonly string[] | null; groups: readonly string[] | null }
 
 /** A range of seqs: above `after`, up to and including `up_to`. */
 export type SeqRange = Wanted & { workspace_id: number; after: number; up_to: number }
@@ -19,7 +19,7 @@ export type SeqRange = Wanted & { workspace_id: number; after: number; up_to: nu
 export type EventPart = { events: StoredEvent[]; reached: number; whole: boolean }
 
 type Direction = 'asc' | 'desc'
-type RangeQuery = { workspace_id: number; event: string; after: number; up_to: number; limit: number }
+type RangeQuery = { workspace_id: number; names: unknown; after: number; up_to: number; limit: number }
 
 // A ping tests a webhook and is not an event of the workspace. Nor is an event for one webhook.
 const eventsIn = (db: Db, p: RangeQuery) =>
@@ -32,7 +32,7 @@ const eventsIn = (db: Db, p: RangeQuery) =>
     .where('webhook_id', 'is', null)
 type Matching = typeof eventsIn
 
-const named: Matching = (db, p) => eventsIn(db, p).where('event', '=', p.event)
+const named: Matching = (db, p) => eventsIn(db, p).where(isAnyOf(db, 'event', p.names, 'text'))
 const grouped =
   (groups: readonly string[]): Matching =>
   (db, p) =>
@@ -64,9 +64,8 @@ const nth = both((order) =>
 
 // Cached queries for each set of groups. Each resource with events is a group.
 const of_groups = new Map<string, Queries>()
-function queriesOf({ event, groups }: Wanted): Queries {
-  // wantedOf has checked that the caller may read this name.
-  if (event !== null) return queries.named
+function queriesOf({ names, groups }: Wanted): Queries {
+  if (names !== null) return queries.named
   if (groups === null) return queries.all
   const name = groups.join()
   const known = of_groups.get(name) ?? queriesFor(grouped(groups))
@@ -76,6 +75,8 @@ function queriesOf({ event, groups }: Wanted): Queries {
 
 // The most events of any name that a part scans. So a rare event does not block other requests.
 const max_scanned = 5000
+
+const parametersOf = (db: Db, range: SeqRange) => ({ ...range, names: listParameter(db, range.names ?? []) })
 
 /** The number of events in a part and their bytes, measured before the texts are read. */
 export type MeasuredPart = Omit<EventPart, 'events'> & {
@@ -95,12 +96,13 @@ export async function measureEvents(
   { limit, max_bytes, order = 'asc' }: { limit: number; max_bytes: number; order?: Direction },
 ): Promise<MeasuredPart> {
   const forward = order === 'asc'
-  const { event, groups, after, up_to } = range
+  const { names, groups, after, up_to } = range
   const nothing = { part: range, order, count: 0, bytes: 0 }
-  if (groups?.length === 0) return { ...nothing, reached: forward ? up_to : after + 1, whole: true }
-  let asked = { ...range, event: event ?? '' }
+  if ((names ?? groups)?.length === 0)
+    return { ...nothing, reached: forward ? up_to : after + 1, whole: true }
+  let asked = parametersOf(db, range)
   let whole = true
-  if (event !== null || groups !== null) {
+  if (names !== null || groups !== null) {
     const [too_far] = await nth[order](db, { ...asked, limit: max_scanned })
     if (too_far) asked = { ...asked, ...(forward ? { up_to: too_far.seq - 1 } : { after: too_far.seq }) }
     whole = !too_far
@@ -111,7 +113,7 @@ export async function measureEvents(
   const last = found[count - 1]
   const cut = found.length > count && last
   const reached = cut ? last.seq : forward ? asked.up_to : asked.after + 1
-  const part = { ...asked, event, ...(cut && (forward ? { up_to: last.seq } : { after: last.seq - 1 })) }
+  const part = { ...asked, names, ...(cut && (forward ? { up_to: last.seq } : { after: last.seq - 1 })) }
   return { part, order, count, bytes, reached, whole: whole && !cut }
 }
 
@@ -121,7 +123,7 @@ export async function readMeasured(
   { part, order, count, reached, whole }: MeasuredPart,
 ): Promise<EventPart> {
   if (!count) return { events: [], reached, whole }
-  const values = { ...part, event: part.event ?? '', limit: count }
+  const values = { ...parametersOf(db, part), limit: count }
   const stored = await queriesOf(part).texts[order](db, values)
   return { events: stored.map((event) => ({ ...event, payload: payloadOf(event) })), reached, whole }
 }
@@ -133,10 +135,10 @@ export const readEvents = async (
   limits: { limit: number; max_bytes: number },
 ): Promise<EventPart> => readMeasured(db, await measureEvents(db, range, limits))
 
-/** The readable events of a caller who asked for a name, or for all (null). */
-export function wantedOf(rights: ReadRights, scopes: Scopes, event: string | null): Wanted {
-  if (event === null) return { event, groups: rights.readableGroups(scopes) }
-  return { event, groups: rights.mayReadEvent(scopes, event) ? null : [] }
+/** The readable events of a caller who asked for some names, or for all (null). */
+export function wantedOf(rights: ReadRights, scopes: Scopes, asked: readonly string[] | null): Wanted {
+  if (asked === null) return { names: null, groups: rights.readableGroups(scopes) }
+  return { names: asked.filter((name) => rights.mayReadEvent(scopes, name)), groups: null }
 }
 
 const newest = prepareRows({ workspace_id: 'bigint!' }, (db, { row, rows }) => ({

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import { lastSeq } from '../../db/event-order.ts'
 import { page_bytes } from '../../http/answers.ts'
+import { acceptedCodes } from '../../http/filter-parameters.ts'
 import { payloadOfType } from '../../http/openapi/events.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -32,13 +33,13 @@ export function feedRoutes(
       extension: true,
     },
     async (request, reply) => {
-      const { cursor, event = null, sort } = request.query
+      const { cursor, event, sort } = request.query
       const per_page = Math.min(request.query.per_page, 100)
       // Read this position before the events, whichever connection reads them.
       const { workspace_id, scopes } = request.access
       const newest = await newestSeq(db, workspace_id)
       const position = seqOf(cursor, await lastSeq(db))
-      const wanted = wantedOf(rights, scopes, event)
+      const wanted = wantedOf(rights, scopes, acceptedCodes('event', event_names, event) ?? null)
       const backwards = sort === '-timestamp'
       const reserve = (bytes: number) => reply.reserve(bytes)
       const query = { workspace_id, wanted, newest, position, per_page, backwards, reserve }
@@ -93,7 +94,8 @@ export function feedRoutes(
       endless: true,
     },
     async (request, reply) => {
-      const { event = null, cursor, changes } = request.query
+      const { event, cursor, changes } = request.query
+      const names = acceptedCodes('event', event_names, event) ?? null
       const { access, credential } = request
       const newest = await newestSeq(db, access.workspace_id)
       const place = seqOf(lastEventId(request) || cursor, await lastSeq(db)) ?? newest
@@ -105,7 +107,7 @@ export function feedRoutes(
         .header('x-accel-buffering', 'no')
       if (request.method === 'HEAD') return reply.send('') as never
       begin(reply)
-      streams.open({ access, credential, scope }, reply.raw, { event, cursor: place, hints })
+      streams.open({ access, credential, scope }, reply.raw, { names, cursor: place, hints })
       return reply as never
     },
   )

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { invalid } from '../../errors.ts'
 import { flag, Timestamp } from '../../http/fields.ts'
+import { codesFilter } from '../../http/filter-parameters.ts'
 import { origin, sequence } from '../../http/openapi/events.ts'
 
 /** An event as webhooks get it, without webhook_id: the same text. */
@@ -63,11 +64,6 @@ const EventType = Type.Object(
 export const EventTypeList = Type.Object({ success: Type.Literal(true), data: Type.Array(EventType) })
 
 const cursor = (description: string) => Type.Optional(Type.String({ maxLength: 100, description }))
-const named = (names: readonly string[]) =>
-  Type.Optional(
-    Type.Unsafe<string>({ type: 'string', enum: [...names], description: 'Only events with this name.' }),
-  )
-
 export const EventsQuery = (names: readonly string[]) =>
   Type.Object(
     {
@@ -75,7 +71,7 @@ export const EventsQuery = (names: readonly string[]) =>
         'The `next_cursor` of an answer before, or the id of a frame of the stream; without one, from the oldest event that is kept.',
       ),
       per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
-      event: named(names),
+      event: codesFilter('event', names),
       sort: Type.Optional(
         Type.Unsafe<'timestamp' | '-timestamp'>({
           type: 'string',
@@ -92,7 +88,7 @@ export const StreamQuery = (names: readonly string[]) =>
   Type.Object(
     {
       cursor: cursor('As the header `Last-Event-ID`, which counts when both are there.'),
-      event: named(names),
+      event: codesFilter('event', names),
       changes: flag(
         'true: also sends frames `changed`, without an id, with the kinds of changed records. Changes without an event are included, and `notifications` for those of the person who follows.',
       ),

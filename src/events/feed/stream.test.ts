@@ -65,8 +65,9 @@ test('commits wake a stream: it does not wait for the clock', async (t) => {
   assert.ok(calm_ms < 5000, `${calm_ms} ms`)
 })
 
-test('a filter brings the events of one name alone', async (t) => {
-  const stream = await follow(service.url, service.key, { query: '?event=company.deleted' })
+test('a filter brings the events of its names alone', async (t) => {
+  const query = '?event=company.deleted,deal.created'
+  const stream = await follow(service.url, service.key, { query })
   t.after(stream.close)
   const { id } = await company(service.call, 'Short-lived')
   await company(service.call, 'Long-lived')

@@ -36,7 +36,7 @@ async function startStreams(t: TestContext, wishes: Partial<StreamsOptions> = {}
     ...wishes,
   })
   const answers: ServerResponse[] = []
-  const asked = { event: null, cursor: 0, hints: null }
+  const asked = { names: null, cursor: 0, hints: null }
   const server = createServer((_, answer) => {
     answers.push(answer)
     answer.writeHead(200)
@@ -160,7 +160,7 @@ test('who has left before the stream was opened leaves none behind', async (t) =
   streams.open(
     { access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' },
     answers[0] as ServerResponse,
-    { event: null, cursor: 0, hints: null },
+    { names: null, cursor: 0, hints: null },
   )
   assert.equal(streams.count(), 0)
 })
@@ -198,7 +198,7 @@ test('a workspace may have 2,500 streams, and a process 5,000', async (t) => {
         scope: 'events:read',
       },
       new ServerResponse(request),
-      { event: null, cursor: 0, hints: null },
+      { names: null, cursor: 0, hints: null },
     )
   for (let n = 0; n < 2500; n++) open(1, n)
   assert.throws(() => streams.admit(access), { code: 'rate_limited', headers: { 'retry-after': '5' } })

@@ -25,8 +25,8 @@ export type StreamsOptions = {
 }
 
 type Wishes = {
-  /** The name of the requested events; null for all. */
-  event: string | null
+  /** The names of the requested events; null for all. */
+  names: readonly string[] | null
   /** All requested events up to this seq are written. */
   cursor: number
   /** The state of its hints of changes; null without hints. */
@@ -104,10 +104,10 @@ export function createStreams(options: StreamsOptions) {
   function groupsBehind(newest: ReadonlyMap<number, number>): Stream[][] {
     const groups = new Map<string, Stream[]>()
     for (const stream of streams) {
-      const { blocked, cursor, event, access } = stream
+      const { blocked, cursor, names, access } = stream
       if (blocked || cursor >= (newest.get(access.workspace_id) ?? 0)) continue
-      const shown = wantedOf(rights, access.scopes, event).groups
-      const name = `${access.workspace_id} ${cursor} ${event} ${shown}`
+      const wanted = wantedOf(rights, access.scopes, names)
+      const name = `${access.workspace_id} ${cursor} ${wanted.names} ${wanted.groups}`
       const group = groups.get(name)
       if (group) group.push(stream)
       else groups.set(name, [stream])
@@ -129,9 +129,9 @@ export function createStreams(options: StreamsOptions) {
     const groups = groupsBehind(newest)
     let more = false
     async function read(group: Stream[]) {
-      const [{ access, event, cursor }] = group as [Stream]
+      const [{ access, names, cursor }] = group as [Stream]
       const { workspace_id } = access
-      const wanted = wantedOf(rights, access.scopes, event)
+      const wanted = wantedOf(rights, access.scopes, names)
       const range = { ...wanted, workspace_id, after: cursor, up_to: newest.get(workspace_id) ?? 0 }
       const part = await readEvents(db, range, events_at_once)
       for (const stream of group) deliver(stream, part)
