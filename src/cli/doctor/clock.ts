@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { isoTime, systemClock } from '../../clock.ts'
 import type { Sign } from '../../db/clock-sign.ts'
-import type { Database } from '../../db/db.ts'
 import { command } from '../../installed.ts'
-import { type Finding, fault, lengthOf, ok, orOk, warning } from './finding.ts'
+import { type Examined, type Finding, fault, lengthOf, ok, orOk, warning } from './finding.ts'
 
 /** The service time of a database, and whether a service has renewed its sign of life now. */
 export type Life = { now_ms: number; elapsed_ms: number; sign: Sign | null; is_served: boolean }
@@ -14,7 +13,7 @@ const slack_ms = 60_000
 const noticeable_ms = 5000
 
 /** Reads the sign of life, and does not renew it: a wrong clock must not leave a trace. */
-export async function readLife({ db, clock }: Database): Promise<Life> {
+export async function readLife({ db, clock }: Examined): Promise<Life> {
   const { rows } = await sql<{ value: string }>`SELECT value FROM settings WHERE name = 'clock'`.execute(db)
   const sign: Sign | null = rows[0] ? JSON.parse(rows[0].value) : null
   const now_ms = clock.now()
@@ -23,7 +22,7 @@ export async function readLife({ db, clock }: Database): Promise<Life> {
 }
 
 /** The clock of the database against this machine's, and against the last sign of life. */
-export function examineClock({ engine }: Database, life: Life): Finding[] {
+export function examineClock({ engine }: Examined, life: Life): Finding[] {
   const { now_ms, sign, is_served } = life
   const findings = [...machineClock(engine, now_ms), ...heldRemoval(life)]
   const behind_ms = sign ? sign.wall_ms - now_ms : 0
@@ -52,7 +51,7 @@ export function examineClock({ engine }: Database, life: Life): Finding[] {
   )
 }
 
-function machineClock(engine: Database['engine'], now_ms: number): Finding[] {
+function machineClock(engine: Examined['engine'], now_ms: number): Finding[] {
   const ahead_ms = systemClock.now() - now_ms
   if (engine === 'sqlite' || Math.abs(ahead_ms) < noticeable_ms) return []
   return [
@@ -77,7 +76,7 @@ function heldRemoval({ elapsed_ms, sign }: Life): Finding[] {
 
 /** Whether old records are removed: the oldest in the trash has been there for at most TRASH_DAYS and a day. */
 export async function examineTrash(
-  { db }: Database,
+  { db }: Examined,
   tables: readonly string[],
   trash_days: number,
   { now_ms }: Life,

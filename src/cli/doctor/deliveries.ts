@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Database, Db } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { command } from '../../installed.ts'
 import { queueNumbers } from '../../webhooks/delivery/queue.ts'
 import type { Life } from './clock.ts'
-import { type Finding, fault, lengthOf, ok, orOk, warning } from './finding.ts'
+import { type Examined, type Finding, fault, lengthOf, ok, orOk, warning } from './finding.ts'
 
 type Webhook = {
   id: string
@@ -17,7 +17,7 @@ type Webhook = {
 const max_webhooks = 20
 
 /** Webhooks whose last delivery failed: which, since when, why, and what to do. */
-export async function examineWebhooks({ db }: Database): Promise<Finding[]> {
+export async function examineWebhooks({ db }: Examined): Promise<Finding[]> {
   const { rows: webhooks } = await sql<Webhook>`
     SELECT id, workspace_id, name, url, status, status_reason FROM webhooks ORDER BY seq`.execute(db)
   const findings: Finding[] = []
@@ -119,7 +119,7 @@ function remedyOf(error: Failure | null): string {
 const slow_seconds = 60
 
 /** Deliveries that are due, and work that no process does. */
-export async function examineQueue({ db }: Database, { elapsed_ms, is_served }: Life): Promise<Finding[]> {
+export async function examineQueue({ db }: Examined, { elapsed_ms, is_served }: Life): Promise<Finding[]> {
   const { due, in_flight, paused, oldest_due_seconds } = await queueNumbers(db, elapsed_ms)
   const findings: Finding[] = []
   if (oldest_due_seconds > slow_seconds && is_served)

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { certificate } from '../../../test/certificate.ts'
@@ -13,7 +23,9 @@ import { settableClock } from '../../../test/set-clock.ts'
 import { useFor } from '../../../test/use.ts'
 import { company, register, until, webhook } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
-import { createSeal } from '../../db/seal.ts'
+import { keyBeside, writeBackup } from '../../db/engines/sqlite/backup.ts'
+import { databaseFile } from '../../db/engines/sqlite/open.ts'
+import { createSeal, keyFile } from '../../db/seal.ts'
 import type { Finding } from './finding.ts'
 
 const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
@@ -52,6 +64,20 @@ test('it makes nothing: no folder, no database and no sign of life', async (t) =
   const { problems } = await examine(data_dir, engine === 'sqlite' ? {} : { DATABASE_URL: '' })
   assert.deepEqual(problems, [])
   assert.equal(existsSync(data_dir), false)
+})
+
+test('it leaves a restored file and its folder byte for byte', { skip: engine !== 'sqlite' }, async (t) => {
+  const data_dir = scratchFolder(t)
+  const file = databaseFile(data_dir)
+  writeBackup(rapport.data_dir, file, true)
+  renameSync(keyBeside(file), keyFile(data_dir))
+  const bytes = () => readdirSync(data_dir).map((name) => [name, readFileSync(join(data_dir, name))])
+  const before = bytes()
+  const { findings, told } = await examine(data_dir)
+  assert.equal(told(/the quick check found no damage/)?.level, 'ok')
+  assert.ok(told(/records are in the trash/))
+  assert.ok(findings.every(({ level }) => level !== 'fault'))
+  assert.deepEqual(bytes(), before)
 })
 
 test('a misspelt setting is reported with the right name, a doubtful one with its remedy, and no secret is shown', async () => {

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
+import { systemClock } from '../../clock.ts'
 import { type Config, ConfigError } from '../../config.ts'
 import { databaseFile } from '../../db/engines/sqlite/open.ts'
+import { openUnchanged } from '../../db/engines/sqlite/snapshot.ts'
 import { planMigrations } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/open.ts'
 import { command } from '../../installed.ts'
@@ -8,7 +10,7 @@ import { isInstallation } from '../../move/tables.ts'
 import type { Command, Given } from '../command.ts'
 import { examineClock, examineTrash, readLife } from './clock.ts'
 import { examineQueue, examineWebhooks } from './deliveries.ts'
-import { type Finding, fault, ok } from './finding.ts'
+import { type Examined, type Finding, fault, ok } from './finding.ts'
 import { examineSettings } from './settings.ts'
 import {
   examineDatabase,
@@ -69,10 +71,10 @@ async function examineData(settings: Config): Promise<Finding[]> {
   const sqlite = settings.database_url === null
   // Opening a SQLite database would create it.
   if (sqlite && !existsSync(databaseFile(settings.data_dir))) return [none]
-  const file = sqlite ? examineSqliteFile(settings.data_dir) : null
-  if (file && !file.whole) return file.findings
-  const database = await openDatabase({ ...settings, database_replica_url: null, database_pool_size: 2 })
+  const database = await openToRead(settings)
   try {
+    const file = sqlite ? await examineSqliteFile(database, settings.data_dir) : null
+    if (file && !file.whole) return file.findings
     const found = file?.findings ?? (await examinePostgres(database))
     if (!(await isInstallation(database.db))) return [...found, none]
     const plan = await planMigrations(database.db)
@@ -92,6 +94,13 @@ async function examineData(settings: Config): Promise<Finding[]> {
   } finally {
     await database.close()
   }
+}
+
+/** Opens the database. A SQLite file stays as it is: a backup without a write-ahead log gets none. */
+async function openToRead(settings: Config): Promise<Examined> {
+  if (settings.database_url === null)
+    return { ...openUnchanged(databaseFile(settings.data_dir)), engine: 'sqlite', clock: systemClock }
+  return openDatabase({ ...settings, database_replica_url: null, database_pool_size: 2 })
 }
 
 function unreachable({ database_url, data_dir }: Config, error: Error & { code?: string }): Finding {

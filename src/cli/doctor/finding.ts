@@ -1,3 +1,8 @@
+import type { Database } from '../../db/db.ts'
+
+/** The database that the doctor examines. It only reads. */
+export type Examined = Pick<Database, 'db' | 'engine' | 'clock' | 'close'>
+
 /** One line of the doctor: what it found, and the command or the setting that mends it. */
 export type Finding = {
   area: 'settings' | 'files' | 'database' | 'disk' | 'clock' | 'webhooks' | 'queue' | 'trash'

@@ -1,15 +1,14 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import type { Config } from '../../config.ts'
-import type { Database, Db } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { durabilityProblems } from '../../db/durability.ts'
 import { databaseFile } from '../../db/engines/sqlite/open.ts'
 import type { Plan } from '../../db/migrate.ts'
 import { createSeal, keyFile, readSecretKey, type Seal } from '../../db/seal.ts'
 import { sealed_columns, unopenedValues } from '../../db/sealed.ts'
 import { command } from '../../installed.ts'
-import { type Finding, fault, ok, orOk, sizeOf, warning } from './finding.ts'
+import { type Examined, type Finding, fault, ok, orOk, sizeOf, warning } from './finding.ts'
 
 /** Files of the data folder that others can read. */
 export function examineFiles({ data_dir }: Config): Finding[] {
@@ -44,45 +43,45 @@ export function examineDisk({ data_dir, database_url }: Config): Finding[] {
 const max_wal_bytes = 256e6
 
 /** Reads the SQLite file itself; `whole` is false if the file is damaged. */
-export function examineSqliteFile(data_dir: string): { findings: Finding[]; whole: boolean } {
+export async function examineSqliteFile(
+  { db }: Examined,
+  data_dir: string,
+): Promise<{ findings: Finding[]; whole: boolean }> {
   const file = databaseFile(data_dir)
-  const reader = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
-  try {
-    const { version } = reader.prepare('SELECT sqlite_version() AS version').get() as { version: string }
-    const { quick_check: problem } = reader.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }
-    if (problem !== 'ok')
-      return {
-        findings: [
-          fault(
-            'database',
-            `The file ${file} is damaged: ${problem.split('\n')[0]}`,
-            `Stop the service, and restore a backup: ${command('restore FILE')}`,
-          ),
-        ],
-        whole: false,
-      }
-    const wal = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
-    const findings = [
-      ok('database', `SQLite ${version}, ${sizeOf(statSync(file).size)}; the quick check found no damage.`),
-    ]
-    if (wal > max_wal_bytes)
-      findings.push(
-        warning(
+  const versions = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db)
+  const checks = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db)
+  const problem = checks.rows[0]?.quick_check ?? ''
+  if (problem !== 'ok')
+    return {
+      findings: [
+        fault(
           'database',
-          `The write-ahead log has ${sizeOf(wal)}: a long read, such as an export, has kept it from being emptied.`,
-          'End that read. The log is emptied when the service stops.',
+          `The file ${file} is damaged: ${problem.split('\n')[0]}`,
+          `Stop the service, and restore a backup: ${command('restore FILE')}`,
         ),
-      )
-    return { findings, whole: true }
-  } finally {
-    reader.close()
-  }
+      ],
+      whole: false,
+    }
+  const wal = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
+  const size = sizeOf(statSync(file).size)
+  const findings = [
+    ok('database', `SQLite ${versions.rows[0]?.version}, ${size}; the quick check found no damage.`),
+  ]
+  if (wal > max_wal_bytes)
+    findings.push(
+      warning(
+        'database',
+        `The write-ahead log has ${sizeOf(wal)}: a long read, such as an export, has kept it from being emptied.`,
+        'End that read. The log is emptied when the service stops.',
+      ),
+    )
+  return { findings, whole: true }
 }
 
 const max_open_minutes = 10
 
 /** The server, its sessions and its indexes. */
-export async function examinePostgres({ db }: Database): Promise<Finding[]> {
+export async function examinePostgres({ db }: Examined): Promise<Finding[]> {
   const { rows } = await sql<{
     version: string
     bytes: string
@@ -144,16 +143,18 @@ export const examineMigrations = ({ newest, pending }: Plan): Finding =>
     : ok('database', `All migrations have run, up to ${newest}.`)
 
 /** The settings of the database that can lose writes, and whether the key opens its secrets. */
-export async function examineDatabase(database: Database, config: Config): Promise<Finding[]> {
+export async function examineDatabase(database: Examined, config: Config): Promise<Finding[]> {
   const findings: Finding[] = []
-  for (const problem of await durabilityProblems(database)) {
+  // Those of SQLite are settings of a connection that writes: each start checks and logs them.
+  const problems = database.engine === 'postgres' ? await durabilityProblems(database) : []
+  for (const problem of problems) {
     const [first = '', ...rest] = problem.split(/(?<=\.) /)
     findings.push(fault('database', first, rest.join(' ') || 'Correct this setting of the database.'))
   }
   return [...findings, ...(await examineSeal(database, config))]
 }
 
-async function examineSeal({ db }: Database, config: Config): Promise<Finding[]> {
+async function examineSeal({ db }: Examined, config: Config): Promise<Finding[]> {
   const { secret_key, secret_key_old, data_dir } = config
   const { rows } = await sql<{
     value: string
