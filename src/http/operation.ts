@@ -41,6 +41,8 @@ type Declared = {
   extension: boolean
   /** Obeys If-Match: 412 if the record has changed. */
   guarded?: boolean
+  /** Answers 412 to any If-Match: it acts on something without an ETag. */
+  refuses_match?: boolean
   /** Obeys If-None-Match: 304 if the record is the same. */
   conditional?: boolean
   /** Obeys Last-Event-ID. */

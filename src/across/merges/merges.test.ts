@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { dataOf, problems } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { client, type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
@@ -346,6 +346,19 @@ describe('an undo', () => {
     const reader = client(rapport.url, token)
     for (const query of ['', '?kind=companies', '?kind=companies&cursor='])
       assert.deepEqual(dataOf(await reader('GET', `/api/v1/merges${query}`)), [], query)
+  })
+
+  test('refuses If-Match, as its description says, because a merge has no ETag', async () => {
+    const [survivor, other] = [await contact(), await contact()]
+    const { meta } = await merge(`/contacts/${survivor}`, [other])
+    const headers = { 'if-match': '"any"' }
+    const reply = await call('POST', `/api/v1/merges/${meta.merge_id}/undo`, undefined, headers)
+    refused(reply, 412, 'precondition_failed')
+    const { paths } = (await call('GET', '/api/v1/openapi.json')).body
+    const { responses, parameters } = paths['/api/v1/merges/{id}/undo'].post
+    assert.ok(responses[412])
+    assert.ok(!responses[200].headers.ETag)
+    assert.ok(!JSON.stringify(parameters).includes('if_match'))
   })
 
   test('is possible for TRASH_DAYS, and the list of merges says so', async () => {

@@ -112,6 +112,7 @@ function undoRoute(
       body: NoFields,
       answers: { 200: Undone },
       extension: true,
+      refuses_match: true,
       conflict: true,
       repeatable: true,
     },
