@@ -3,7 +3,7 @@ import { transaction } from '../../db/db.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
-import { Single, single } from '../../http/envelope.ts'
+import { Deleted, Single, single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -113,7 +113,8 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
       method: 'DELETE',
       scope: webhook_kind.writes,
       summary: 'Stop a backfill, and cancel its deliveries that wait',
-      answers: { 200: Single(BackfillView) },
+      description: '200 also if no backfill is running: it may have ended meanwhile.',
+      answers: { 200: Deleted },
       guarded: true,
     },
     (request, reply) =>
@@ -125,20 +126,19 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
           const { workspace_id, now } = context
           const found = await lockBackfill(tx, workspace_id, webhook_id)
           const left = { workspace_id, webhook_id, removed_at: now }
-          if (found?.status !== 'running') return { backfill: found, left }
-          const ended = { status: 'cancelled', finished_at: now } as const
+          if (found?.status !== 'running') return { left, message: 'No backfill is running.' }
           const after = { count: await countLeft(tx, found) }
-          await updateBackfill(tx, found, ended)
+          await updateBackfill(tx, found, { status: 'cancelled', finished_at: now })
           recordChange(tx, context, { ...change('backfill_stopped', webhook_id), after })
           announce(tx, 'backlog')
-          return { backfill: { ...found, ...ended }, left }
+          return { left, message: 'The backfill was stopped.' }
         },
         // After a crash, the backlog continues what was stopped.
         async meanwhile({ left }) {
           const options = { skip_locked: false }
           while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), options)));
         },
-        after: async (_tx, _context, { backfill }) => ({ body: single(shown(backfill)) }),
+        after: async (_tx, _context, { message }) => ({ body: { success: true as const, message } }),
       }),
   )
 }

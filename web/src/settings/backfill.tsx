@@ -1,7 +1,7 @@
 import { Button, Checkbox, Group, Input, Progress, Skeleton, Stack, Text } from '@mantine/core'
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -33,6 +33,10 @@ export function WebhookBackfill({ webhook_id, paused, writes, deleting }: Props)
     enabled: !deleting,
   })
   const keep = (backfill: Backfill) => client.setQueryData(queryKey, backfill)
+  async function stop() {
+    await answerOf(api.DELETE(path, { params }))
+    await refetch()
+  }
   return (
     <Section title={t.webhooks.backfill}>
       <p className="settings-hint hint">{t.webhooks.backfill_text}</p>
@@ -41,11 +45,7 @@ export function WebhookBackfill({ webhook_id, paused, writes, deleting }: Props)
       ) : !data ? (
         <Skeleton h={60} />
       ) : data.status === 'running' ? (
-        <Running
-          backfill={data}
-          paused={paused}
-          onStop={writes ? async () => keep(await dataOf(api.DELETE(path, { params }))) : undefined}
-        />
+        <Running backfill={data} paused={paused} onStop={writes ? stop : undefined} />
       ) : (
         <Stack gap="sm">
           <Ended backfill={data} />
