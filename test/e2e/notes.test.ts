@@ -1,4 +1,5 @@
 // runs: once, long
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -259,3 +260,31 @@ test('the notes on a deal speak German', async (t) => {
     .getByText('Notiz zu einem Deal')
     .waitFor()
 })
+
+for (const [way, by_style] of [
+  ['by its style', true],
+  ['in browsers that have to measure it', false],
+] as const)
+  test(`the box of a note grows with its text, up to 16 lines, ${way}`, async (t) => {
+    const id = await web.create('/contacts', { first_name: 'Gisela', last_name: 'Grünewald' })
+    const page = await web.open(t, null, { reusable: false })
+    if (!by_style) await page.addInitScript(() => ((globalThis as any).CSS.supports = () => false))
+    await page.goto(`${web.rapport.url}/contacts/${id}?tab=notes`)
+    const note = page.getByRole('textbox', { name: 'Write a note' })
+    /** Its height, and that of its text. */
+    const heights = () => note.evaluate((one: any) => [one.clientHeight, one.scrollHeight] as const)
+    await note.waitFor()
+    const [empty] = await heights()
+    await note.fill('one\n'.repeat(9))
+    await untilEqual(async () => {
+      const [shown, text] = await heights()
+      return shown > 3 * empty && shown >= text
+    }, true)
+    await note.fill('one\n'.repeat(60))
+    await untilEqual(async () => {
+      const [shown, text] = await heights()
+      return shown > 6 * empty && shown < 9 * empty && shown < text
+    }, true)
+    await note.fill('')
+    await untilEqual(async () => (await heights())[0], empty)
+  })

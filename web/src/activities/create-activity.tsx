@@ -52,7 +52,6 @@ export function CreateActivity({ initial, ...dialog }: CreateProps) {
           <MentionInput
             label={t.activities.body}
             placeholder={t.record.mention_hint}
-            autosize
             minRows={2}
             maxRows={8}
             {...getInputProps('body')}

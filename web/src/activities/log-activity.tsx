@@ -111,7 +111,6 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
           <MentionInput
             label={t.activities.note}
             placeholder={t.record.mention_hint}
-            autosize
             minRows={2}
             maxRows={8}
             {...getInputProps('body')}

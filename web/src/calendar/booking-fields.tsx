@@ -1,6 +1,7 @@
-import { Switch, Textarea, TextInput } from '@mantine/core'
+import { Switch, TextInput } from '@mantine/core'
 import { ZoneInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 import { NumberInput } from '../ui/late-inputs.tsx'
 import { type Draft, number_fields } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
@@ -44,9 +45,8 @@ export function BookingFields({ draft, problems, onChange }: Props) {
         error={problems.slug}
         onChange={(event) => onChange({ slug: event.currentTarget.value })}
       />
-      <Textarea
+      <GrowingTextarea
         label={t.calendar.description}
-        autosize
         minRows={2}
         maxRows={8}
         value={draft.description}

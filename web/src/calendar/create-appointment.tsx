@@ -1,10 +1,11 @@
-import { Textarea, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { instantOf, laterOnWall, nextHalfHour, wallOf } from '../app/zones.ts'
 import { RecordChooser } from '../record/choices.tsx'
 import { CreateRecord } from '../record/create-record.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
+import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 import { MomentInput } from '../ui/inputs.tsx'
 import type { Choice } from '../ui/reference.tsx'
 import type { Times } from './appointments.ts'
@@ -81,7 +82,7 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
             <TextInput label={labelOf('location')} maxLength={255} {...getInputProps('location')} />
           </div>
           <RecordChooser kind="booking_pages" {...getInputProps('booking_page_id')} />
-          <Textarea label={t.fields.notes} autosize minRows={2} maxRows={8} {...getInputProps('notes')} />
+          <GrowingTextarea label={t.fields.notes} minRows={2} maxRows={8} {...getInputProps('notes')} />
         </>
       )}
     </CreateRecord>

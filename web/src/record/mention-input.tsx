@@ -1,12 +1,13 @@
-import { Combobox, Textarea, type TextareaProps, useCombobox } from '@mantine/core'
+import { Combobox, useCombobox } from '@mantine/core'
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { GrowingTextarea, type GrowingTextareaProps } from '../ui/growing-textarea.tsx'
 import { visible } from '../ui/visible.ts'
 import './mentions.css'
 import { useMentionable } from './mentionable.ts'
 import { completed, mentionOf, offered, type Written, writtenAt } from './mentions.ts'
 
-type Props = Omit<TextareaProps, 'value' | 'onChange' | 'ref'> & {
+type Props = Omit<GrowingTextareaProps, 'value' | 'onChange' | 'ref'> & {
   value?: string
   onChange: (text: string) => void
   input?: RefObject<HTMLTextAreaElement | null>
@@ -83,7 +84,7 @@ export function MentionInput({ value = '', onChange, input: given, onKeyDown, on
       keepMounted={false}
     >
       <Combobox.DropdownTarget>
-        <Textarea
+        <GrowingTextarea
           {...more}
           ref={input}
           value={value}

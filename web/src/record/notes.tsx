@@ -114,7 +114,6 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
       }}
     >
       <MentionInput
-        autosize
         minRows={2}
         maxRows={16}
         aria-label={editing ? t.record.edit_note : t.app.keys.note}

@@ -1,9 +1,10 @@
-import { Checkbox, Select, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import type { Definition } from '../record/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
+import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 
 export const types = ['text', 'number', 'boolean', 'date', 'select', 'url', 'email'] as const
 type Start = ReturnType<typeof startOf>
@@ -98,11 +99,10 @@ export function FieldDialog(props: Props) {
             {...getInputProps('type')}
           />
           {values.type === 'select' && (
-            <Textarea
+            <GrowingTextarea
               label={t.definitions.options}
               description={t.definitions.options_text}
               withAsterisk
-              autosize
               minRows={3}
               maxRows={10}
               {...getInputProps('options')}

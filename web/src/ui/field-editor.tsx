@@ -1,5 +1,6 @@
-import { Select, Textarea, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import type { FieldKind, LongInput, Value } from './fields.tsx'
+import { GrowingTextarea } from './growing-textarea.tsx'
 import { DayInput, MomentInput, MoneyInput, NumberInput } from './inputs.tsx'
 
 type Props = {
@@ -28,7 +29,7 @@ type Props = {
 }
 
 const PlainInput: LongInput = ({ onChange, ...more }) => (
-  <Textarea {...more} onChange={(event) => onChange(event.currentTarget.value)} />
+  <GrowingTextarea {...more} onChange={(event) => onChange(event.currentTarget.value)} />
 )
 
 /** What edits a field, by its kind. */
@@ -67,15 +68,7 @@ export function FieldEditor(props: Props) {
     )
   if (kind === 'long')
     return (
-      <Input
-        {...common}
-        {...keys}
-        autosize
-        minRows={2}
-        maxRows={12}
-        value={String(draft ?? '')}
-        onChange={onChange}
-      />
+      <Input {...common} {...keys} minRows={2} maxRows={12} value={String(draft ?? '')} onChange={onChange} />
     )
   const number = kind === 'number' || kind === 'money'
   const AmountInput = kind === 'money' ? MoneyInput : NumberInput

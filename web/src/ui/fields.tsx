@@ -1,4 +1,4 @@
-import { Loader, type TextareaProps } from '@mantine/core'
+import { Loader } from '@mantine/core'
 import { CheckIcon } from '@primer/octicons-react'
 import { type ComponentType, useEffect, useId, useRef, useState } from 'react'
 import { holdKeys } from '../app/commands.ts'
@@ -9,6 +9,7 @@ import { useTexts } from '../texts/texts.ts'
 import { DraftNote } from './draft-note.tsx'
 import { useFieldDraft } from './field-draft.ts'
 import { useFocusBack } from './focus.ts'
+import type { GrowingTextareaProps } from './growing-textarea.tsx'
 import { writeNumber } from './number.ts'
 import { useUnsaved } from './unsaved.ts'
 import { Money } from './values.tsx'
@@ -20,7 +21,10 @@ export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'money' | 
 export type Value = string | number | null
 /** What edits a long text. */
 export type LongInput = ComponentType<
-  Omit<TextareaProps, 'value' | 'onChange' | 'ref'> & { value: string; onChange: (text: string) => void }
+  Omit<GrowingTextareaProps, 'value' | 'onChange' | 'ref'> & {
+    value: string
+    onChange: (text: string) => void
+  }
 >
 
 type Props = {

@@ -1,0 +1,17 @@
+import { Textarea, type TextareaProps } from '@mantine/core'
+import './growing-textarea.css'
+
+export type GrowingTextareaProps = Omit<TextareaProps, 'autosize' | 'classNames' | 'styles'> & {
+  minRows: number
+  maxRows: number
+}
+
+// The measurement of Mantine makes the browser lay out the whole page several times, each time that a text is drawn.
+const by_style = CSS.supports('field-sizing: content')
+
+/** A text area that grows with its text, from `minRows` to `maxRows`. */
+export function GrowingTextarea({ minRows, maxRows, ...more }: GrowingTextareaProps) {
+  if (!by_style) return <Textarea {...more} autosize minRows={minRows} maxRows={maxRows} />
+  const rows = { '--min-rows': minRows, '--max-rows': maxRows } as React.CSSProperties
+  return <Textarea {...more} classNames={{ input: 'growing-textarea' }} styles={{ input: rows }} />
+}
