@@ -23,8 +23,10 @@ const uses = `import { createClient, type EventOf, type Contact, verifyWebhook }
 const client = createClient({ url: 'https://crm.example', key: 'crm_x' })
 export async function use(request: Request): Promise<number> {
   const event = await verifyWebhook(request.headers, await request.arrayBuffer(), 's')
-  if (event.event === 'deal.stage_changed') return event.data.new_stage.length
-  if (event.event === 'contact.updated') return event.changed_fields.length
+  if (event.event === 'deal.stage_changed') return event.data.new_stage?.length ?? 0
+  // @ts-expect-error: every field but the id is null after an erasure.
+  if (event.event === 'deal.won') return event.data.name.length
+  if (event.event === 'contact.updated') return event.changed_fields?.length ?? 0
   // @ts-expect-error: a contact has no stage of a deal.
   if (event.event === 'contact.created') return event.data.new_stage
   const won: EventOf<'deal.won'> | undefined = undefined

@@ -101,15 +101,31 @@ export const origin = {
   api_version: { type: 'string', description: "The version of the payload's form.", ...extension },
 }
 
+/** The schema of `data` after an erasure of the record. */
+function erasedData({ data, fields }: EventDefinition) {
+  const { title } = data as { title?: string }
+  return {
+    ...(title && { title: `Erased${title}` }),
+    type: 'object',
+    required: fields,
+    properties: Object.fromEntries(
+      fields.map((field) => [field, { type: field === 'id' ? 'integer' : 'null' }]),
+    ),
+    description: 'After an erasure of the record: only the id is left.',
+    ...extension,
+  }
+}
+
 /** The payload of an event: its schema, and an example. Webhooks also get `webhook_id`; the feed leaves it out. */
-export function payloadOfType({ name, data, example }: EventDefinition) {
+export function payloadOfType(definition: EventDefinition) {
+  const { name, data, example } = definition
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'The id of the event.' },
     event: { type: 'string', const: name },
     timestamp: { type: 'string', format: 'date-time', description: 'The time of the change.' },
     sequence,
     webhook_id: { type: 'string', description: 'The id of the webhook. The feed leaves it out.' },
-    data,
+    data: { anyOf: [data, erasedData(definition)] },
   }
   const body: Record<string, unknown> = {
     id: 'evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
@@ -119,16 +135,20 @@ export function payloadOfType({ name, data, example }: EventDefinition) {
     webhook_id: 'wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b',
     data: example,
   }
+  const required = [
+    ...Object.keys(properties).filter((field) => field !== 'webhook_id'),
+    ...Object.keys(origin),
+  ]
   if (name.endsWith('.updated')) {
     properties.changed_fields = {
       type: 'array',
       items: { type: 'string' },
-      description: 'Top-level fields that changed.',
+      description: 'Top-level fields that changed. Absent after an erasure.',
     }
     properties.previous = {
       type: 'object',
       additionalProperties: true,
-      description: 'The old values of these fields.',
+      description: 'The old values of these fields. Absent after an erasure.',
     }
     Object.assign(body, exampleChanges(example))
   }
@@ -138,7 +158,6 @@ export function payloadOfType({ name, data, example }: EventDefinition) {
     source: 'api',
     api_version,
   })
-  const required = Object.keys(properties).filter((field) => field !== 'webhook_id')
   Object.assign(properties, mergeProperties(name), rare)
   return { schema: { type: 'object', required, properties }, example: body }
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf, type Schemas } from '../api/client.ts'
+import { api, dataOf } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Explain } from '../settings/explain-button.tsx'
@@ -8,7 +8,7 @@ import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { Card } from './card.tsx'
 
-type Event = Schemas['Event']
+type Event = { event: string; data: object; changed_fields?: string[] }
 type Data = Record<string, unknown> & { id: number }
 
 /** The latest events of the workspace, as sentences. */
@@ -71,13 +71,12 @@ function nameOf({ first_name, last_name, name, subject, title }: Data): string |
 }
 
 function detailOf(
-  happened: Event,
+  { event, changed_fields }: Event,
   data: Data,
   labelOf: (field: string) => string,
   t: Texts,
   formats: Formats,
 ): string | null {
-  const { event } = happened
   const stages: Record<string, string> = t.deals.stages
   if (event === 'deal.stage_changed' && data.new_stage)
     return t.record.from_to({
@@ -87,7 +86,6 @@ function detailOf(
   if (event === 'deal.won' && typeof data.value === 'number') return formats.money(data.value)
   if (event === 'deal.lost' && data.lost_reason) return String(data.lost_reason)
   if (event === 'appointment.created' && data.start_at) return formats.moment(String(data.start_at))
-  const changed = 'changed_fields' in happened ? happened.changed_fields : undefined
-  const fields = changed?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
+  const fields = changed_fields?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
   return fields?.map((name) => labelOf(name)).join(', ') || null
 }

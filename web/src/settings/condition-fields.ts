@@ -33,7 +33,9 @@ export function conditionFields(
   for (const { name, schema } of types ?? []) {
     if (!includesEvent(events, name)) continue
     const { properties = {} } = schema as Schema
-    collect(properties.data ?? {}, 'data', found)
+    // The other form is that of erased records, of which nothing is judged.
+    const [data = {}] = properties.data?.anyOf ?? []
+    collect(data, 'data', found)
     for (const [field, of] of Object.entries(properties))
       if (!left_out.includes(field)) found.set(field, typeOf(of))
     collect(properties.actor ?? {}, 'actor', found)
