@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { link_codes } from '../src/across/imports/errors.ts'
 import { conflict_reasons, field_codes, statuses } from '../src/errors.ts'
 import { row_problems } from '../src/files/rows.ts'
+import { formats } from '../src/http/schema-problems.ts'
 import { Problem } from '../web/src/api/problem.ts'
 import { explain } from '../web/src/app/explain.ts'
 import { errorsIn, rowMessage } from '../web/src/imports/row-errors.ts'
@@ -125,4 +126,21 @@ test('large numbers in a sentence have groups of digits', () => {
 
 test('an error of a later service shows its own sentence', () => {
   assert.deepEqual(said({ code: 'conflict', reason: 'of_next_year', facts: {} }), [unsaid, unsaid])
+})
+
+test('what does not have the form of its field is told by that form, in English and German', () => {
+  const told = (message: string, code = 'invalid_format') =>
+    said({ code: 'validation_failed', fields: [{ field: 'name', code, message } as never] })
+  for (const [message, english, german, code] of [
+    [`name must be ${formats.email_address}.`, /e-mail address/, /E-Mail-Adresse/],
+    [`name must be ${formats.day}.`, /a day .*2026-12-31\./, /Tag/],
+    ['custom_fields.site must be a URL that starts with http://.', /https:/, /https:/],
+    ['value must be a number or null.', /a number/, /Zahl/, 'invalid_type'],
+    // Of another form: the sentence of the code.
+    ['availability.monday.0.to must be a time such as 17:30.', /right form/, /Format/],
+  ] as const) {
+    const [en_text, de_text] = told(message, code)
+    assert.match(en_text, english)
+    assert.match(de_text, german)
+  }
 })

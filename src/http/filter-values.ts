@@ -1,6 +1,6 @@
 import { findCustomSorting } from '../db/lists/orders.ts'
 import type { FieldCode, FieldProblem } from '../errors.ts'
-import { isDay, isInstant } from './schema-problems.ts'
+import { formats, isDay, isInstant } from './schema-problems.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
 // backslash before a comma, an exclamation mark or a `null` that belongs to the value (docs/lists.md, Filter).
@@ -58,12 +58,12 @@ const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
       ? Number(text)
       : { code: 'invalid_type', text: 'must be an integer of at most 9 digits, such as 50' }
   },
-  day: (text) => (isDay(text) ? text : { code: 'invalid_format', text: 'must be a day, such as 2026-12-31' }),
+  day: (text) => (isDay(text) ? text : { code: 'invalid_format', text: `must be ${formats.day}` }),
   time(text, end) {
     if (end && isDay(text)) return text + (end === 'from' ? 'T00:00:00.000Z' : 'T23:59:59.999Z')
     if (!isInstant(text)) {
-      const or_day = end ? ', or a day, such as 2026-12-31' : ''
-      return { code: 'invalid_format', text: `must be a time, such as 2026-12-31T08:30:00Z${or_day}` }
+      const or_day = end ? `, or ${formats.day}` : ''
+      return { code: 'invalid_format', text: `must be ${formats['date-time']}${or_day}` }
     }
     const time = new Date(text).toISOString()
     return /^(?!0000)\d/.test(time)

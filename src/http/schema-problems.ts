@@ -53,6 +53,13 @@ ajv.addFormat('day', isDay)
 // Of the ends of ranges, which filter-values.ts checks.
 ajv.addFormat('time_or_day', true)
 
+/** What a text of a format must be, with an example, for a message after "must be". */
+export const formats = {
+  'date-time': 'a time, such as 2026-12-31T08:30:00Z',
+  email_address: 'an e-mail address, such as ana.ruiz@example.com',
+  day: 'a day, such as 2026-12-31',
+}
+
 const words: Record<string, string> = {
   integer: 'an integer',
   array: 'a list',
@@ -96,7 +103,7 @@ function problemOf({ keyword, params, message }: ErrorObject, path: readonly str
     case 'pattern':
       return problem('invalid_format', `must match ${params.pattern}`)
     case 'format':
-      return problem('invalid_format', `must be a valid ${String(params.format).replaceAll(/[_-]/g, ' ')}`)
+      return problem('invalid_format', `must be ${formats[params.format as keyof typeof formats]}`)
     default:
       return problem('invalid', message ?? 'is not valid')
   }

@@ -292,11 +292,11 @@ test('a refused value stays while its record is shown, and is reported when the 
   await page.getByRole('button', { name: /^E-mail/ }).click()
   await typeOver(page, 'not-an-email')
   await page.getByRole('heading', { name: 'Custom fields' }).click()
-  await page.getByText('This does not have the right form.').waitFor()
+  await page.getByText('Write an e-mail address such as ana.ruiz@example.com.').waitFor()
   const field = page.getByRole('textbox', { name: 'E-mail' })
   await untilEqual(() => field.inputValue(), 'not-an-email')
   await row('Grace').click()
-  const told = page.getByText('E-mail was not saved (not-an-email): This does not have the right form.')
+  const told = page.getByText('E-mail was not saved (not-an-email): Write an e-mail address such')
   await told.waitFor()
   await checkScreen(page)
 

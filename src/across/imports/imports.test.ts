@@ -54,7 +54,7 @@ test('rows become contacts, with companies by name, tags, custom fields and the 
   assert.equal((await found('companies?search=ltd')).length, 2)
   assert.deepEqual((await errorsOf(done.id)).split('\r\n').slice(0, 2), [
     'row,field,message,content,code',
-    '3,email,email must be a valid email address.,"Zoë,Day,not an address,,One Ltd,,,",invalid_format',
+    '3,email,"email must be an e-mail address, such as ana.ruiz@example.com.","Zoë,Day,not an address,,One Ltd,,,",invalid_format',
   ])
   assert.match(await errorsOf(done.id), /\r\n5,first_name,first_name is required\.,.*,required\r\n/)
 })

@@ -11,10 +11,21 @@ export function fieldMessage({ field, code, message }: FieldProblem, { app, webh
     return limited({ given, least: Number(least), most: Number(most ?? only_most) })
   const of_webhook = /^(conditions|headers)(\.|$)/.test(field) && webhooks?.field_problems
   if (of_webhook && code in of_webhook) return of_webhook[code as keyof typeof of_webhook]
+  // And the form: `email must be an e-mail address, such as …`
+  const { form } = (/^invalid_(format|type)$/.test(code) && forms.exec(message)?.groups) || {}
+  if (form) return app.field_forms[names[form as keyof typeof names]]
   return app.field_problems[code as keyof typeof app.field_problems] ?? message
 }
 const limits =
   /(?:from|at least|>=) (?<least>-?\d+)(?: to (?<most>-?\d+))?|(?:at most|<=) (?<only_most>-?\d+)/
+const names = {
+  'e-mail address': 'email',
+  URL: 'url',
+  day: 'day',
+  number: 'number',
+  integer: 'number',
+} as const
+const forms = /must be (?:an? )?(?<form>e-mail address|URL|day|number|integer)\b/
 
 // A message takes the facts of its own reason.
 type Conflicts = Partial<Record<string, string | ((facts: never) => string)>>
