@@ -232,11 +232,32 @@ test('wrong events, addresses and keys are refused in one line', async (t) => {
 test('a position that the service does not have is refused with what to do', async (t) => {
   const env = { DATA_DIR: scratchFolder(t), HOME: scratchFolder(t), RAPPORT_URL: rapport.url }
   const file = join(env.HOME, 'state.json')
-  writeFileSync(file, '{"cursor":"999999999","secret":"whsec_AAAA"}')
+  writeFileSync(file, '{"cursor":"999999999","secret":"whsec_AAAAAAAAAAAAAAAA"}')
   const words = ['listen', '--forward', 'http://127.0.0.1:9/hook', '--state', file]
   const ahead = await runRapport(words, { ...env, RAPPORT_API_KEY: rapport.key })
   assert.deepEqual([ahead.code, ahead.stderr.includes(file)], [1, true])
-  writeFileSync(file, '{"cursor":')
-  const damaged = await runRapport(words, { ...env, RAPPORT_API_KEY: rapport.key })
-  assert.match(damaged.stderr, /is damaged\. Delete it/)
+  for (const text of [
+    '{"cursor":',
+    'null',
+    '{"cursor":"1\\n2","secret":"whsec_AAAAAAAAAAAAAAAA"}',
+    '{"cursor":"1","secret":""}',
+  ]) {
+    writeFileSync(file, text)
+    const damaged = await runRapport(words, { ...env, RAPPORT_API_KEY: rapport.key })
+    assert.match(damaged.stderr, /is damaged\. Delete it/, text)
+  }
+})
+
+test('an address that answers something else than events is named, and asked again', async (t) => {
+  const page = await useFor(t, startReceiver({ answer: { body: '<html></html>' } }))
+  const env = { HOME: scratchFolder(t), RAPPORT_URL: new URL(page.url).origin }
+  const words = ['listen', '--forward', 'http://127.0.0.1:9/hook']
+  const child = spawn(process.execPath, [main, ...words], {
+    env: { PATH: process.env.PATH, RAPPORT_API_KEY: rapport.key, ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  await page.waitFor(2)
+  const [said] = await once(child.stderr, 'data')
+  assert.match(String(said), /answered without a stream of events.* RAPPORT_URL\. Trying again\./)
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { generateSecret } from '../../webhooks/delivery/signature.ts'
+import { generateSecret, secretProblem } from '../../webhooks/delivery/signature.ts'
 
 /** What a listener keeps: its position in the feed, and the secret that signs. */
 export type State = {
@@ -62,10 +62,14 @@ function read(file: string): Stored | null {
   }
   try {
     const { cursor, secret } = JSON.parse(text)
-    if (typeof cursor === 'string' && typeof secret === 'string') return { cursor, secret }
+    // The position is sent as a header, and a receiver verifies with the secret.
+    if (isText(cursor) && isText(secret) && secretProblem(secret) === null) return { cursor, secret }
   } catch {}
   throw new Error(`${file} is damaged. Delete it to start at the present end of the feed.`)
 }
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value)
 
 // Flushed and renamed, so that a power cut leaves the old position or the new one.
 function write(file: string, stored: Stored): void {

@@ -26,6 +26,8 @@ export async function* followEvents(api: Api, { cursor, signal, onTrouble }: Opt
         signal: ends,
         headers: place === null ? {} : { 'last-event-id': place },
       })
+      if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+        throw new Error(`${response.url} answered without a stream of events. Check RAPPORT_URL.`)
       yield* framesOf(response, () => connection.abort(new Error('The service sent nothing for 60 s.')))
     } catch (error) {
       if (signal.aborted) return
