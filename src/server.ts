@@ -31,7 +31,7 @@ import { startJobs, type Timing } from './jobs/run.ts'
 import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
-import { trustFile } from './webhooks/delivery/authorities.ts'
+import { trusted } from './webhooks/delivery/authorities.ts'
 import { createSender } from './webhooks/delivery/deliver.ts'
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { parseProxy } from './webhooks/delivery/proxy.ts'
@@ -131,7 +131,7 @@ export async function startServer(
     const timeout_ms = config.webhook_timeout_ms
     const { webhook_proxy_url, webhook_ca_file } = config
     const proxy = webhook_proxy_url ? parseProxy(webhook_proxy_url) : null
-    const secureContext = webhook_ca_file ? trustFile(webhook_ca_file) : undefined
+    const secureContext = trusted(webhook_ca_file)
     const sender = createSender({ policy, proxy, secureContext, timeout_ms, version, now: clock.now })
     closing.push(() => sender.close('at once'))
     const retry_delays = config.webhook_retry_delays

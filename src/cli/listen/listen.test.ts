@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { certificate } from '../../../test/certificate.ts'
 import { newWorkspace } from '../../../test/database.ts'
 import { settingsOf } from '../../../test/engine.ts'
 import { client, startRapport, useRapport } from '../../../test/harness.ts'
@@ -260,4 +263,26 @@ test('an address that answers something else than events is named, and asked aga
   await page.waitFor(2)
   const [said] = await once(child.stderr, 'data')
   assert.match(String(said), /answered without a stream of events.* RAPPORT_URL\. Trying again\./)
+})
+
+test('a target with a certificate of WEBHOOK_CA_FILE gets the events', async (t) => {
+  const pair = certificate({ ip: [127, 0, 0, 1] }, Date.now() - 60_000, Date.now() + 3_600_000)
+  const arrived = Promise.withResolvers<void>()
+  const target = createServer(pair, (request, response) => {
+    request.resume().on('end', () => response.end())
+    arrived.resolve()
+  }).listen(0, '127.0.0.1')
+  await once(target, 'listening')
+  t.after(() => target.close().closeAllConnections())
+  const HOME = scratchFolder(t)
+  const WEBHOOK_CA_FILE = join(HOME, 'ca.pem')
+  writeFileSync(WEBHOOK_CA_FILE, pair.cert)
+  const url = `https://127.0.0.1:${(target.address() as AddressInfo).port}/`
+  const { lines } = await listen(t, ['--forward', url], { HOME, WEBHOOK_CA_FILE })
+  await company(rapport.call, 'By TLS')
+  await until(
+    async () => lines.find((line) => line.includes('company.created')),
+    (line) => line !== undefined,
+  ).then((line) => assert.match(String(line), / 200 in /))
+  await arrived.promise
 })

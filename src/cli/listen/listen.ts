@@ -1,4 +1,5 @@
 import { version } from '../../version.ts'
+import { trusted } from '../../webhooks/delivery/authorities.ts'
 import { createSender } from '../../webhooks/delivery/deliver.ts'
 import { checkUrl, type TargetPolicy } from '../../webhooks/registration/target.ts'
 import { type Api, ApiFailure, addressOf, apiOf } from '../api.ts'
@@ -90,8 +91,8 @@ async function followUntilStopped({ config, io }: Given, listener: Listener) {
   const { signal } = stopping
   // The attempt in flight ends first.
   const endSignals = onStopSignal(() => stopping.abort())
-  const { webhook_timeout_ms: timeout_ms } = config()
-  const sender = createSender({ policy, timeout_ms, version })
+  const { webhook_timeout_ms: timeout_ms, webhook_ca_file } = config()
+  const sender = createSender({ policy, timeout_ms, version, secureContext: trusted(webhook_ca_file) })
   const isWanted = (name: string) => events.some((one) => one === '*' || one === name || isGroup(one, name))
   const forwarder = { sender, target, signal, print: io.out }
   const frames = followEvents(api, {

@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { SecureContext } from 'node:tls'
 import { version } from '../../version.ts'
 
 /** An answer of the receiver, or why there was none. */
@@ -11,11 +12,14 @@ export type Sent = { headers: Record<string, string>; body: string }
 /** Sends the body in parts, with pauses between them, and the last part after a promise. */
 export type Slowness = { parts: number; pause_ms: number; last_after?: Promise<void> }
 
+/** How long an answer may take, and whose certificates are accepted; by default the public authorities. */
+export type Limits = { timeout_ms: number; secureContext?: SecureContext | undefined }
+
 /** Makes one POST on a connection of its own. Never rejects. */
 export async function exchange(
   url: string,
   { headers, body }: Sent,
-  timeout_ms: number,
+  { timeout_ms, secureContext }: Limits,
   slowness: Slowness = { parts: 1, pause_ms: 0 },
 ): Promise<Answer> {
   const begun = performance.now()
@@ -27,6 +31,8 @@ export async function exchange(
       const request = send(url, {
         method: 'POST',
         agent: false,
+        // Node passes it on to TLS, but its types do not have it.
+        ...{ secureContext },
         signal: AbortSignal.timeout(timeout_ms),
         headers: { ...headers, 'Content-Length': bytes.length, 'User-Agent': `Rapport-Webhooks/${version}` },
       })

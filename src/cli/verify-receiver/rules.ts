@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Answer, exchange, type Sent, type Slowness } from './exchange.ts'
+import { type Answer, exchange, type Limits, type Sent, type Slowness } from './exchange.ts'
 import { changed, cut, samplesOf, unsigned } from './samples.ts'
 
 /** What a rule found. `is_kept` is null if the receiver gives no way to tell. */
@@ -32,11 +32,11 @@ const refuses = (rule: string, answer: Answer, advice: string): Verdict => ({
 })
 
 /** Tries the rules one after the other. Ends after the first one if the receiver does not accept a good request. */
-export async function* verdictsOf(url: string, secret: string, timeout_ms: number): AsyncGenerator<Verdict> {
+export async function* verdictsOf(url: string, secret: string, limits: Limits): AsyncGenerator<Verdict> {
   const receiver: Receiver = {
     sample: samplesOf(secret),
-    send: (request, slowness) => exchange(url, request, timeout_ms, slowness),
-    timeout_ms,
+    send: (request, slowness) => exchange(url, request, limits, slowness),
+    timeout_ms: limits.timeout_ms,
   }
   const { sample, send } = receiver
   const good = takes(

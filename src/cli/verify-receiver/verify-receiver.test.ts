@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
+import { writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,6 +13,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
+import { certificate } from '../../../test/certificate.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
 
@@ -24,16 +27,18 @@ async function serve(
   t: TestContext,
   receive: Receiver,
   read: (r: IncomingMessage) => Promise<Buffer> = buffer,
+  pair?: { key: string; cert: string },
 ) {
-  const server = createServer(async (request, response) => {
+  const answer: RequestListener = async (request, response) => {
     const body = String(await read(request).catch(() => ''))
     const headers = request.headers as Record<string, string>
     const status = await receive({ headers, body, event: JSON.parse(body) })
     if (status) response.writeHead(status).end()
-  })
+  }
+  const server = pair ? createHttpsServer(pair, answer) : createServer(answer)
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   t.after(() => server.close().closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  return `http${pair ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
 }
 
 async function verify(t: TestContext, url: string, words = ['--secret', secret], env = {}) {
@@ -207,6 +212,15 @@ describe('rapport verify-receiver', { concurrency: 3 }, () => {
       assert.deepEqual((await verify(t, url)).breaks, first)
     const other = await verify(t, await serve(t, good), ['--secret', 'another secret of mine'])
     assert.deepEqual([other.code, other.breaks, other.keeps], [1, first, []])
+  })
+
+  test('a certificate of WEBHOOK_CA_FILE is accepted, as by the service, and no other one', async (t) => {
+    const pair = certificate({ ip: [127, 0, 0, 1] }, Date.now() - 60_000, Date.now() + 3_600_000)
+    const url = await serve(t, good, buffer, pair)
+    const WEBHOOK_CA_FILE = join(scratchFolder(t), 'ca.pem')
+    writeFileSync(WEBHOOK_CA_FILE, pair.cert)
+    assert.deepEqual((await verify(t, url, undefined, { WEBHOOK_CA_FILE })).breaks, [])
+    assert.deepEqual((await verify(t, url)).breaks, ['accepts a signed event'])
   })
 
   test('the secret may come from the environment; a wrong command line exits with 2', async (t) => {

@@ -1,3 +1,4 @@
+import { trusted } from '../../webhooks/delivery/authorities.ts'
 import { secretProblem } from '../../webhooks/delivery/signature.ts'
 import { type Command, UsageError } from '../command.ts'
 import { verdictsOf } from './rules.ts'
@@ -10,6 +11,7 @@ export const verifyReceiver: Command = {
   notes: [
     'It sends about 20 requests. Each event is an example with "test": true. Use a receiver that does no work for it.',
     'The exit code is 1 if the receiver breaks a rule. WEBHOOK_TIMEOUT_MS is the limit of each answer.',
+    'It accepts certificates as the service does: also those of WEBHOOK_CA_FILE.',
   ],
   async run({ operands, options, config, io }) {
     const [text = ''] = operands
@@ -20,12 +22,10 @@ export const verifyReceiver: Command = {
     if (!secret) throw new UsageError('--secret is required.')
     const problem = secretProblem(secret)
     if (problem) throw new UsageError(`--${problem}`)
+    const { webhook_timeout_ms: timeout_ms, webhook_ca_file } = config()
+    const limits = { timeout_ms, secureContext: trusted(webhook_ca_file) }
     let broken = 0
-    for await (const { rule, is_kept, seen, advice } of verdictsOf(
-      url.href,
-      secret,
-      config().webhook_timeout_ms,
-    )) {
+    for await (const { rule, is_kept, seen, advice } of verdictsOf(url.href, secret, limits)) {
       const word = is_kept === null ? 'not tried' : is_kept ? 'keeps' : 'breaks'
       io.out(`${word.padEnd(10)} ${rule}: ${seen}`)
       if (!is_kept) io.out(`${' '.repeat(11)}-> ${advice}`)

@@ -22,6 +22,10 @@ export function trustFile(file: string): SecureContext {
   return trust([...getCACertificates('default'), ...own])
 }
 
+/** The authorities of receivers by the setting WEBHOOK_CA_FILE; undefined for the public ones alone. */
+export const trusted = (file: string | null): SecureContext | undefined =>
+  file === null ? undefined : trustFile(file)
+
 /** Trusts these authorities only. One context for all connections: parsing all authorities takes some milliseconds. */
 export const trust = (ca: string | string[]): SecureContext => createSecureContext({ ca })
 
