@@ -1,7 +1,7 @@
 // The styles of Mantine's components that the app uses, in the order of Mantine. The build refuses a component whose
 // styles are missing here.
 import '@mantine/core/styles/baseline.css'
-import '@mantine/core/styles/default-css-variables.css'
+import 'virtual:theme.css'
 import '@mantine/core/styles/global.css'
 import '@mantine/core/styles/ScrollArea.css'
 import '@mantine/core/styles/UnstyledButton.css'
