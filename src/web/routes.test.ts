@@ -35,6 +35,24 @@ test('the pages are one document under a strict policy, with a nonce of its own 
   assert.equal(nonces.size, 5)
 })
 
+test('the document is compressed for those that accept it, with the same text but for its nonce', async () => {
+  const read = async (coding: string) => {
+    const answer = await fetch(rapport.url, { headers: { accept: 'text/html', 'accept-encoding': coding } })
+    const text = (await answer.text()).replaceAll(/(nonce="|csp-nonce" content=")[^"]+/g, '$1')
+    return {
+      text,
+      coding: answer.headers.get('content-encoding'),
+      bytes: answer.headers.get('content-length'),
+    }
+  }
+  const plain = await read('identity')
+  const packed = await read('br, gzip')
+  assert.equal(plain.coding, null)
+  assert.equal(packed.coding, 'gzip')
+  assert.equal(packed.text, plain.text)
+  assert.ok(Number(packed.bytes) < Number(plain.bytes) / 2)
+})
+
 test('files are compressed and cached without a limit; a missing one is a plain 404', async () => {
   const script = assets.find((name) => name.endsWith('.js'))
   const { status, headers } = await get(`/assets/${script}`, { 'accept-encoding': 'br' })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { acceptsCoding } from '../http/compression.ts'
 import type { App } from '../http/server.ts'
 import { appSegment } from '../resources/derived.ts'
@@ -85,7 +86,10 @@ function assetRoute(app: App, { names, read }: WebFiles) {
   )
 }
 
-/** Serves the web app: one document for all its pages, and its assets. */
+/**
+ * Serves the web app: one document for all its pages, and its assets. It is compressed each time, for its nonce. Nothing of a
+ * request is in it, so that its size tells another site nothing (BREACH).
+ */
 export function webApp(app: App, files: WebFiles, resources: readonly Resource[]): void {
   assetRoute(app, files)
   const parts = files.read('index.html').toString().split('%NONCE%')
@@ -96,6 +100,9 @@ export function webApp(app: App, files: WebFiles, resources: readonly Resource[]
       // A program that forgot the prefix of the API must get an error, not a page.
       if (path !== '/' && !headers.accept?.includes('text/html')) return reply.callNotFound()
       const nonce = randomBytes(16).toString('base64')
+      const text = parts.join(nonce)
+      const packs = acceptsCoding(headers['accept-encoding'], 'gzip')
+      if (packs) reply.header('content-encoding', 'gzip')
       return reply
         .headers({
           'content-security-policy': policyWith(nonce),
@@ -105,6 +112,6 @@ export function webApp(app: App, files: WebFiles, resources: readonly Resource[]
           'cross-origin-opener-policy': 'same-origin',
         })
         .type('text/html; charset=utf-8')
-        .send(parts.join(nonce))
+        .send(packs ? gzipSync(text) : text)
     })
 }
