@@ -1,9 +1,10 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { startWeb, untilEqual, type Web } from '../web.ts'
+import type { Page, Request } from 'playwright-core'
+import { settled, startWeb, untilEqual, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
+import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 let web: Web
@@ -116,4 +117,41 @@ test('after sign-out, this browser has forgotten the requests', async (t) => {
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.waitForURL(/sign-in/)
   assert.equal(await page.evaluate(reads), null)
+})
+
+const kept = "JSON.parse(localStorage.getItem('rapport-reads') ?? '{}').pages"
+const forget = (path: string) =>
+  `localStorage.setItem('rapport-reads', localStorage.getItem('rapport-reads').replace('${JSON.stringify(path)}:', '"":'))`
+
+test('the first visit of Home and of contacts asks for all its data before the app runs, and for no more', async (t) => {
+  await fillWorkspace(web.rapport)
+  const page = await web.open(t, '/settings/profile', { reusable: false })
+  await page.waitForFunction("localStorage.getItem('rapport-stream')")
+  const known = await page.evaluate<Record<string, string[]>>(kept)
+  for (const path of ['/', '/contacts']) {
+    const wanted = known[path] ?? []
+    assert.ok(wanted.length > 5, path)
+    await page.goto('about:blank')
+    const release = await holdScript(page)
+    const asked: string[] = []
+    const count = (request: Request) => {
+      const { pathname, search } = new URL(request.url())
+      if (/^\/api\/v1\/(?!session|events\/stream)/.test(pathname)) asked.push(pathname + search)
+    }
+    page.on('request', count)
+    await page.goto(web.rapport.url + path, { waitUntil: 'commit' })
+    await untilEqual(async () => asked.length, wanted.length)
+    await page.evaluate(forget(path))
+    release()
+    await settled(page)
+    assert.deepEqual(asked.slice(wanted.length), [], path)
+    page.off('request', count)
+    await page.unrouteAll()
+    // What the app has asked for, as it remembers it when the page is idle.
+    const used = await until(
+      () => page.evaluate<string[] | undefined>(`${kept}['${path}']`),
+      (reads) => reads !== undefined,
+    )
+    assert.deepEqual(used?.toSorted(), wanted.toSorted())
+  }
 })

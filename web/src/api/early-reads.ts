@@ -1,7 +1,7 @@
 import { type Place, placeOf } from './place.ts'
 
 // A page reads its data again each time that it is opened, and its requests stay the same. This browser remembers them, so
-// that index.html can send them before the scripts are there.
+// that index.html can send them before the scripts are there. Those of the main pages are known before their first visit.
 
 const stored = 'rapport-reads'
 const max_pages = 30
@@ -10,6 +10,9 @@ const max_reads = 20
 const early_ms = 30_000
 // A time this near is the time of the request.
 const now_ms = 60_000
+const day_ms = 86_400_000
+// A day this near is counted from the day of the request.
+const near_days = 31
 
 type Reads = { place: string; pages: Record<string, string[]> }
 
@@ -22,12 +25,23 @@ page.early = undefined
 const { pathname, search } = window.location
 let asked: string[] | null = []
 
-/** A request without the origin; the present time is a placeholder. */
-function templateOf(url: string): string {
+/**
+ * A request without the origin. Its times are named as index.html reads them: {now}, a later time of a day as {T22:59:59.999Z},
+ * and a day as the days from today, in UTC. Those in the address of the page stay.
+ */
+export function templateOf(url: string, now = Date.now()): string {
   const path = url.slice(window.location.origin.length)
-  return path.replace(/\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A[\d.]+Z/g, (time) =>
-    Math.abs(Date.parse(decodeURIComponent(time)) - Date.now()) < now_ms ? '{now}' : time,
-  )
+  return path.replace(/\d{4}-\d\d-\d\d(?:T\d\d%3A\d\d%3A[\d.]+Z)?/g, (text) => {
+    if (search.includes(text)) return text
+    const time = decodeURIComponent(text)
+    const from_now = Date.parse(time) - now
+    if (!time.includes('T')) {
+      const days = Math.ceil(from_now / day_ms)
+      return Math.abs(days) <= near_days ? `{${days}}` : text
+    }
+    if (Math.abs(from_now) < now_ms) return '{now}'
+    return from_now > 0 && from_now < day_ms ? `{${time.slice(10)}}` : text
+  })
 }
 
 /**
@@ -44,6 +58,9 @@ export async function sendRead(request: Request): Promise<Response> {
   return answer?.ok ? answer : window.fetch(request)
 }
 
+/** Whether index.html has sent requests of the page that the app has not used yet. */
+export const hasEarlyReads = (): boolean => Boolean(early?.answers.size)
+
 /** Drops the early answers: the data may have changed since. */
 export const dropEarlyReads = (): void => early?.answers.clear()
 
@@ -53,12 +70,27 @@ export function keepReads(session: Place): void {
   asked = null
   dropEarlyReads()
   const place = placeOf(session)
+  const before = keptReads()
+  const others = before?.place === place ? Object.entries(before.pages) : []
+  const key = pathname + search
+  const pages = [...others.filter(([path]) => path !== key), [key, reads] as const].slice(-max_pages)
+  store({ place, pages: Object.fromEntries(pages) })
+}
+
+/** Keeps the requests of pages before their first visit in a place. */
+export function keepFirstReads(session: Place, pagesOf: () => Record<string, string[]>): void {
+  const place = placeOf(session)
+  if (keptReads()?.place === place) return
+  const pages = Object.entries(pagesOf()).map(([path, urls]) => [
+    path,
+    urls.map((url) => templateOf(window.location.origin + url)),
+  ])
+  store({ place, pages: Object.fromEntries(pages) })
+}
+
+function store(reads: Reads): void {
   try {
-    const before = keptReads()
-    const others = before?.place === place ? Object.entries(before.pages) : []
-    const key = pathname + search
-    const pages = [...others.filter(([path]) => path !== key), [key, reads] as const].slice(-max_pages)
-    localStorage.setItem(stored, JSON.stringify({ place, pages: Object.fromEntries(pages) }))
+    localStorage.setItem(stored, JSON.stringify(reads))
   } catch {
     // Storage may be disabled. Then the requests begin with the scripts.
   }

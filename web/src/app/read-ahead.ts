@@ -11,7 +11,9 @@ export function readRecordAhead(client: QueryClient, pathname: string): void {
 }
 
 /** The same for the first page of a list without filters. Others have queries of their own. */
-export function readListAhead(client: QueryClient, list: string): void {
-  if (list === 'contacts') client.prefetchQuery(recordApi(list).listQuery({ page: 1, per_page: page_size }))
-  if (list === 'companies') client.prefetchQuery(recordApi(list).listQuery({ page: 1, per_page: page_size }))
+export async function readListAhead(client: QueryClient, list: string): Promise<void> {
+  if (list !== 'contacts' && list !== 'companies') return
+  const query = { page: 1, per_page: page_size }
+  if (list === 'contacts') await client.prefetchQuery(recordApi(list).listQuery(query))
+  else await client.prefetchQuery(recordApi(list).listQuery(query))
 }

@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
+import { hasEarlyReads } from '../api/early-reads.ts'
 import { all_kinds, kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
 import { defaultAddress, listed } from '../record/saved-views.ts'
@@ -156,7 +157,9 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   // The page shows why the views cannot be read.
   const address = await defaultAddress(context.client, list).catch(() => null)
   if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
-  readListAhead(context.client, list)
+  const rows = readListAhead(context.client, list)
+  // The rows are on their way since the document has come: the page is drawn once, with them.
+  if (hasEarlyReads()) await rows
 }
 
 // Paths are plain strings, not types: links use them as in the address.
