@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { WallClock } from '../clock.ts'
 import type { CommitTopic } from './commit-topics.ts'
 import { troubleOf } from './errors.ts'
-import { limitLockWait, lock_wait_ms } from './locks.ts'
+import { countConnectionWait } from './locks.ts'
 import { withConnection } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
@@ -55,9 +55,6 @@ type TransactionOptions = {
   since_ms?: number
 }
 
-// A shorter wait for a connection does not count. A statement waits at least this long for a lock.
-const min_wait_ms = 100
-
 /**
  * Runs the work in one transaction. When the promise resolves, the work is committed and durable; when it rejects, it is
  * rolled back. After a deadlock or a serialisation failure the work runs again, at most three times. So it may have no
@@ -68,6 +65,7 @@ export async function transaction<T>(
   work: (tx: Db) => Promise<T>,
   { large = false, since_ms = performance.now() }: TransactionOptions = {},
 ): Promise<T> {
+  let waiting_since_ms = since_ms
   for (let retries = 0; ; retries++) {
     try {
       const begin = db.transaction()
@@ -75,9 +73,7 @@ export async function transaction<T>(
       const chosen = large ? begin.setIsolationLevel('serializable') : begin
       return await chosen.execute((tx) =>
         withConnection(tx, (tx) => {
-          const waited_ms = Math.ceil(performance.now() - since_ms)
-          if (waited_ms > min_wait_ms)
-            limitLockWait(tx, `${Math.max(lock_wait_ms - waited_ms, min_wait_ms)}ms`)
+          countConnectionWait(tx, performance.now() - waiting_since_ms)
           return work(tx)
         }),
       )
@@ -85,6 +81,8 @@ export async function transaction<T>(
       if (retries === max_retries || troubleOf(error) !== 'retry') throw error
       // Back off for a random time, so that the same transactions do not collide again.
       await pause(Math.random() * 20 * 2 ** retries)
+      // The work of this try was not a wait.
+      waiting_since_ms = performance.now()
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
-import { prepareById } from './statements/bulk.ts'
+import { prepareById, rootOf } from './statements/bulk.ts'
 import { defer, engineOf, perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 
@@ -103,9 +103,24 @@ const limitWait = prepare((db, p: { limit: string }) => ({
   compile: () => sql`SELECT set_config('lock_timeout', ${p.limit}, true)`.compile(db),
 }))
 
-/** Limits how long the next statements of this transaction wait for a lock, on PostgreSQL. */
-export function limitLockWait(tx: Db, limit = lock_timeout): void {
+// A shorter wait for a connection does not count. A statement waits at least this long for a lock.
+const min_wait_ms = 100
+// Of the transactions that have waited for a connection.
+const limits = new WeakMap<Db, string>()
+
+/**
+ * Limits how long the next statements of this transaction wait for a lock, on PostgreSQL. Without a limit: as long as
+ * those of the whole transaction may wait.
+ */
+export function limitLockWait(tx: Db, limit = limits.get(rootOf(tx)) ?? lock_timeout): void {
   if (engineOf(tx) === 'postgres') defer(tx, limitWait(tx, { limit }))
+}
+
+/** Subtracts a wait for a connection from the waits for locks of this transaction, on PostgreSQL. */
+export function countConnectionWait(tx: Db, waited_ms: number): void {
+  if (engineOf(tx) === 'sqlite' || waited_ms <= min_wait_ms) return
+  limits.set(tx, `${Math.ceil(Math.max(lock_wait_ms - waited_ms, min_wait_ms))}ms`)
+  limitLockWait(tx)
 }
 
 /**

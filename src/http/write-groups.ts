@@ -165,7 +165,7 @@ async function runTogether(db: Db, group: readonly Member[], since_ms: number): 
         is_committing = true
         return settled
       },
-      { large: group.length >= large_from },
+      { large: group.length >= large_from, since_ms },
     )
     for (const [index, { resolve, reject }] of group.entries()) {
       const one = ran[index] as PromiseSettledResult<unknown>

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { type Db, transaction } from '../../src/db/db.ts'
+import { Overtaken } from '../../src/db/errors.ts'
+import { limitLockWait } from '../../src/db/locks.ts'
 import { calmTime } from '../calm-time.ts'
 import { useStored } from '../database.ts'
 import { openScratch, settingsOf } from '../engine.ts'
@@ -98,6 +100,28 @@ test('every connection limits its statements, its waits for locks, and transacti
     assert.equal(lock_timeout, 5000)
     assert.equal(idle_in_transaction_session_timeout, 60_000)
   }
+})
+
+test('a wait for a connection shortens the waits for locks of a transaction, but not those of its retry', async () => {
+  const { db, close } = await openScratch(one.data_dir)
+  const limit = async (tx: Db) =>
+    (await sql<{ lock_timeout: string }>`SHOW lock_timeout`.execute(tx)).rows[0]?.lock_timeout
+  const tries: unknown[] = []
+  await transaction(
+    db,
+    async (tx) => {
+      const first = await limit(tx)
+      limitLockWait(tx, '50ms')
+      limitLockWait(tx)
+      tries.push([first, await limit(tx)])
+      if (tries.length === 1) throw new Overtaken()
+    },
+    { since_ms: performance.now() - 60_000 },
+  )
+  await close()
+  assert.equal(tries.length, 2)
+  assert.deepEqual(tries[0], ['100ms', '100ms'])
+  assert.notDeepEqual(tries[1], tries[0])
 })
 
 test('a row that is locked for too long is 503 with Retry-After, and nothing is changed', async (t) => {
