@@ -128,14 +128,15 @@ test('an error of a later service shows its own sentence', () => {
   assert.deepEqual(said({ code: 'conflict', reason: 'of_next_year', facts: {} }), [unsaid, unsaid])
 })
 
-test('what does not have the form of its field is told by that form, in English and German', () => {
+test('the message for a value of the wrong form names the form, in English and German', () => {
   const told = (message: string, code = 'invalid_format') =>
     said({ code: 'validation_failed', fields: [{ field: 'name', code, message } as never] })
   for (const [message, english, german, code] of [
     [`name must be ${formats.email_address}.`, /e-mail address/, /E-Mail-Adresse/],
     [`name must be ${formats.day}.`, /a day .*2026-12-31\./, /Tag/],
     ['custom_fields.site must be a URL that starts with http://.', /https:/, /https:/],
-    ['value must be a number or null.', /a number/, /Zahl/, 'invalid_type'],
+    ['value must be a number or null.', /a number/, /eine Zahl/, 'invalid_type'],
+    ['probability must be an integer or null.', /whole number such as 50\./, /ganze Zahl/, 'invalid_type'],
     // Of another form: the sentence of the code.
     ['availability.monday.0.to must be a time such as 17:30.', /right form/, /Format/],
   ] as const) {

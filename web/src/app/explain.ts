@@ -23,7 +23,7 @@ const names = {
   URL: 'url',
   day: 'day',
   number: 'number',
-  integer: 'number',
+  integer: 'integer',
 } as const
 const forms = /must be (?:an? )?(?<form>e-mail address|URL|day|number|integer)\b/
 
