@@ -33,7 +33,7 @@ export function conditionFields(
   for (const { name, schema } of types ?? []) {
     if (!includesEvent(events, name)) continue
     const { properties = {} } = schema as Schema
-    // The other form is that of erased records, of which nothing is judged.
+    // The second schema describes erased records. No condition reads it.
     const [data = {}] = properties.data?.anyOf ?? []
     collect(data, 'data', found)
     for (const [field, of] of Object.entries(properties))

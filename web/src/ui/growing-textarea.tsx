@@ -6,7 +6,7 @@ export type GrowingTextareaProps = Omit<TextareaProps, 'autosize' | 'classNames'
   maxRows: number
 }
 
-// The measurement of Mantine makes the browser lay out the whole page several times, each time that a text is drawn.
+// Mantine measures a hidden copy each time that it draws a text: the browser lays out the whole page several times.
 const by_style = CSS.supports('field-sizing: content')
 
 /** A text area that grows with its text, from `minRows` to `maxRows`. */
