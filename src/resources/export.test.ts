@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { newWorkspace } from '../../test/database.ts'
 import { dataOf } from '../../test/envelope.ts'
 import { useRapport } from '../../test/harness.ts'
 import { importFile } from '../../test/imports.ts'
@@ -134,3 +137,40 @@ test('an export shows one state although records change meanwhile, and a third o
     .map((line) => JSON.parse(line).subject)
   assert.deepEqual([subjects.length, subjects.includes('Later')], [701, false])
 })
+
+test('an export of large records is sent in small pages, and of small records in large ones', async () => {
+  const call = await newWorkspace(rapport)
+  const { body } = await call('POST', '/api/v1/keys', { name: 'Reader' })
+  const custom_fields = Object.fromEntries(
+    Array.from({ length: 14 }, (_, n) => [`field_${n}`, 'x'.repeat(4096)]),
+  )
+  for (const fields of [{ custom_fields }, {}]) {
+    const items = Array.from({ length: 100 }, (_, n) => ({
+      op: 'create',
+      data: { first_name: 'Ana', last_name: `Ruiz ${n}`, ...fields },
+    }))
+    for (let n = 0; n < 4; n++)
+      assert.equal((await call('POST', '/api/v1/contacts/batch', { items })).status, 200)
+  }
+  const path = '/api/v1/contacts/export?format=ndjson'
+  const large = await pagesOf(`${path}&sort=id`, body.data.token)
+  assert.ok(Math.max(...large) < 3_000_000, `${Math.max(...large)} bytes`)
+  const small = await pagesOf(`${path}&sort=-id`, body.data.token)
+  // The first ones are small, in case the records are large. PostgreSQL reads one page ahead.
+  assert.ok((small[2] as number) > (small[0] as number), small.join())
+})
+
+/** The bytes of each chunk of an answer. */
+async function pagesOf(path: string, key: string): Promise<number[]> {
+  const { hostname, port } = new URL(rapport.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`)
+  const answer = await buffer(socket)
+  const sizes: number[] = []
+  for (let at = answer.indexOf('\r\n\r\n') + 4; ; ) {
+    const size = Number.parseInt(answer.toString('latin1', at, at + 10), 16)
+    if (!size) return sizes
+    sizes.push(size)
+    at = answer.indexOf('\r\n', at) + 2 + size + 2
+  }
+}

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Db } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
 import type { Sorting } from '../db/lists/orders.ts'
+import { createPageSize, type PageSize } from '../db/lists/page-size.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 import { csvRow } from '../files/csv.ts'
 import { joinTags } from '../files/tags.ts'
@@ -56,21 +57,24 @@ export async function* exportList<Query>(
       ? (record: Values) => csvRow(columns.map(({ read }) => read(record)))
       : (record: Values) => `${JSON.stringify(record)}\n`
   if (format === 'csv') yield Buffer.from(csvRow(columns.map(({ name }) => name)))
-  for await (const records of pagesOf(db, exported)) {
+  const size = createPageSize(rows_at_once[engineOf(db)])
+  for await (const records of pagesOf(db, exported, size)) {
     let text = ''
     for (const record of records) text += toText(record as Values)
-    yield Buffer.from(text)
+    const page = Buffer.from(text)
+    size.measured(page.length)
+    yield page
   }
 }
 
 async function* pagesOf<Query>(
   db: Db,
   { list, details, request, sorting }: Export<Query>,
+  size: PageSize,
 ): AsyncGenerator<object[]> {
-  const per_page = rows_at_once[engineOf(db)]
   const from_ms = performance.now()
   const read = (after: readonly unknown[] | null) =>
-    list(db, { ...request, listing: { page: { per_page, after }, sorting }, read: details })
+    list(db, { ...request, listing: { page: { per_page: size.rows(), after }, sorting }, read: details })
   let reading = read(null)
   for (;;) {
     const { records, next } = await reading

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Clock, momentOf } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
+import { createPageSize, type PageSize } from '../../db/lists/page-size.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Actor } from '../../events/context.ts'
 import { tar_end, tarFile } from '../../files/tar.ts'
@@ -70,13 +71,19 @@ export async function* archive(
   for (const source of sources) {
     let part = 1
     let lines = ''
-    for await (const rows of pagesOf(db, reader.workspace_id, source))
+    const size = createPageSize(rows_at_once[engineOf(db)])
+    for await (const rows of pagesOf(db, reader.workspace_id, source, size)) {
+      let page_length = 0
       for (const row of rows) {
-        lines += lineOf(row)
+        const line = lineOf(row)
+        page_length += line.length
+        lines += line
         if (lines.length < max_file_bytes) continue
         yield file(source.name, part++, lines)
         lines = ''
       }
+      size.measured(page_length)
+    }
     if (lines || part === 1) yield file(source.name, part, lines)
   }
   yield tar_end
@@ -84,10 +91,14 @@ export async function* archive(
 
 const lineOf = (row: object): string => `${JSON.stringify(row)}\n`
 
-async function* pagesOf(db: Db, workspace_id: number, { read }: Source): AsyncGenerator<object[]> {
-  const limit = rows_at_once[engineOf(db)]
+async function* pagesOf(
+  db: Db,
+  workspace_id: number,
+  { read }: Source,
+  size: PageSize,
+): AsyncGenerator<object[]> {
   for (let after = 0; ; ) {
-    const rows = await read(db, workspace_id, after, limit)
+    const rows = await read(db, workspace_id, after, size.rows())
     const last = rows.at(-1)
     if (!last) return
     yield rows
