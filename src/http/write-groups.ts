@@ -1,6 +1,6 @@
 import { type Db, transaction } from '../db/db.ts'
 import { troubleOf, Unreachable } from '../db/errors.ts'
-import { limitLockWait, lock_wait_ms } from '../db/locks.ts'
+import { limitLockWait } from '../db/locks.ts'
 import { openBulk } from '../db/statements/bulk.ts'
 import { engineOf } from '../db/statements/prepare.ts'
 import { ApiError } from '../errors.ts'
@@ -143,11 +143,13 @@ const isRefusal = (error: unknown) => error instanceof ApiError && error.statusC
  */
 async function runTogether(db: Db, group: readonly Member[], since_ms: number): Promise<boolean> {
   let is_committing = false
+  let connected_ms = since_ms
   try {
     const ran = await transaction(
       db,
       async (tx) => {
         is_committing = false
+        connected_ms = performance.now()
         const bulk = openBulk(tx)
         limitLockWait(tx, lock_wait)
         const prepared = group[0]?.sharing.prepare(tx)
@@ -178,8 +180,9 @@ async function runTogether(db: Db, group: readonly Member[], since_ms: number): 
     // Nobody knows whether the commit succeeded. In all other cases, the database has rolled back.
     const is_unknown = is_committing && reason instanceof Unreachable
     // Before the commit, a lock is held by a transaction that concerns one member. At the commit, all wait for the same one.
-    const max_ms = isLockTimeout(reason) && !is_committing ? lock_wait_ms : max_tries_ms
-    const is_away = troubleOf(reason) === 'unavailable' && performance.now() - since_ms > max_ms
+    // But members that have waited for a connection must not wait for another one.
+    const end_ms = isLockTimeout(reason) && !is_committing ? connected_ms : performance.now()
+    const is_away = troubleOf(reason) === 'unavailable' && end_ms - since_ms > max_tries_ms
     if (!is_unknown && !is_away) return false
     for (const { reject } of group) reject(reason)
     return true
