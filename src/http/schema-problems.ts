@@ -103,7 +103,10 @@ function problemOf({ keyword, params, message }: ErrorObject, path: readonly str
     case 'pattern':
       return problem('invalid_format', `must match ${params.pattern}`)
     case 'format':
-      return problem('invalid_format', `must be ${formats[params.format as keyof typeof formats]}`)
+      return problem(
+        'invalid_format',
+        `must be ${formats[params.format as keyof typeof formats] ?? `a valid ${params.format}`}`,
+      )
     default:
       return problem('invalid', message ?? 'is not valid')
   }

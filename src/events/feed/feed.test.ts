@@ -206,9 +206,10 @@ test('names of a filter that the key may not read are left out', async () => {
   const { data } = await feed('?event=deal.created,company.created&per_page=100', reader)
   assert.ok(data.length)
   assert.ok(data.every(({ event }) => event === 'company.created'))
-  for (const query of ['?event=deal.created', '?event=!company.created,!company.updated'])
-    assert.deepEqual(
-      (await feed(query, reader)).data.filter(({ event }) => !event.startsWith('company.')),
-      [],
-    )
+  assert.deepEqual((await feed('?event=deal.created', reader)).data, [])
+  const all = (await feed('?per_page=100', reader)).data
+  assert.deepEqual(
+    (await feed('?per_page=100&event=!company.created', reader)).data,
+    all.filter(({ event }) => event !== 'company.created'),
+  )
 })
