@@ -249,6 +249,9 @@ test('a position that the service does not have is refused with what to do', asy
     const damaged = await runRapport(words, { ...env, RAPPORT_API_KEY: rapport.key })
     assert.match(damaged.stderr, /is damaged\. Delete it/, text)
   }
+  const folder = [...words.slice(0, -1), env.HOME]
+  const { code, stderr } = await runRapport(folder, { ...env, RAPPORT_API_KEY: rapport.key })
+  assert.deepEqual([code, stderr.includes(`${env.HOME} cannot be read`)], [1, true])
 })
 
 test('an address that answers something else than events is named, and asked again', async (t) => {

@@ -58,7 +58,7 @@ function read(file: string): Stored | null {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return null
-    throw error
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
   try {
     const { cursor, secret } = JSON.parse(text)
