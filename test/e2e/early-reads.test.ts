@@ -1,4 +1,5 @@
 // runs: once
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page shows is only looked at
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
@@ -123,11 +124,21 @@ const kept = "JSON.parse(localStorage.getItem('rapport-reads') ?? '{}').pages"
 const forget = (path: string) =>
   `localStorage.setItem('rapport-reads', localStorage.getItem('rapport-reads').replace('${JSON.stringify(path)}:', '"":'))`
 
-test('the first visit of Home and of contacts asks for all its data before the app runs, and for no more', async (t) => {
+/** Notes in the page whether what it shows first is ever drawn without its data. */
+function noteEmptyDrawings() {
+  const { MutationObserver, document } = globalThis as any
+  const below = '.home-events, .home-pipeline, .home-outcomes'
+  const empty = `.home-card:not(${below}) .home-awaited, tbody .mantine-Skeleton-root`
+  const look = () => document.querySelector(empty) && Object.assign(globalThis, { drawn_empty: true })
+  new MutationObserver(look).observe(document, { childList: true, subtree: true })
+}
+
+test('the first visit of Home and of contacts asks for all its data before the app runs, for no more, and is drawn once', async (t) => {
   await fillWorkspace(web.rapport)
   const page = await web.open(t, '/settings/profile', { reusable: false })
   await page.waitForFunction("localStorage.getItem('rapport-stream')")
   const known = await page.evaluate<Record<string, string[]>>(kept)
+  await page.addInitScript(noteEmptyDrawings)
   for (const path of ['/', '/contacts']) {
     const wanted = known[path] ?? []
     assert.ok(wanted.length > 5, path)
@@ -145,6 +156,7 @@ test('the first visit of Home and of contacts asks for all its data before the a
     release()
     await settled(page)
     assert.deepEqual(asked.slice(wanted.length), [], path)
+    assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false, path)
     page.off('request', count)
     await page.unrouteAll()
     // What the app has asked for, as it remembers it when the page is idle.

@@ -91,9 +91,11 @@ const mergePages = (kind: MergedKind, path: string) => ({
   }),
 })
 
+const home = () => loaded(import('../home/home-page.tsx'))
+
 /** The pages of the frame. Each chunk is loaded when its page is first shown. */
 const pages: Record<string, AsyncRouteComponent<object>> = {
-  '/': lazyRouteComponent(() => loaded(import('../home/home-page.tsx')), 'HomePage'),
+  '/': lazyRouteComponent(home, 'HomePage'),
   ...Object.assign({}, ...all_kinds.map(recordPages)),
   '/notifications': lazyRouteComponent(
     () => loaded(import('../notifications/notifications-page.tsx')),
@@ -150,6 +152,12 @@ const page_routes = Object.entries(pages).map(([path, component]) =>
 /** A list that is opened without a query opens with its default view. */
 async function openDefault({ context, location, search, cause }: Opening): Promise<void> {
   if (cause === 'enter') readRecordAhead(context.client, location.pathname)
+  // The data is on its way since the document has come: the page is drawn once, with it.
+  if (location.pathname === '/' && hasEarlyReads()) {
+    // The page itself reports a failure.
+    const page = await home().catch(() => null)
+    return page?.readHome(context.client)
+  }
   const list = listed.find((one) => kinds[one].path === location.pathname)
   const is_plain = Object.keys(search).every((name) => name === 'create')
   // On the page itself, an address without a query shows all records: the person has removed the filters.
@@ -158,7 +166,7 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   const address = await defaultAddress(context.client, list).catch(() => null)
   if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
   const rows = readListAhead(context.client, list)
-  // The rows are on their way since the document has come: the page is drawn once, with them.
+  // As for Home.
   if (hasEarlyReads()) await rows
 }
 

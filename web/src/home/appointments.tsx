@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
-import { mine } from './mine.ts'
+import { nextAppointmentsQuery, requestsQuery } from './queries.ts'
 
 /** The next appointments of the person. */
 export function NextAppointments() {
@@ -19,29 +18,8 @@ export function NextAppointments() {
     month: 'short',
     timeZone: formats.zone,
   })
-  const { data, error, refetch } = useQuery({
-    queryKey: ['appointments', 'next'],
-    queryFn: ({ signal }) => {
-      const start_from = new Date().toISOString()
-      const query = {
-        status: 'scheduled',
-        owner_id: mine,
-        details: 'true',
-        start_from,
-        sort: 'start_at',
-        per_page: 6,
-      } as const
-      return dataOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
-    },
-  })
-  const { data: requests } = useQuery({
-    queryKey: ['appointments', 'requests'],
-    queryFn: async ({ signal }) => {
-      const query = { status: 'requested', per_page: 1 } as const
-      const { meta } = await answerOf(api.GET('/api/v1/appointments', { params: { query }, signal }))
-      return meta.total ?? 0
-    },
-  })
+  const { data, error, refetch } = useQuery(nextAppointmentsQuery)
+  const { data: requests } = useQuery(requestsQuery)
   return (
     <Card
       title={home.appointments}

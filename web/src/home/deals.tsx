@@ -1,40 +1,34 @@
 import { Button } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { QueryOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useMay } from '../app/session.ts'
-import { type Deal, listDeals } from '../deals/deals.ts'
+import type { Deal } from '../deals/deals.ts'
 import { DaysInStage, NextStep } from '../deals/progress.tsx'
 import { StageMark } from '../deals/stage-badge.tsx'
-import { lastStaleDay, stale_after_days } from '../deals/staleness.ts'
+import { stale_after_days } from '../deals/staleness.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { Card } from './card.tsx'
-import { mine } from './mine.ts'
+import { dealsToMoveQuery, open_of_mine, standingStill, without_step } from './queries.ts'
 
 const CreateActivity = laterDialog(
   async () => (await import('../activities/create-activity.tsx')).CreateActivity,
 )
-
-const at_once = 6
-const open_of_mine = { status: 'open', owner_id: mine, sort: '-value,name' } as const
-// A cursor spares the count, which would test every open deal.
-const first_page = { per_page: at_once, cursor: '' }
 
 /** The open deals of the person that need a step: without a next activity, or for long in one stage. */
 export function DealsToMove() {
   const { home, deals } = useTexts()
   const may_plan = useMay()('activities:write')
   const [planned, setPlanned] = useState<Deal | null>(null)
-  const stage_since_to = lastStaleDay(Date.now())
   return (
     <>
       <DealList
         area="unplanned"
         title={home.no_next_step}
-        filter={{ next_activity: 'null' }}
+        filter={without_step}
         none={home.all_planned}
         side={(deal) => (
           <>
@@ -56,7 +50,7 @@ export function DealsToMove() {
         area="still"
         title={home.standing_still}
         beside={home.standing_still_hint({ days: stale_after_days })}
-        filter={{ stage_since_to }}
+        filter={standingStill()}
         none={home.none_still}
         side={(deal) => <DaysInStage deal={deal} />}
         below={(deal) => <NextStep deal={deal} />}
@@ -87,11 +81,7 @@ type Props = {
 
 function DealList({ area, title, beside, filter, none, side, below }: Props) {
   const { home } = useTexts()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['deals', 'home', filter],
-    queryFn: ({ signal }) => listDeals({ ...open_of_mine, ...filter, ...first_page }, signal),
-    placeholderData: keepPreviousData,
-  })
+  const { data, error, refetch } = useQuery(dealsToMoveQuery(filter))
   return (
     <Card
       title={title}

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, dataOf } from '../api/client.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Explain } from '../settings/explain-button.tsx'
 import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 import { Card } from './card.tsx'
+import { latestEventsQuery } from './queries.ts'
 
 type Event = { event: string; data: object; changed_fields?: string[] }
 type Data = Record<string, unknown> & { id: number }
@@ -14,11 +14,7 @@ type Data = Record<string, unknown> & { id: number }
 /** The latest events of the workspace, as sentences. */
 export function LatestEvents() {
   const { home } = useTexts()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['events', 'latest'],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/events', { signal, params: { query: { sort: '-timestamp', per_page: 8 } } })),
-  })
+  const { data, error, refetch } = useQuery(latestEventsQuery)
   return (
     <Card title={home.events} area="events" waiting={!data} error={error} onRetry={refetch}>
       {data?.length === 0 && <p className="hint">{home.no_events}</p>}

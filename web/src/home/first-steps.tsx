@@ -3,35 +3,22 @@ import { CheckCircleFillIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useId } from 'react'
-import { type Aborted, answerOf, api } from '../api/client.ts'
 import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { Address } from '../ui/list-view.ts'
+import { contactCountQuery, dealCountQuery, webhookCountQuery } from './queries.ts'
 
 /** The numbers of contacts, deals and webhooks; undefined until known, or if the role may not read them. */
 export function useBeginnings() {
   const may = useMay()
-  const count = (name: string, enabled: boolean, ask: (by: Aborted) => Promise<{ meta: object }>) => ({
-    queryKey: [name, 'count'],
-    queryFn: async ({ signal }: Aborted) => ((await ask({ signal })).meta as { total: number }).total,
-    enabled,
+  const { data: contacts, isLoading: awaits_contacts } = useQuery({
+    ...contactCountQuery,
+    enabled: may('contacts:read'),
   })
-  const params = { params: { query: { per_page: 1 } } }
-  const { data: contacts, isLoading: awaits_contacts } = useQuery(
-    count('contacts', may('contacts:read'), (by) =>
-      answerOf(api.GET('/api/v1/contacts', { ...params, ...by })),
-    ),
-  )
-  const { data: deals, isLoading: awaits_deals } = useQuery(
-    count('deals', may('deals:read'), (by) => answerOf(api.GET('/api/v1/deals', { ...params, ...by }))),
-  )
+  const { data: deals, isLoading: awaits_deals } = useQuery({ ...dealCountQuery, enabled: may('deals:read') })
   const begins = contacts === 0 || deals === 0
-  const { data: webhooks } = useQuery(
-    count('webhooks', begins && may('webhooks:write'), (by) =>
-      answerOf(api.GET('/api/v1/webhooks', { ...params, ...by })),
-    ),
-  )
+  const { data: webhooks } = useQuery({ ...webhookCountQuery, enabled: begins && may('webhooks:write') })
   return { contacts, deals, webhooks, awaited: awaits_contacts || awaits_deals }
 }
 

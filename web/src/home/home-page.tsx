@@ -8,6 +8,9 @@ import { Figures } from './figures.tsx'
 import { FirstSteps, useBeginnings } from './first-steps.tsx'
 import { OutcomesChart } from './outcomes-chart.tsx'
 import { PipelineChart } from './pipeline-chart.tsx'
+
+export { readHome } from './queries.ts'
+
 import { useOutcomes, usePipelineReport } from './reports.ts'
 import { Tasks } from './tasks.tsx'
 import './home.css'

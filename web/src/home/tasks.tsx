@@ -1,13 +1,11 @@
 import { AlertIcon, CircleIcon } from '@primer/octicons-react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
-import { answerOf, api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { latePart } from '../app/late.ts'
 import { useMay } from '../app/session.ts'
-import { endOfDay } from '../app/zones.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -15,10 +13,9 @@ import { fullName } from '../ui/full-name.ts'
 import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
+import { taskCountsQuery, tasksQuery } from './queries.ts'
 
 const outcome = latePart(async () => (await import('./outcome.tsx')).Outcome)
-
-const at_once = 6
 
 /** The place in the list of the activity that was completed last, until the person has said what came of it. */
 type Done = { activity: ListedActivity; at: number }
@@ -32,19 +29,7 @@ export function Tasks() {
   const list = useRef<HTMLUListElement>(null)
   const [done, setDone] = useState<Done | null>(null)
   const left_at = useRef<number | null>(null)
-  const { zone } = formats
-  const today = formats.today()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['activities', 'home', today, zone],
-    queryFn: ({ signal }) => {
-      const query = {
-        ...({ status: 'open', due_to: endOfDay(today, zone), owner_id: mine } as const),
-        ...({ details: 'true', sort: 'due_at', per_page: at_once } as const),
-      }
-      return answerOf(api.GET('/api/v1/activities', { params: { query }, signal }))
-    },
-    placeholderData: keepPreviousData,
-  })
+  const { data, error, refetch } = useQuery(tasksQuery(formats.today(), formats.zone))
   // A completed task goes at once. Undo or an error brings it back.
   const tasks = data?.data.filter(({ completed_at }) => !completed_at)
   const asked = done && !tasks?.some(({ id }) => id === done.activity.id) ? done : null
@@ -117,15 +102,7 @@ export function Tasks() {
 function Counts() {
   const { home } = useTexts()
   const formats = useFormats()
-  const { zone: time_zone } = formats
-  const { data } = useQuery({
-    queryKey: ['reports', 'activities', time_zone],
-    queryFn: ({ signal }) => {
-      const query = { time_zone, owner_id: mine }
-      return dataOf(api.GET('/api/v1/reports/activities', { signal, params: { query } }))
-    },
-    enabled: useMay()('reports:read'),
-  })
+  const { data } = useQuery({ ...taskCountsQuery(formats.zone), enabled: useMay()('reports:read') })
   if (!data) return null
   const today = formats.today()
   const link = (count: number, text: (values: { n: number }) => string, filters: Address) =>
