@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { extname } from 'node:path'
-import { gzipSync } from 'node:zlib'
-import { acceptsCoding } from '../http/compression.ts'
+import { acceptsCoding, compress } from '../http/compression.ts'
 import type { App } from '../http/server.ts'
 import { appSegment } from '../resources/derived.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -112,6 +111,6 @@ export function webApp(app: App, files: WebFiles, resources: readonly Resource[]
           'cross-origin-opener-policy': 'same-origin',
         })
         .type('text/html; charset=utf-8')
-        .send(packs ? gzipSync(text) : text)
+        .send(packs ? await compress(text) : text)
     })
 }
