@@ -53,7 +53,7 @@ ajv.addFormat('day', isDay)
 // Of the ends of ranges, which filter-values.ts checks.
 ajv.addFormat('time_or_day', true)
 
-/** What a text of a format must be, with an example, for a message after "must be". */
+/** The end of the message `FIELD must be …` for each format, with an example. */
 export const formats = {
   'date-time': 'a time, such as 2026-12-31T08:30:00Z',
   email_address: 'an e-mail address, such as ana.ruiz@example.com',

@@ -159,7 +159,7 @@ test('the first visit of Home and of contacts asks for all its data before the a
     assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false, path)
     page.off('request', count)
     await page.unrouteAll()
-    // What the app has asked for, as it remembers it when the page is idle.
+    // The app stores its requests when the page is idle.
     const used = await until(
       () => page.evaluate<string[] | undefined>(`${kept}['${path}']`),
       (reads) => reads !== undefined,

@@ -11,7 +11,7 @@ import { until } from '../webhooks.ts'
 const web = useWeb()
 before(() => fillWorkspace(web.rapport))
 
-/** What has the focus: its tag, and its row or name. */
+/** The focused element: its tag, and the id of its row or its own id. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const at = (globalThis as any).document.activeElement

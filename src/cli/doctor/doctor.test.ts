@@ -66,7 +66,9 @@ test('it makes nothing: no folder, no database and no sign of life', async (t) =
   assert.equal(existsSync(data_dir), false)
 })
 
-test('it leaves a restored file and its folder byte for byte', { skip: engine !== 'sqlite' }, async (t) => {
+const on_postgres = engine === 'postgres' && 'the data of PostgreSQL is not in a file of the folder'
+
+test('it leaves a restored file and its folder byte for byte', { skip: on_postgres }, async (t) => {
   const data_dir = scratchFolder(t)
   const file = databaseFile(data_dir)
   writeBackup(rapport.data_dir, file, true)
@@ -193,7 +195,7 @@ test('a clock behind the last sign of life is a fault, and held removal a warnin
 })
 
 test('a clock of this machine that is not the one of PostgreSQL is a warning', {
-  skip: engine !== 'postgres',
+  skip: engine !== 'postgres' && 'SQLite has no clock of its own',
 }, async (t) => {
   const data_dir = scratchFolder(t)
   await (await startRapport({ data_dir })).close()
@@ -270,7 +272,7 @@ test('a database that cannot be reached is a fault, and its password is not show
 })
 
 test('a damaged SQLite file and files that others can read are reported', {
-  skip: engine !== 'sqlite',
+  skip: on_postgres,
 }, async (t) => {
   const data_dir = scratchFolder(t)
   await (await startRapport({ data_dir })).close()
