@@ -23,6 +23,7 @@ export const data = async ({ call }: Caller, method: string, path: string, body?
 export async function exported({ url, key }: Caller): Promise<Buffer> {
   const headers = { authorization: `Bearer ${key}` }
   const response = await fetch(`${url}/api/v1/workspace/export`, { headers })
+  if (response.status !== 200) assert.fail(await response.text())
   return Buffer.from(await response.arrayBuffer())
 }
 

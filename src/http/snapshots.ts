@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { Database, Snapshot } from '../db/db.ts'
 import { unavailable } from '../errors.ts'
 
@@ -25,4 +26,21 @@ export function limitSnapshots({ openSnapshot }: Pick<Database, 'openSnapshot'>)
       throw error
     }
   }
+}
+
+/**
+ * The content of an export, which closes the snapshot at its end and when the client goes away. The stream ends only
+ * after the snapshot is closed: a client that has all bytes can begin its next export.
+ */
+export function streamSnapshot(
+  { close }: Snapshot,
+  content: Iterable<unknown> | AsyncIterable<unknown>,
+): Readable {
+  let closed: Promise<void> | undefined
+  const closeOnce = () => (closed ??= close())
+  const closing = (async function* () {
+    yield* content
+    await closeOnce()
+  })()
+  return Readable.from(closing).once('close', closeOnce)
 }

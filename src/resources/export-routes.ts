@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
@@ -6,6 +5,7 @@ import { sortingOf } from '../http/lists.ts'
 import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import { streamSnapshot } from '../http/snapshots.ts'
 import { countExported, type ExportFormat, exportList } from './export.ts'
 import { type ListRequest, type ReadByIds, requestOf } from './list.ts'
 import { exportQueryOf, type Filters, type FilterValues, oldest_first, ordersOf } from './list-query.ts'
@@ -65,8 +65,7 @@ export function exportRoute<F extends Filters>(
         .header('content-disposition', `attachment; filename="${table}.${format}"`)
         .header('cache-control', 'no-store')
       const content = method === 'HEAD' ? [] : exportList(snapshot.db, chosen, format)
-      // Also when the client goes away.
-      return reply.send(Readable.from(content).once('close', snapshot.close))
+      return reply.send(streamSnapshot(snapshot, content))
     },
   )
 }

@@ -1,4 +1,4 @@
-import { PassThrough, pipeline, Readable } from 'node:stream'
+import { PassThrough, pipeline } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { TSchema } from 'typebox'
 import { isoTime } from '../../clock.ts'
@@ -7,6 +7,7 @@ import type { Access } from '../../http/auth.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { streamSnapshot } from '../../http/snapshots.ts'
 import type { Room } from '../../resources/room.ts'
 import { archive, type Others, sourcesOf } from './workspace.ts'
 
@@ -52,9 +53,7 @@ export function workspaceExportRoute(
       const snapshot = await openSnapshot(access.workspace_id)
       // Set these headers only now: an error before this point is sent as JSON, not as a file.
       reply.headers(headers)
-      const content = Readable.from(archive(snapshot.db, access, { sources, others, clock }))
-      // Also when the client goes away.
-      content.once('close', snapshot.close)
+      const content = streamSnapshot(snapshot, archive(snapshot.db, access, { sources, others, clock }))
       return reply.send(pipeline(content, createGzip(), new PassThrough(), () => {}))
     },
   )
