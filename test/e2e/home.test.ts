@@ -240,6 +240,24 @@ test('nothing jumps while home loads', async (t) => {
   }
 })
 
+test('on a phone, a list of home is as high as its rows', async (t) => {
+  const page = await web.open(t, '/', phone)
+  for (const name of [
+    'Overdue and today',
+    'Next appointments',
+    'Deals without a next step',
+    'Deals that stand still',
+  ]) {
+    const list = page.getByRole('region', { name })
+    await list.locator('ul').waitFor({ state: 'attached' })
+    const space = await list.evaluate((card: any) => {
+      const bottoms = [card, card.lastElementChild].map((one) => one.getBoundingClientRect().bottom)
+      return bottoms[0] - bottoms[1]
+    })
+    assert.ok(space <= 13, `${name}: ${space}`)
+  }
+})
+
 const sessionCookie = ({ cookie, rapport }: Web) => {
   const [name = '', value = ''] = cookie.split('=')
   return { name, value, url: rapport.url }

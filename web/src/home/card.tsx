@@ -18,11 +18,11 @@ type Props = {
   children: React.ReactNode
 }
 
-/** A card of the home page. Its height is fixed by the grid, so that nothing moves when data arrives. */
+/** A card of the home page. While it waits, it is as high as with all its rows, so that nothing moves when they arrive. */
 export function Card({ title, beside, more, area, waiting, error, onRetry, children }: Props) {
   const id = useId()
   return (
-    <section className={`home-card home-${area}`} aria-labelledby={id}>
+    <section className={`home-card home-${area}`} aria-labelledby={id} aria-busy={waiting || undefined}>
       <header className="home-card-line">
         <Title order={2} id={id}>
           {title}
