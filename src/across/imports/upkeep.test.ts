@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
+import { cpuTime } from '../../../test/calm-time.ts'
 import { archiveOf } from '../../../test/imports.ts'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { day_ms, isoTime } from '../../clock.ts'
@@ -194,6 +195,22 @@ test('a slow upload keeps its place, and uploads of processes that have ended ta
   await assert.rejects(begin(), /At most 10 imports can wait/)
   clock.advance(5 * 60_000)
   await begin()
+})
+
+test('a file that arrives in small parts costs no more than its bytes', async () => {
+  const { db, clock, workspace_id } = outbox
+  const bytes = 1024 * 1024
+  async function costOf(part_bytes: number): Promise<number> {
+    async function* parts() {
+      for (let sent = 0; sent < bytes; sent += part_bytes) yield Buffer.alloc(part_bytes, 'Ana,Ruiz\n')
+    }
+    const body = { iterator: parts, destroy() {} } as unknown as Readable
+    const file = { workspace_id, import_id: await begin(), format: 'csv', max_bytes: bytes } as const
+    return cpuTime(() => storeFile(db, body, { ...file, elapsed: clock.elapsed }))
+  }
+  const large_ms = await costOf(16 * 1024)
+  const small_ms = await costOf(64)
+  assert.ok(small_ms < 3000 + 10 * large_ms, `${small_ms} ms instead of ${large_ms} ms`)
 })
 
 test('an import that throws an error does not leave the one beside it running without its job', async () => {

@@ -9,10 +9,9 @@ import type { ImportRow } from './store.ts'
 
 export type FileFormat = FileForm['format'] | 'archive'
 
+// The longest header fits into the first chunk, in any encoding.
 const chunk_bytes = 1024 * 1024
 const sample_bytes = 64 * 1024
-// The longest header fits, in any encoding.
-const start_bytes = 1024 * 1024
 // How long an upload may send nothing.
 const silence_ms = 30_000
 
@@ -34,10 +33,11 @@ export async function storeFile(
   const { workspace_id, import_id, format, max_bytes, elapsed } = file
   const detector = createEncodingDetector()
   const hash = createHash('sha256')
-  let parts: Buffer[] = []
-  let waiting = 0
+  // Parts are copied: a client may send many that are small.
+  const chunk = Buffer.allocUnsafe(chunk_bytes)
+  let filled = 0
   let chunks = 0
-  let start = Buffer.alloc(0)
+  let start = chunk.subarray(0, 0)
   let bytes = 0
   let held_ms = elapsed()
   const hold = async (tx: Db) => {
@@ -46,10 +46,10 @@ export async function storeFile(
     await changeUpload(tx, { workspace_id, id: import_id }, held_ms, { lease_ends_ms, chunks })
   }
   const store = async () => {
-    const content = Buffer.concat(parts)
+    const content = chunk.subarray(0, filled)
     const number = chunks++
-    parts = []
-    waiting = 0
+    if (number === 0) start = Buffer.from(content)
+    filled = 0
     await transaction(db, async (tx) => {
       await hold(tx)
       await tx.insertInto('import_chunks').values({ workspace_id, import_id, number, content }).execute()
@@ -60,14 +60,16 @@ export async function storeFile(
     if (bytes > max_bytes) throw tooLarge(max_bytes)
     detector.add(part)
     hash.update(part)
-    if (start.length < start_bytes) start = Buffer.concat([start, part.subarray(0, start_bytes)])
-    parts.push(part)
-    waiting += part.length
-    if (waiting >= chunk_bytes) await store()
-    else if (elapsed() - held_ms > upload_lease_ms / 4) await transaction(db, hold)
+    for (let from = 0; from < part.length; ) {
+      const copied = part.copy(chunk, filled, from)
+      from += copied
+      filled += copied
+      if (filled === chunk.length) await store()
+    }
+    if (elapsed() - held_ms > upload_lease_ms / 4) await transaction(db, hold)
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
-  if (waiting) await store()
+  if (filled) await store()
   const form = formOf(format, detector.result(), start)
   return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
