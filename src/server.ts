@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { BlockList, type Socket } from 'node:net'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,6 +16,7 @@ import { type Db, transaction } from './db/db.ts'
 import { watchDurability } from './db/durability.ts'
 import { lockFolder } from './db/engines/sqlite/lock.ts'
 import { troubleOf } from './db/errors.ts'
+import { makeFolder } from './db/folder.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
@@ -293,7 +294,7 @@ const firstKey = (db: Db, clock: Clock): Promise<string | null> =>
 function keepFirstKey(data_dir: string, key: string, onError: (error: unknown) => void): string | null {
   const file = resolve(data_dir, 'first-api-key.txt')
   try {
-    mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+    makeFolder(data_dir, 0o700)
     // An old file may be readable by others, or be a link.
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { flag: 'wx', mode: 0o600 })

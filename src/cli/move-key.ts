@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Db } from '../db/db.ts'
 import { copyPrivately, syncFile } from '../db/engines/sqlite/backup.ts'
+import { makeFolder } from '../db/folder.ts'
 import { createSeal, keyFile } from '../db/seal.ts'
 
 /**
@@ -49,7 +50,7 @@ export function giveKey(file: string, folder: string): () => void {
     if (readFileSync(target, 'utf8').trim() === readFileSync(file, 'utf8').trim()) return () => {}
     throw new Error(`${target} is another key than ${file}. It cannot open the copied secrets. Move it away.`)
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, 0o700)
   copyPrivately(file, target)
   syncFile(target)
   syncFile(dirname(target))

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Database } from './db.ts'
 import { databaseFile, openSqlite } from './engines/sqlite/open.ts'
+import { makeFolder } from './folder.ts'
 
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
   Partial<Pick<Config, 'database_replica_url'>>
@@ -18,6 +18,6 @@ export async function openDatabase({
     const { openPostgres } = await import('./engines/postgres/open.ts')
     return openPostgres(database_url, database_replica_url, database_pool_size)
   }
-  mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  makeFolder(data_dir, 0o700)
   return openSqlite(databaseFile(data_dir))
 }

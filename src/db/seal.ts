@@ -4,7 +4,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -13,6 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import type { Db } from './db.ts'
 import { transaction } from './db.ts'
+import { makeFolder } from './folder.ts'
 
 /**
  * Encryption at rest with AES-256-GCM. A sealed text is the base64 of nonce, tag and cipher text. `open` throws when the
@@ -78,7 +78,7 @@ export function readSecretKey(secret_key: string | null, data_dir: string): stri
 // Link the name after the content is flushed: an empty key file after a power cut would lose every secret.
 function makeKeyFile(file: string): void {
   const folder = dirname(file)
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   const partial = `${file}.${process.pid}`
   const handle = openSync(partial, 'w', 0o600)
   writeSync(handle, `${randomBytes(32).toString('base64')}\n`)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../../db/folder.ts'
 import { generateSecret, secretProblem } from '../../webhooks/delivery/signature.ts'
 
 /** What a listener keeps: its position in the feed, and the secret that signs. */
@@ -73,7 +74,7 @@ const isText = (value: unknown): value is string =>
 
 // Flushed and renamed, so that a power cut leaves the old position or the new one.
 function write(file: string, stored: Stored): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file), 0o700)
   const partial = `${file}.${process.pid}`
   const handle = openSync(partial, 'w', 0o600)
   writeSync(handle, `${JSON.stringify(stored)}\n`)

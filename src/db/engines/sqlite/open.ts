@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { systemClock } from '../../../clock.ts'
 import { createListeners } from '../../commit-topics.ts'
 import type { Database } from '../../db.ts'
+import { makeFolder } from '../../folder.ts'
 import type { Tables } from '../../tables.ts'
 import { type Listeners, sqliteDialect } from './dialect.ts'
 import { openSnapshot } from './snapshot.ts'
@@ -27,7 +28,7 @@ const pragmas = `
 
 /** Opens the SQLite file, or creates it, readable only by its owner. Several processes may open it: SQLite locks it. */
 export function openSqlite(file: string): Database {
-  mkdirSync(dirname(file), { recursive: true })
+  makeFolder(dirname(file))
   const fresh = !existsSync(file)
   const writer = new DatabaseSync(file)
   const reader = new DatabaseSync(file)

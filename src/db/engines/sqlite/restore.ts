@@ -1,7 +1,8 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { command } from '../../../installed.ts'
+import { makeFolder } from '../../folder.ts'
 import { requireGivenFile } from '../../given-file.ts'
 import { migrate } from '../../migrate.ts'
 import { createSeal, keyFile } from '../../seal.ts'
@@ -31,7 +32,7 @@ export async function restoreBackup(
     throw new Error(
       `${source} is a database in use: it has a -wal file. Make a copy with: ${command('backup FILE')}`,
     )
-  mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  makeFolder(data_dir, 0o700)
   const unlock = lockFolder(data_dir)
   const database = databaseFile(data_dir)
   const incoming = `${database}.restoring`
