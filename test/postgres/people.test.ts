@@ -164,6 +164,19 @@ test('an invitation that is accepted while its maker is demoted is logged as acc
   assert.deepEqual(rows, [{ revoked_at: null }])
 })
 
+test('a person who is invited again while they accept is one member, not two', async () => {
+  const email = 'twice@example.com'
+  const token = await invite(ada, 'member', email)
+  const { thief, session_id } = await planted()
+  const [accepted, invited] = await meeting('sessions', session_id, [
+    () => thief('POST', '/invitations/accept', { token, name: 'Grace', password }),
+    () => ada('POST', '/invitations', { email, role: 'member' }),
+  ])
+  assert.equal(accepted?.status, 200)
+  refused(invited as Reply, 422, 'validation_failed')
+  assert.equal((await ada('GET', '/invitations')).body.meta.total, 0)
+})
+
 test('a key that is made by one that is taken back at this moment ends with it, or is not made', async () => {
   for (const first of ['made', 'taken back'] as const) {
     const { id, token } = (await ada('POST', '/keys', { name: 'Lost' })).body.data

@@ -50,6 +50,8 @@ export async function acceptInvitation(
   { id, workspace_id, role, hash }: OpenInvitation,
   person: AcceptingPerson,
 ): Promise<MemberRef> {
+  // A concurrent invitation of the same e-mail either revoked this one, or waits and finds the member.
+  await lockEntry(tx, 'workspaces', workspace_id)
   await lockEntry(tx, 'invitations', id)
   if (!(await invitationByHash(tx, clock, hash))?.open) throw badToken()
   const now = isoTime(clock.now())
