@@ -29,6 +29,23 @@ test('a client that has read exports to their end can always begin the next one'
     assert.equal(await text(streamSnapshot(await openSnapshot(1), ['id\r\n', '1\r\n'])), 'id\r\n1\r\n')
 })
 
+test('an export of a client that reads too slowly ends, and its file has no end', async () => {
+  const { openSnapshot, open } = slowSnapshots()
+  async function* rows() {
+    for (let n = 0; n < 100; n++) yield `${n}\r\n`
+  }
+  const stream = streamSnapshot(await openSnapshot(1), rows(), 50)
+  const read: unknown[] = []
+  await assert.rejects(async () => {
+    for await (const part of stream) {
+      read.push(part)
+      // It asks for no further part until then.
+      while (open()) await later(5)
+    }
+  }, /more than an hour/)
+  assert.ok(read.length < 100)
+})
+
 test('an export whose client goes away before or while it reads, and one that fails, close their snapshots', async () => {
   const { openSnapshot, open } = slowSnapshots()
   const unread = streamSnapshot(await openSnapshot(1), ['id\r\n'])

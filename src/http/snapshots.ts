@@ -5,6 +5,7 @@ import { unavailable } from '../errors.ts'
 // A snapshot has a connection of its own, and keeps old rows from being removed.
 const max_open = 4
 const max_of_a_workspace = 2
+const max_ms = 60 * 60 * 1000
 
 /** Opens the snapshot of an export. Throws 503 above the limit of this process or of the workspace. */
 export type OpenSnapshot = (workspace_id: number) => Promise<Snapshot>
@@ -29,18 +30,29 @@ export function limitSnapshots({ openSnapshot }: Pick<Database, 'openSnapshot'>)
 }
 
 /**
- * The content of an export, which closes the snapshot at its end and when the client goes away. The stream ends only
- * after the snapshot is closed: a client that has all bytes can begin its next export.
+ * The content of an export, which closes the snapshot at its end, when the client goes away, and after `limit_ms`. The
+ * stream ends only after the snapshot is closed: a client that has all bytes can begin its next export.
  */
 export function streamSnapshot(
   { close }: Snapshot,
   content: Iterable<unknown> | AsyncIterable<unknown>,
+  limit_ms = max_ms,
 ): Readable {
+  // The content does not run on while a slow client reads, so it cannot end by itself.
+  const timer = setTimeout(
+    () => stream.destroy(new Error('The export took more than an hour.')),
+    limit_ms,
+  ).unref()
   let closed: Promise<void> | undefined
-  const closeOnce = () => (closed ??= close())
+  const closeOnce = () => {
+    clearTimeout(timer)
+    closed ??= close()
+    return closed
+  }
   const closing = (async function* () {
     yield* content
     await closeOnce()
   })()
-  return Readable.from(closing).once('close', closeOnce)
+  const stream = Readable.from(closing).once('close', closeOnce)
+  return stream
 }

@@ -2,12 +2,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { dataOf, refused } from '../../../test/envelope.ts'
-import { turnableClock, useRapport } from '../../../test/harness.ts'
-import { beside, makeKey } from '../../../test/keys.ts'
+import { useRapport } from '../../../test/harness.ts'
+import { makeKey } from '../../../test/keys.ts'
 import { scopes } from '../../app.ts'
-import { command_line } from '../../events/context.ts'
-import { rooms } from '../../resources/index.ts'
-import { archive, sourcesOf } from './workspace.ts'
 
 const rapport = useRapport()
 
@@ -100,18 +97,4 @@ test('an export above the limit of a workspace is refused with an error, not wit
   assert.equal(refusal.headers.get('content-disposition'), null)
   assert.match(refusal.headers.get('content-type') ?? '', /^application\/json/)
   assert.equal(JSON.parse(await refusal.text()).error.code, 'unavailable')
-})
-
-test('an export ends after an hour, and its file has no end', async () => {
-  const clock = turnableClock()
-  await beside(rapport.data_dir, async (db) => {
-    const parts = archive(
-      db,
-      { workspace_id: 1, actor: command_line },
-      { sources: sourcesOf(rooms), others: {}, clock },
-    )
-    assert.ok((await parts.next()).value)
-    clock.advance(61 * 60_000)
-    await assert.rejects(parts.next(), /more than an hour/)
-  })
 })
