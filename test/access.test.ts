@@ -172,6 +172,16 @@ describe('keys', () => {
       (at) => at === now,
     )
     assert.equal(await used(expired.id), null)
+    // Also a minute after somebody has set the clock back.
+    clock.set(-3_600_000)
+    clock.advance(60_000)
+    const later = new Date(clock.now()).toISOString()
+    await mine.call('GET', path)
+    await until(
+      () => used(mine.id),
+      (at) => at === later,
+    )
+    clock.set(3_600_000)
     await stored.close()
   })
 })

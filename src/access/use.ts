@@ -13,10 +13,11 @@ export function createUseRecorder(
 ): (id: string) => void {
   const recorded_at = new Map<string, number>()
   return (id) => {
-    const now_ms = clock.now()
-    if (now_ms - (recorded_at.get(id) ?? 0) < interval_ms) return
+    // Somebody may set the wall clock.
+    const elapsed_ms = clock.elapsed()
+    if (elapsed_ms - (recorded_at.get(id) ?? -Infinity) < interval_ms) return
     if (recorded_at.size >= max_ids) recorded_at.clear()
-    recorded_at.set(id, now_ms)
-    transaction(db, (tx) => record(tx, id, now_ms)).catch(() => recorded_at.delete(id))
+    recorded_at.set(id, elapsed_ms)
+    transaction(db, (tx) => record(tx, id, clock.now())).catch(() => recorded_at.delete(id))
   }
 }
