@@ -13,69 +13,88 @@ export function localeOf(language: string, wanted: readonly string[] = navigator
   return wanted.find((tag) => tag.toLowerCase().startsWith(language)) ?? language
 }
 
-/** The formats of a locale, a time zone and a currency. */
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** The formats of a locale, a time zone and a currency. Each is made at its first use: a page needs a few of them. */
 export function createFormats(locale: string, zone: string, currency: string) {
-  const options = { timeZone: zone }
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...options })
-  const plain_day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
-  const short_day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', ...options })
-  const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...options })
-  const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...options })
-  const seconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...options })
-  const month = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' })
-  const long_month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
-  const counted = new Intl.RelativeTimeFormat(locale, { style: 'short' })
-  const money = new Intl.NumberFormat(locale, { style: 'currency', currency })
-  const whole_money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0 })
-  const exact_money = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 4 })
-  const short_money = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact' })
-  const number = new Intl.NumberFormat(locale)
-  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-  const iso_day = new Intl.DateTimeFormat('sv-SE', { ...options })
-  const shortDate = (date: string) => short_day.format(new Date(`${date}T00:00:00Z`))
+  const dates = (options: Intl.DateTimeFormatOptions, by = locale) =>
+    once(() => new Intl.DateTimeFormat(by, { timeZone: 'UTC', ...options }))
+  const times = (options: Intl.DateTimeFormatOptions, by = locale) =>
+    dates({ timeZone: zone, ...options }, by)
+  const numbers = (options?: Intl.NumberFormatOptions) => once(() => new Intl.NumberFormat(locale, options))
+  const amounts = (options?: Intl.NumberFormatOptions) => numbers({ style: 'currency', currency, ...options })
+  const plain_day = dates({ dateStyle: 'medium' })
+  const short_day = dates({ day: 'numeric', month: 'short' })
+  const month = dates({ month: 'short', year: '2-digit' })
+  const month_name = dates({ month: 'short' })
+  const long_month = dates({ month: 'long', year: 'numeric' })
+  const day = times({ dateStyle: 'medium' })
+  const weekday = times({ weekday: 'short', day: 'numeric', month: 'short' })
+  const moment = times({ dateStyle: 'medium', timeStyle: 'short' })
+  const exact = times({ dateStyle: 'full', timeStyle: 'long' })
+  const time = times({ timeStyle: 'short' })
+  const seconds = times({ timeStyle: 'medium' })
+  const iso_day = times({}, 'sv-SE')
+  const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
+  const counted = once(() => new Intl.RelativeTimeFormat(locale, { style: 'short' }))
+  const money = amounts()
+  const whole_money = amounts({ maximumFractionDigits: 0 })
+  const exact_money = amounts({ maximumFractionDigits: 4 })
+  const short_money = amounts({ notation: 'compact' })
+  const number = numbers()
+  const percent = numbers({ style: 'percent', maximumFractionDigits: 1 })
+  const shortDate = (date: string) => short_day().format(new Date(`${date}T00:00:00Z`))
   return {
     locale,
     zone,
     currency,
     /** The day of a time, in this zone. */
-    day: (iso: string) => day.format(new Date(iso)),
+    day: (iso: string) => day().format(new Date(iso)),
     /** A calendar day (YYYY-MM-DD), independent of zones. */
-    date: (date: string) => plain_day.format(new Date(`${date}T00:00:00Z`)),
+    date: (date: string) => plain_day().format(new Date(`${date}T00:00:00Z`)),
     /** The same without its year. */
     shortDate,
-    moment: (iso: string) => moment.format(new Date(iso)),
+    /** With the weekday, without the year. */
+    weekday: (iso: string) => weekday().format(new Date(iso)),
+    moment: (iso: string) => moment().format(new Date(iso)),
     /** The same without its year. */
     shortMoment: (iso: string) =>
-      `${shortDate(iso_day.format(new Date(iso)))}, ${time.format(new Date(iso))}`,
-    exact: (iso: string) => exact.format(new Date(iso)),
-    time: (iso: string) => time.format(new Date(iso)),
-    seconds: (iso: string) => seconds.format(new Date(iso)),
+      `${shortDate(iso_day().format(new Date(iso)))}, ${time().format(new Date(iso))}`,
+    exact: (iso: string) => exact().format(new Date(iso)),
+    time: (iso: string) => time().format(new Date(iso)),
+    seconds: (iso: string) => seconds().format(new Date(iso)),
     /** A month, YYYY-MM. */
-    month: (text: string) => month.format(new Date(`${text}-01T00:00:00Z`)),
-    /** The same in full. */
-    longMonth: (text: string) => long_month.format(new Date(`${text}-01T00:00:00Z`)),
+    month: (text: string) => month().format(new Date(`${text}-01T00:00:00Z`)),
+    /** Its short name, without the year. */
+    monthName: (text: string) => month_name().format(new Date(`${text}-01T00:00:00Z`)),
+    /** In full, with the year. */
+    longMonth: (text: string) => long_month().format(new Date(`${text}-01T00:00:00Z`)),
     /** The time from now. Yesterday is the previous calendar day, not 24 hours ago. */
     relative(iso: string, now_ms = Date.now()) {
       const s = Math.round((Date.parse(iso) - now_ms) / 1000)
       const [unit, size] = units.find(([, size]) => Math.abs(s) >= size) ?? ['second', 1]
-      if (unit !== 'day') return (size > day_s ? counted : relative).format(Math.trunc(s / size), unit)
-      const dayOf = (at: number | string) => Date.parse(iso_day.format(new Date(at)))
-      return relative.format((dayOf(iso) - dayOf(now_ms)) / (day_s * 1000), unit)
+      if (unit !== 'day') return (size > day_s ? counted() : relative()).format(Math.trunc(s / size), unit)
+      const dayOf = (at: number | string) => Date.parse(iso_day().format(new Date(at)))
+      return relative().format((dayOf(iso) - dayOf(now_ms)) / (day_s * 1000), unit)
     },
     /** An amount with the decimals of its currency; whole amounts without. */
-    money: (value: number) => (Number.isInteger(value) ? whole_money : money).format(value),
+    money: (value: number) => (Number.isInteger(value) ? whole_money() : money()).format(value),
     /** The same with up to four decimals, the precision of the service. */
-    exactMoney: (value: number) => (Number.isInteger(value) ? whole_money : exact_money).format(value),
+    exactMoney: (value: number) => (Number.isInteger(value) ? whole_money() : exact_money()).format(value),
     /** A sum or a forecast, rounded to whole units. */
-    sum: (value: number) => whole_money.format(value),
-    shortMoney: (value: number) => short_money.format(value),
-    number: (value: number) => number.format(value),
+    sum: (value: number) => whole_money().format(value),
+    shortMoney: (value: number) => short_money().format(value),
+    number: (value: number) => number().format(value),
     /** A share from 0 to 1. */
-    percent: (share: number) => percent.format(share),
+    percent: (share: number) => percent().format(share),
     /** Today as a calendar day (YYYY-MM-DD), in this zone. */
-    today: () => iso_day.format(new Date()),
+    today: () => iso_day().format(new Date()),
   }
 }
 export type Formats = ReturnType<typeof createFormats>

@@ -12,12 +12,6 @@ import { nextAppointmentsQuery, requestsQuery } from './queries.ts'
 export function NextAppointments() {
   const { home } = useTexts()
   const formats = useFormats()
-  const day = new Intl.DateTimeFormat(formats.locale, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    timeZone: formats.zone,
-  })
   const { data, error, refetch } = useQuery(nextAppointmentsQuery)
   const { data: requests } = useQuery(requestsQuery)
   return (
@@ -52,7 +46,7 @@ export function NextAppointments() {
               )}
             </span>
             <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
-              {day.format(new Date(start_at))}, {formats.time(start_at)}
+              {formats.weekday(start_at)}, {formats.time(start_at)}
             </time>
           </li>
         ))}

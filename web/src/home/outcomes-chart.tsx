@@ -75,7 +75,7 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
                 <span className="home-column home-won" style={{ height: `${(100 * won) / top}%` }} />
                 <span className="home-column home-lost" style={{ height: `${(100 * lost) / top}%` }} />
               </div>
-              <span className="home-month-name">{monthName(month, formats)}</span>
+              <span className="home-month-name">{formats.monthName(month)}</span>
             </div>
           ))}
         </div>
@@ -88,11 +88,6 @@ function Columns({ outcomes }: { outcomes: Outcomes }) {
     </>
   )
 }
-
-const monthName = (month: string, { locale }: Formats) =>
-  new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' }).format(
-    new Date(`${month}-01T00:00:00Z`),
-  )
 
 function OutcomesTable({ outcomes, formats }: { outcomes: Outcomes; formats: Formats }) {
   const { home, deals } = useTexts()
