@@ -1,5 +1,6 @@
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { useRest } from '../ui/drawn.ts'
 import { Page } from '../ui/page.tsx'
 import { NextAppointments } from './appointments.tsx'
 import { DealsToMove } from './deals.tsx'
@@ -25,6 +26,7 @@ export function HomePage() {
   const outcomes = useOutcomes()
   const empty = contacts === 0 && deals === 0
   const begins = contacts === 0 || deals === 0
+  const rest = useRest(!beginnings.awaited)
   return (
     <Page title={t.app.home}>
       {/* The layout depends on whether there are records. Until then, the cards read their data unseen. */}
@@ -41,11 +43,11 @@ export function HomePage() {
         {may('reports:read') && !empty && (
           <>
             <Figures pipeline={pipeline} outcomes={outcomes} />
-            <PipelineChart />
-            <OutcomesChart />
+            {rest && <PipelineChart />}
+            {rest && <OutcomesChart />}
           </>
         )}
-        {may('events:read') && <LatestEvents />}
+        {rest && may('events:read') && <LatestEvents />}
       </div>
     </Page>
   )

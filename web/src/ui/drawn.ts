@@ -1,5 +1,14 @@
 import { startTransition, useEffect, useState } from 'react'
 
+/** Whether what does not fit the window is drawn: false in the first drawing after `known`, so that the window fills sooner. */
+export function useRest(known = true, at_once = false): boolean {
+  const [rest, setRest] = useState(at_once)
+  useEffect(() => {
+    if (known) startTransition(() => setRest(true))
+  }, [known])
+  return rest
+}
+
 /**
  * The entries of a list to draw: first as many as fit the window, then all. The first ones show sooner on a slow device.
  * With `at_once`, a list that is drawn anew shows all from the start.
@@ -9,10 +18,6 @@ export function useDrawn<Entry>(
   entry_px: number,
   at_once = false,
 ): Entry[] | undefined {
-  const [all, setAll] = useState(at_once)
-  const known = entries !== undefined
-  useEffect(() => {
-    if (known) startTransition(() => setAll(true))
-  }, [known])
+  const all = useRest(entries !== undefined, at_once)
   return all ? entries : entries?.slice(0, Math.ceil(window.innerHeight / entry_px))
 }
