@@ -56,8 +56,8 @@ function compress(): Plugin {
 }
 
 /**
- * Has the engine compile all functions of the first chunk while it loads, in another thread, instead of each at its first
- * call. https://v8.dev/blog/explicit-compile-hints
+ * Has the engine compile all functions of the chunks that every page needs while they load, in another thread, instead of
+ * each at its first call. https://v8.dev/blog/explicit-compile-hints
  */
 function compileAhead(): Plugin {
   return {
@@ -67,7 +67,8 @@ function compileAhead(): Plugin {
       order: 'post',
       handler(_, bundle) {
         for (const one of Object.values(bundle))
-          if (one.type === 'chunk' && one.isEntry) one.code = `//# allFunctionsCalledOnLoad\n${one.code}`
+          if (one.type === 'chunk' && (one.isEntry || one.name === 'shared'))
+            one.code = `//# allFunctionsCalledOnLoad\n${one.code}`
       },
     },
   }
