@@ -93,7 +93,7 @@ test('every connection limits its statements, its waits for locks, and transacti
     return Object.fromEntries(shown.rows.map(({ name, setting }) => [name, Number(setting)]))
   }
   // More at once than one connection could answer.
-  const all = await Promise.all(Array.from({ length: 10 }, () => transaction(db, (tx) => limits(tx))))
+  const all = await Promise.all(Array.from({ length: 10 }, () => limits(db)))
   await close()
   for (const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } of all) {
     assert.equal(statement_timeout, 30_000)
