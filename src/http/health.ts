@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../db/db.ts'
+import { prepare } from '../db/statements/prepare.ts'
 import { unavailable } from '../errors.ts'
 import { Single, single } from './envelope.ts'
 import type { Metrics } from './metrics.ts'
@@ -12,6 +13,8 @@ export type Phase = 'starting' | 'ready' | 'stopping'
 type Deps = { db: Db; phase: () => Phase; metrics: Metrics }
 
 const open_paths = new Set(['/healthz', '/readyz', '/metrics'])
+
+const answers = prepare((db) => ({ compile: () => sql`SELECT 1`.compile(db) }))
 
 const State = Single(Type.Object({ status: Type.String() }))
 const MetricsText = {
@@ -53,7 +56,7 @@ export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
     async () => {
       if (phase() !== 'ready') throw unavailable(`The service is ${phase()}.`, 1)
       try {
-        await sql`SELECT 1`.execute(db)
+        await answers(db, {})
       } catch (cause) {
         throw Object.assign(unavailable('The database does not answer.'), { cause })
       }

@@ -23,12 +23,14 @@ type Work<T> = (tx: Db) => Promise<T>
 type Member = {
   sharing: Sharing
   work: Work<unknown>
+  /** When it began to wait. */
+  since_ms: number
   resolve(result: unknown): void
   reject(error: unknown): void
 }
 type Lane = {
   running: number
-  /** The things that the running groups change. */
+  /** The things that the writes under way change. */
   held: Set<string>
   waiting: Member[]
   is_woken: boolean
@@ -43,7 +45,7 @@ const max_members = 64
 const large_from = 20
 // A locked record holds up the whole group. So the group gives up soon, and its members run alone.
 const lock_wait = '100ms'
-// A write that waits for longer, because another process holds its record, must not hold up the writes after it.
+// A write that waits for longer, because another process holds its record, must not hold up the writes of other records.
 const max_running_ms = 200
 // After a wait this long for a database that is away, its members fail too. They must not wait again.
 const max_tries_ms = 1000
@@ -78,23 +80,55 @@ export function createWriteGroups(db: Db): RunWrite {
         lane.running++
         const leave = once(() => {
           lane.running--
-          for (const member of group) for (const one of member.sharing.records) lane.held.delete(one)
           wake(name, lane)
         })
         const timer = setTimeout(leave, max_running_ms)
-        void runGroup(db, group).then(() => {
+        void runGroup(db, group.map(releasing(name, lane))).then(() => {
           clearTimeout(timer)
           leave()
         })
       }
-      if (!lane.running && !lane.waiting.length) lanes.delete(name)
+      if (!lane.running && !lane.waiting.length && !lane.held.size) lanes.delete(name)
     })
+  }
+
+  /** The same member, which lets the writes after it change its records when it ends. */
+  const releasing = (name: string, lane: Lane) => (member: Member) => {
+    const { records } = member.sharing
+    const release = () => {
+      for (const one of records) lane.held.delete(one)
+      wake(name, lane)
+    }
+    return {
+      ...member,
+      resolve(result: unknown) {
+        release()
+        member.resolve(result)
+      },
+      reject(error: unknown) {
+        // Each of the writes after it would wait as long for the same lock.
+        if (troubleOf(error) === 'unavailable') refuseWaiting(lane, records, error)
+        release()
+        member.reject(error)
+      },
+    }
   }
 
   return (work, { large, sharing }) =>
     sharing
-      ? new Promise((resolve, reject) => join({ sharing, work, resolve: resolve as never, reject }))
+      ? new Promise((resolve, reject) => {
+          join({ sharing, work, since_ms: performance.now(), resolve: resolve as never, reject })
+        })
       : transaction(db, work, { large })
+}
+
+/** Refuses the writes that wait for one of the records. */
+function refuseWaiting(lane: Lane, records: readonly string[], error: unknown): void {
+  const [refused, left]: [Member[], Member[]] = [[], []]
+  for (const member of lane.waiting)
+    (member.sharing.records.some((one) => records.includes(one)) ? refused : left).push(member)
+  lane.waiting = left
+  for (const { reject } of refused) reject(error)
 }
 
 function once(act: () => void): () => void {
@@ -127,7 +161,9 @@ async function runGroup(db: Db, group: readonly Member[]): Promise<void> {
   const since_ms = performance.now()
   if (group.length > 1 && (await runTogether(db, group, since_ms))) return
   await Promise.all(
-    group.map((member) => transaction(db, member.work, { since_ms }).then(member.resolve, member.reject)),
+    group.map(({ work, since_ms, resolve, reject }) =>
+      transaction(db, work, { since_ms }).then(resolve, reject),
+    ),
   )
 }
 

@@ -13,6 +13,7 @@ import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
 import type { Engine, Connection as OurConnection } from '../../statements/prepare.ts'
+import { createSessions, type Sessions } from './sessions.ts'
 import { createSharedReads } from './shared-reads.ts'
 import type { PoolWatch } from './watch.ts'
 
@@ -30,6 +31,7 @@ export function postgresDialect(
   pool: Pool,
   watch: PoolWatch,
   onCommit: (topics: readonly CommitTopic[]) => void,
+  sessions: Sessions = createSessions(pool),
 ): Dialect {
   let named = true
   const shareReads = createSharedReads(pool, (error) => troubleOf(error) === 'unavailable')
@@ -70,16 +72,10 @@ export function postgresDialect(
       )
   }
 
-  async function acquire(): Promise<PoolClient> {
-    try {
-      return await pool.connect()
-    } catch (error) {
-      throw explainLoss(error)
-    }
-  }
-
   class Connection implements OurConnection {
-    readonly client: PoolClient
+    /** Null before the first statement: only then it is known whether a transaction begins. */
+    private client: PoolClient | null = null
+    private is_session = false
     broken = false
     /** The end of the transaction is sent. A later statement would commit by itself. */
     ended = false
@@ -91,11 +87,14 @@ export function postgresDialect(
     last: (() => void)[] = []
     readonly is_awaited = false
     writeAhead() {}
-    constructor(client: PoolClient) {
-      this.client = client
+    /** Takes a connection for a transaction. */
+    async begin(): Promise<void> {
+      this.client = await sessions.connect().catch(throwLoss)
+      this.is_session = true
     }
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       if (this.ended) throw new Error('The transaction has ended.')
+      this.client ??= await pool.connect().catch(throwLoss)
       cork(this.client)
       const result = await run(this.client, query, this.failed)
       return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
@@ -105,8 +104,13 @@ export function postgresDialect(
       throw new Error('Streaming is not supported.')
     }
     command(text: string): Promise<Result> {
-      cork(this.client)
-      return run(this.client, { sql: text, parameters: [] }, this.failed)
+      const client = this.client as PoolClient
+      cork(client)
+      return run(client, { sql: text, parameters: [] }, this.failed)
+    }
+    release(): void {
+      if (this.is_session) sessions.release(this.client as PoolClient, this.broken)
+      else this.client?.release(this.broken || undefined)
     }
     readonly failed = (error: unknown, trouble: Trouble | null): unknown => {
       if (trouble === 'unavailable') this.broken = true
@@ -122,10 +126,11 @@ export function postgresDialect(
   const driver: Driver = {
     async init() {},
     async acquireConnection() {
-      return new Connection(await acquire())
+      return new Connection()
     },
     async beginTransaction(connection) {
       const session = connection as Connection
+      await session.begin()
       // commitTransaction awaits it. Only a lost connection makes BEGIN fail.
       session.begun = session.command('BEGIN')
       session.begun.catch(() => {})
@@ -151,8 +156,8 @@ export function postgresDialect(
       if (!session.broken) await session.command('ROLLBACK').catch(() => {})
     },
     async releaseConnection(connection) {
-      const { client, broken } = connection as Connection
-      client.release(broken ? true : undefined)
+      const session = connection as Connection
+      session.release()
     },
     async destroy() {
       await watch.close()
@@ -182,6 +187,10 @@ export function postgresDialect(
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
   }
+}
+
+const throwLoss = (error: unknown): never => {
+  throw explainLoss(error)
 }
 
 // Connections that collect statements, to send them in one packet: those of one callback, or with setImmediate, those

@@ -7,6 +7,7 @@ import { followClock } from './clock.ts'
 import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
 import { openReplica } from './replica.ts'
+import { createSessions } from './sessions.ts'
 import { openSnapshot } from './snapshot.ts'
 import { createWakeUps } from './wake.ts'
 import { watchPool } from './watch.ts'
@@ -30,7 +31,9 @@ export async function openPostgres(
   pool.on('connect', (client) => client.on('error', () => {}))
 
   const wake_ups = createWakeUps(url, pool)
-  const db = new Kysely<Tables>({ dialect: postgresDialect(pool, watchPool(pool, url), wake_ups.committed) })
+  const sessions = createSessions(pool)
+  const dialect = postgresDialect(pool, watchPool(pool, url), wake_ups.committed, sessions)
+  const db = new Kysely<Tables>({ dialect })
   try {
     await checkServer(db)
     const clock = await followClock(db, steadyClock)
@@ -49,7 +52,7 @@ export async function openPostgres(
       pool: () => ({
         busy: pool.totalCount - pool.idleCount,
         idle: pool.idleCount,
-        waiting: pool.waitingCount,
+        waiting: pool.waitingCount + sessions.waiting(),
       }),
       async close() {
         clock.stop()
