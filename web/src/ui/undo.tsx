@@ -24,7 +24,7 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
       .finally(() => keepFocus())
   }
   const button = (
-    <Button variant="light" onClick={run}>
+    <Button variant="light" flex="none" onClick={run}>
       {texts.app.undo}
     </Button>
   )
@@ -66,6 +66,7 @@ export function showCreated(texts: Texts, name: string, href: string, go: () => 
       component="a"
       href={href}
       variant="light"
+      flex="none"
       onClick={(event) => {
         // With a key that opens a new tab, the browser follows the link.
         if (event.metaKey || event.ctrlKey || event.shiftKey) return
