@@ -65,4 +65,31 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
     await guess('companies', 'Organization - Name,Organization - Address,Company Domain Name'),
     ['name', 'address', 'website'],
   )
+  assert.deepEqual(
+    await guess(
+      'contacts',
+      'Vorname,Nachname,E-Mail-Adresse,Telefonnummer,Handy,Firma,Berufsbezeichnung,Schlagwörter',
+    ),
+    ['first_name', 'last_name', 'email', 'phone', 'mobile', 'company', 'title', 'tags'],
+  )
+  assert.deepEqual(await guess('companies', 'Firmenname,Webseite,Branche,Telefon,Anschrift'), [
+    'name',
+    'website',
+    'industry',
+    'phone',
+    'address',
+  ])
+  assert.deepEqual(await guess('deals', 'Deal-Name,Betrag,Phase,Abschlussdatum,Unternehmen'), [
+    'name',
+    'value',
+    'stage',
+    'expected_close_date',
+    'company',
+  ])
+  assert.deepEqual(await guess('activities', 'Betreff,Art,Fällig am,Notizen'), [
+    'subject',
+    'type',
+    'due_at',
+    'body',
+  ])
 })

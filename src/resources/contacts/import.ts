@@ -1,25 +1,35 @@
 import type { ImportForm } from '../room.ts'
 
-/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts. */
+/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts, in English and German. */
 export const contact_import: ImportForm = {
   headers: {
     first_name: ['Given Name', 'Forename', 'Vorname'],
     last_name: ['Family Name', 'Surname', 'Nachname'],
     name: ['Full Name', 'Name'],
-    email: ['E-mail', 'E-mail Address', 'E-mail 1 - Value', 'Email - Work', 'Email - Home', 'Email - Other'],
-    phone: ['Phone Number', 'Phone 1 - Value', 'Phone - Work', 'Phone - Home', 'Phone - Other', 'Telephone'],
-    mobile: ['Mobile Phone', 'Mobile Phone Number', 'Phone - Mobile', 'Phone 2 - Value'],
+    email: [
+      ...['E-mail', 'E-mail Address', 'E-mail 1 - Value', 'Email - Work', 'Email - Home', 'Email - Other'],
+      'E-Mail-Adresse',
+    ],
+    phone: [
+      ...['Phone Number', 'Phone 1 - Value', 'Phone - Work', 'Phone - Home', 'Phone - Other', 'Telephone'],
+      ...['Telefon', 'Telefonnummer'],
+    ],
+    mobile: [
+      ...['Mobile Phone', 'Mobile Phone Number', 'Phone - Mobile', 'Phone 2 - Value'],
+      ...['Mobil', 'Mobilnummer', 'Mobiltelefon', 'Mobiltelefonnummer', 'Handy', 'Handynummer'],
+    ],
     company: [
       'Company Name',
       'Associated Company',
       'Organization',
       'Organization Name',
       'Organization 1 - Name',
+      ...['Firma', 'Firmenname', 'Unternehmen', 'Unternehmensname', 'Organisation'],
     ],
-    title: ['Job Title', 'Organization Title', 'Organization 1 - Title', 'Position'],
-    stage: ['Lifecycle Stage'],
-    source: ['Original Source', 'Lead Source', 'Original Traffic Source'],
-    tags: ['Labels', 'Label', 'Group Membership'],
+    title: ['Job Title', 'Organization Title', 'Organization 1 - Title', 'Position', 'Berufsbezeichnung'],
+    stage: ['Lifecycle Stage', 'Lifecycle-Phase'],
+    source: ['Original Source', 'Lead Source', 'Original Traffic Source', 'Quelle'],
+    tags: ['Labels', 'Label', 'Group Membership', 'Schlagwörter'],
   },
   by_name: ['company_id'],
   split_name: ['first_name', 'last_name'],

@@ -1,16 +1,19 @@
 import type { ImportForm } from '../room.ts'
 
-/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts. */
+/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts, in English and German. */
 export const deal_import: ImportForm = {
   headers: {
     name: ['Deal Name', 'Title'],
-    value: ['Amount', 'Deal Value'],
-    stage: ['Deal Stage'],
-    probability: ['Deal Probability'],
-    expected_close_date: ['Close Date', 'Expected Close'],
+    value: ['Amount', 'Deal Value', 'Betrag', 'Wert'],
+    stage: ['Deal Stage', 'Deal-Phase', 'Phase'],
+    probability: ['Deal Probability', 'Wahrscheinlichkeit'],
+    expected_close_date: ['Close Date', 'Expected Close', 'Abschluss', 'Abschlussdatum'],
     lost_reason: ['Closed Lost Reason'],
-    company: ['Associated Company', 'Organization', 'Company Name'],
-    tags: ['Labels', 'Label'],
+    company: [
+      ...['Associated Company', 'Organization', 'Company Name'],
+      ...['Firma', 'Firmenname', 'Unternehmen', 'Unternehmensname', 'Organisation'],
+    ],
+    tags: ['Labels', 'Label', 'Schlagwörter'],
   },
   by_name: ['company_id'],
   after_create: ['lost_reason'],
