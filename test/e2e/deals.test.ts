@@ -349,6 +349,13 @@ describe('a deal', () => {
       (await stays.locator('.stage-badge').allTextContents()).map((text) => text.trim()),
       ['Lost', 'Negotiation', 'Demo'],
     )
+    // The name of a stage and the line below it begin at the same place.
+    const lefts = await page.evaluate(`[...document.querySelectorAll('.stay')].map((stay) => {
+      const range = new Range()
+      range.selectNode(stay.querySelector('.stage-badge').lastChild)
+      return Math.round(range.getBoundingClientRect().x - stay.querySelector('time').getBoundingClientRect().x)
+    })`)
+    assert.deepEqual(lefts, [0, 0, 0])
     await stays.first().getByText('from Negotiation').waitFor()
     await stays.first().getByText('by Olivia Owner').waitFor()
   })
