@@ -73,7 +73,7 @@ function Content({ event, view, timeText, timeClass, titleClass }: EventDisplayI
   return (
     <>
       {time && <div className={listed ? `${timeClass} calendar-listed-time` : timeClass}>{time}</div>}
-      <div className={`${titleClass} calendar-name`}>
+      <div className={`${titleClass} calendar-name${appointment ? ' calendar-lines' : ''}`}>
         {event.title}
         {appointment && <Whom {...appointment} />}
       </div>
