@@ -77,12 +77,12 @@ test('deals are filtered by stages, amounts, days, companies and owners in one s
   await chip(page, 'Value from €10,000 to €50,000').waitFor()
   await names(page, ['Large', 'Late', 'Other'])
 
-  const close = await addFilter(page, 'Expected close')
-  await close.getByRole('combobox', { name: 'Expected close: condition' }).selectOption('before')
-  await page.getByRole('textbox', { name: 'Expected close before' }).fill('1/12/2027')
+  const close = await addFilter(page, 'Close date')
+  await close.getByRole('combobox', { name: 'Close date: condition' }).selectOption('before')
+  await page.getByRole('textbox', { name: 'Close date before' }).fill('1/12/2027')
   // A click elsewhere keeps what was typed.
   await page.getByRole('heading', { level: 1 }).click()
-  await chip(page, 'Expected close before 1 Dec 2027').waitFor()
+  await chip(page, 'Close date before 1 Dec 2027').waitFor()
   await names(page, ['Large', 'Other'])
 
   await addFilter(page, 'Company')
@@ -112,7 +112,7 @@ test('deals are filtered by stages, amounts, days, companies and owners in one s
   })
   // The link says the same.
   const other = await web.open(t, page.url().slice(web.rapport.url.length), phone)
-  await chip(other, 'Expected close before 1 Dec 2027').waitFor()
+  await chip(other, 'Close date before 1 Dec 2027').waitFor()
   await until(
     () => other.locator('tbody [data-row-link]').count(),
     (rows) => rows === 1,
@@ -307,7 +307,7 @@ test('a person who reads German has filters in German, with room on a phone', as
     'Zuständig ist nicht Ich',
     'Quelle ist leer',
     'Schlagwort ist nicht leer',
-    'Erwarteter Abschluss vor 01.12.2027',
+    'Abschluss vor 01.12.2027',
   ])
     await page.locator('.chips').getByRole('button', { name, exact: true }).waitFor()
   await fits(page)
@@ -324,8 +324,8 @@ test('a person who reads German has filters in German, with room on a phone', as
 test('a value of a filter is read in words, as in a date field: 24 Dec 2027, morgen, 12k', async (t) => {
   await made('deals', { name: 'Harbour crane', value: 12_000, expected_close_date: '2027-12-24' })
   const page = await web.open(t, '/deals?view=table')
-  const days = await addFilter(page, 'Expected close')
-  await days.getByRole('combobox', { name: 'Expected close: condition' }).selectOption('is')
+  const days = await addFilter(page, 'Close date')
+  await days.getByRole('combobox', { name: 'Close date: condition' }).selectOption('is')
   await days.getByRole('textbox').fill('24 Dec 2027')
   await page.keyboard.press('Enter')
   await names(page, ['Harbour crane'])

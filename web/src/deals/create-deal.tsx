@@ -43,7 +43,7 @@ export function CreateDeal({ initial, ...dialog }: Props) {
           />
           <div className="form-pair">
             <MoneyInput label={t.fields.value} {...getInputProps('value')} />
-            <DayInput label={t.deals.expected_close_date} {...getInputProps('expected_close_date')} />
+            <DayInput label={t.fields.expected_close_date} {...getInputProps('expected_close_date')} />
             <Select
               label={t.fields.stage}
               data={first_stages.map((one) => ({ value: one, label: t.deals.stages[one] }))}

@@ -48,7 +48,7 @@ export function DealFacts({ deal, save }: { deal: Deal; save: Save<'deals'> }) {
       />
       <Field
         name="expected_close_date"
-        label={t.deals.expected_close_date}
+        label={t.fields.expected_close_date}
         kind="date"
         value={expected_close_date}
         shown={expected_close_date === null ? undefined : <CloseDate deal={deal} />}

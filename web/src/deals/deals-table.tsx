@@ -83,7 +83,7 @@ function useDealColumns() {
       {
         id: 'expected_close_date',
         width: 128,
-        label: t.deals.expected_close_date,
+        label: t.fields.expected_close_date,
         sort: 'expected_close_date',
         cell: (deal) => <CloseDate deal={deal} />,
       },
