@@ -80,13 +80,18 @@ test('a record edits defined fields by their types, in their order, and shows wh
   await define('companies', 'vip', 'boolean', { label: 'Key account' })
   await define('companies', 'since', 'date', { label: 'Customer since' })
   await define('companies', 'size', 'select', { label: 'Size', options: ['small', 'large'] })
+  await define('companies', 'portal', 'url', { label: 'Portal' })
   await made('companies', { name: 'Taken', custom_fields: { customer_no: 'C-1' } })
-  const id = await made('companies', { name: 'Acme', custom_fields: { customer_no: 'C-2', aside: 'kept' } })
+  const id = await made('companies', {
+    name: 'Acme',
+    website: 'acme.example',
+    custom_fields: { customer_no: 'C-2', aside: 'kept', portal: 'https://portal.example/acme' },
+  })
   const page = await web.open(t, `/companies/${id}`, { allow: /status of 422/ })
   const part = page.getByRole('region', { name: 'Custom fields' })
   await part.getByText('Customer since', { exact: true }).waitFor()
   const shown = await part.locator('.field-label').allInnerTexts()
-  assert.deepEqual(shown, ['Customer no.', 'Key account', 'Customer since', 'Size', 'aside'])
+  assert.deepEqual(shown, ['Customer no.', 'Key account', 'Customer since', 'Size', 'Portal', 'aside'])
   await checkScreen(page)
 
   await part.getByLabel('Key account').check()
@@ -97,6 +102,11 @@ test('a record edits defined fields by their types, in their order, and shows wh
   await part.getByRole('button', { name: /^Customer since/ }).click()
   await page.keyboard.type('15.1.2026')
   await page.keyboard.press('Enter')
+  await part.getByRole('button', { name: 'Customer since: Edit 15 Jan 2026' }).waitFor()
+  await page.getByRole('list', { name: 'Timeline' }).getByText('Customer since set to 15 Jan 2026').waitFor()
+  const target = (name: string) => page.getByRole('link', { name }).getAttribute('href')
+  assert.equal(await target('Open Portal'), 'https://portal.example/acme')
+  assert.equal(await target('Open Website'), 'https://acme.example/')
   await part.getByRole('button', { name: /^Size/ }).click()
   await page.getByRole('option', { name: 'large' }).click()
   await until(

@@ -23,7 +23,7 @@ async function makeTwins(last_name: string) {
     email,
     phone: '+34 910 1',
     tags: ['fair'],
-    custom_fields: { region: 'EMEA' },
+    custom_fields: { region: 'EMEA', renewal_date: 'Q3', born: '1980-05-02' },
   })
   const second = await create('/contacts', {
     first_name: 'Anita',
@@ -40,6 +40,7 @@ async function makeTwins(last_name: string) {
 }
 
 test('duplicates are compared side by side, merged by mouse field by field, and the merge is undone from the toast', async (t) => {
+  await create('/custom-fields', { resource: 'contacts', key: 'born', type: 'date', label: 'Born on' })
   const { first, second, deal } = await makeTwins('Ruiz')
   const page = await web.open(t, '/contacts', { allow: /status of 404/ })
   await page.getByRole('button', { name: 'More actions' }).click()
@@ -57,6 +58,8 @@ test('duplicates are compared side by side, merged by mouse field by field, and 
   const radio = (name: string) => page.getByRole('radio', { name })
   await untilEqual(() => radio('Phone: +34 910 1, of Ana Ruiz').isChecked(), true)
   await page.getByRole('group', { name: 'Title' }).getByText('CTO').waitFor()
+  await page.getByRole('group', { name: 'Born on' }).getByText('2 May 1980').waitFor()
+  await page.getByRole('group', { name: 'renewal_date' }).getByText('Q3').waitFor()
   await radio('Phone: +34 910 2, of Anita Ruiz').check()
   await radio('region: APAC, of Anita Ruiz').check()
   await page.getByText(/moves to Ana Ruiz: 1 note, 1 deal\./).waitFor()
@@ -66,7 +69,10 @@ test('duplicates are compared side by side, merged by mouse field by field, and 
   const merged = await read(`/contacts/${first}`)
   assert.deepEqual(
     [merged.first_name, merged.phone, merged.title, merged.tags, merged.custom_fields],
-    ['Ana', '+34 910 2', 'CTO', ['fair', 'vip'], { region: 'APAC' }],
+    [
+      ...['Ana', '+34 910 2', 'CTO', ['fair', 'vip']],
+      { region: 'APAC', renewal_date: 'Q3', born: '1980-05-02' },
+    ],
   )
   assert.equal((await read(`/deals/${deal}`)).contact_id, first)
   assert.equal((await call('GET', `/contacts/${second}`)).status, 404)

@@ -22,14 +22,18 @@ function choiceOf(field: string, records: readonly Fields[], read: (record: Fiel
   return [{ field, values, usual: first.id, differs: filled.some(({ value }) => value !== first.value) }]
 }
 
-/** The fields that at least one of the records has. The first record is the one that stays: its values count first. */
-export function choicesOf(records: readonly Fields[]): Choice[] {
+/**
+ * The fields that at least one of the records has. The first record is the one that stays: its values count first. `defined`
+ * has the keys of the custom fields that come before the others.
+ */
+export function choicesOf(records: readonly Fields[], defined: readonly string[] = []): Choice[] {
   const customOf = (record: Fields) => (record.custom_fields ?? {}) as Record<string, unknown>
   // Embedded records, such as the company, follow from their ids.
   const names = Object.keys(records[0] ?? {}).filter(
     (name) => !unchosen.includes(name) && records.every((record) => typeof (record[name] ?? '') !== 'object'),
   )
-  const keys = [...new Set(records.flatMap((record) => Object.keys(customOf(record))))].sort()
+  const found = records.flatMap((record) => Object.keys(customOf(record))).sort()
+  const keys = [...new Set([...defined, ...found])]
   return [
     ...names.flatMap((name) => choiceOf(name, records, (record) => record[name])),
     ...keys.flatMap((key) => choiceOf(`custom_fields.${key}`, records, (record) => customOf(record)[key])),

@@ -8,7 +8,8 @@ import { NotFound } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { AwaitedRecord } from '../record/awaited-record.tsx'
-import { useReadable } from '../record/changes.tsx'
+import { useFieldLabels, useReadable } from '../record/changes.tsx'
+import { useDefinitions } from '../record/definitions.ts'
 import { type Kind, type MergedKind, useKind, useLabels, useNames } from '../record/kinds.ts'
 import { useMayMerge, useUndoMerge } from '../record/merges.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -62,7 +63,8 @@ function Comparison({ kind, records }: { kind: MergedKind; records: Merged[] }) 
   const [survivor_id, setSurvivor] = useState(records[0]?.id)
   const [wanted, setWanted] = useState<Record<string, number>>({})
   const survivor = records.find((one) => one.id === survivor_id) ?? (records[0] as Merged)
-  const choices = choicesOf([survivor, ...records.filter((one) => one !== survivor)])
+  const defined = useDefinitions(kind).map(({ key }) => key)
+  const choices = choicesOf([survivor, ...records.filter((one) => one !== survivor)], defined)
   const tags = unitedTags(records)
   const counts = useLinkedCounts(
     kind,
@@ -139,11 +141,9 @@ type ChoiceProps = {
 function ChoiceRow({ kind, records, choice, chosen, onChoose }: ChoiceProps) {
   const { field, values, differs } = choice
   const t = useTexts()
-  const labelOf = useLabels(kind)
+  const shown = useFieldLabels(kind)(field)
   const read = useReadable(kind)
   const { nameOf }: Kind = useKind(kind)
-  const label = field.replace(/^custom_fields\./, '')
-  const shown = label === field ? labelOf(field) : label
   const textOf = (record: Merged, value: unknown) =>
     field === 'company_id' && 'company' in record ? (record.company?.name ?? '') : read(field, value)
   const heldBy = (id: number) => values.find((one) => one.id === id)?.value

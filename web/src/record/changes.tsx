@@ -3,6 +3,7 @@ import type { RecordKind } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
+import { fits, useDefinitions } from './definitions.ts'
 import { type Kind, useKinds, useLabels } from './kinds.ts'
 import { useOwnerName } from './members.ts'
 
@@ -33,10 +34,24 @@ export const stageName = (stage: string, t: Texts): string => choiceName('stage'
 
 type Read = (name: string, value: unknown) => string
 
+const custom = 'custom_fields.'
+
+/** The labels of a kind's fields, also of custom fields, such as `custom_fields.region`. */
+export function useFieldLabels(kind: string): (field: string) => string {
+  const labelOf = useLabels(kind)
+  const definitions = useDefinitions(kind)
+  return (field) => {
+    if (!field.startsWith(custom)) return labelOf(field)
+    const key = field.slice(custom.length)
+    return definitions.find((one) => one.key === key)?.label ?? key
+  }
+}
+
 /** The values of a kind's fields as people read them. `kind` may also be one without a page. */
 export function useReadable(kind: string): Read {
   const t = useTexts()
   const formats = useFormats()
+  const definitions = useDefinitions(kind)
   const ownerNameOf = useOwnerName()
   const { amounts = [] }: Pick<Kind, 'amounts'> = useKinds()[kind as RecordKind] ?? {}
   return (name, value) => {
@@ -47,6 +62,11 @@ export function useReadable(kind: string): Read {
     if (amounts.includes(name) && typeof value === 'number') return formats.exactMoney(value)
     if (name === 'probability') return formats.percent(Number(value) / 100)
     if (typeof value === 'number') return formats.number(value)
+    if (name.startsWith(custom)) {
+      const definition = definitions.find(({ key }) => name === custom + key)
+      const day = definition?.type === 'date' && fits(definition, value)
+      return day ? formats.date(String(value)) : visible(String(value))
+    }
     if (name.endsWith('_date')) return formats.date(String(value))
     if (name.endsWith('_at')) return formats.moment(String(value))
     return choiceName(name, String(value), t)
@@ -86,13 +106,16 @@ function linesOf(before: Side, after: Side, labelOf: LabelOf, read: Read, t: Tex
     const current = isObject(to) ? to : {}
     return [...new Set([...Object.keys(old), ...Object.keys(current)])]
       .filter((key) => old[key] !== current[key])
-      .map((key) => ({ label: key, text: describeValues('', old[key], current[key], read, t) }))
+      .map((key) => ({
+        label: labelOf(`${custom}${key}`),
+        text: describeValues(`${custom}${key}`, old[key], current[key], read, t),
+      }))
   })
 }
 
 /** The changed fields: old and new value. */
 export function ChangedFields({ kind, before, after }: { kind: RecordKind; before: Side; after: Side }) {
-  const labelOf = useLabels(kind)
+  const labelOf = useFieldLabels(kind)
   const read = useReadable(kind)
   const t = useTexts()
   return (

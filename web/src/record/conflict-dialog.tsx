@@ -7,9 +7,9 @@ import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { Authored } from './authors.tsx'
-import { useReadable, whoOf } from './changes.tsx'
+import { useFieldLabels, useReadable, whoOf } from './changes.tsx'
 import { type Question, useQuestion } from './conflicts.ts'
-import { type AnyRecord, type Kind, useAllKinds, useKind, useLabels } from './kinds.ts'
+import { type AnyRecord, type Kind, useAllKinds, useKind } from './kinds.ts'
 import { RecordName } from './linked.tsx'
 import './conflict-dialog.css'
 
@@ -25,9 +25,7 @@ export function ConflictDialog(_: { onClose: () => void }) {
 function Asked({ kind, record, clashes, answer }: Question) {
   const t = useTexts()
   const { nameOf }: Kind = useKind(kind)
-  const labelOf = useLabels(kind)
-  const labelOfClash = (field: string) =>
-    field.startsWith('custom_fields.') ? field.slice('custom_fields.'.length) : labelOf(field)
+  const labelOf = useFieldLabels(kind)
   return (
     <Modal
       opened
@@ -52,7 +50,7 @@ function Asked({ kind, record, clashes, answer }: Question) {
         <tbody>
           {clashes.map(({ field, theirs, mine }) => (
             <tr key={field}>
-              <th scope="row">{labelOfClash(field)}</th>
+              <th scope="row">{labelOf(field)}</th>
               <td>
                 <Value kind={kind} field={field} value={theirs} />
               </td>

@@ -1,9 +1,11 @@
 import { Checkbox } from '@mantine/core'
 import { useState } from 'react'
+import { useFormats } from '../app/formats.ts'
 import { explain } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field, type FieldKind } from '../ui/fields.tsx'
 import { type CustomValue, type Definition, fits } from './definitions.ts'
+import { linkOf } from './facts.tsx'
 
 type FieldProps = {
   definition: Definition
@@ -13,6 +15,8 @@ type FieldProps = {
 
 /** A defined field of a record, edited in place as its type says. */
 export function DefinedField({ definition, value, onSave }: FieldProps) {
+  const t = useTexts()
+  const formats = useFormats()
   const { label, type, options, required } = definition
   const held = value === undefined || fits(definition, value)
   if (type === 'boolean' && held)
@@ -22,8 +26,9 @@ export function DefinedField({ definition, value, onSave }: FieldProps) {
       name={`custom-${definition.key}`}
       label={label}
       value={held ? ((value as string | number | undefined) ?? null) : null}
-      // An older value that the type does not accept.
-      shown={held ? undefined : String(value)}
+      // An older value that the type does not accept is shown as it is.
+      shown={!held ? String(value) : type === 'date' && value ? formats.date(String(value)) : undefined}
+      link={linkOf(type, label, value, t)}
       kind={type === 'select' || type === 'boolean' ? 'text' : (type satisfies FieldKind)}
       {...(type === 'select' && { options: options.map((one) => ({ value: one, label: one })) })}
       required={required}

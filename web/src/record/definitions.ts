@@ -26,15 +26,18 @@ export const definitionsQuery = (resource: OwnedKind) =>
     staleTime: kept_ms,
   })
 
-/** The query of the definitions of a kind. A role that may not read them never gets an answer. */
-export function useDefinitionsQuery(kind: OwnedKind) {
-  const enabled = useMay()('workspace:read')
-  return useQuery({ ...definitionsQuery(kind), enabled })
+/**
+ * The query of the definitions of a kind. A role that may not read them, and a kind without custom fields, never get an
+ * answer.
+ */
+export function useDefinitionsQuery(kind: string) {
+  const owned = useOwnedKinds().some((one) => one === kind)
+  const enabled = useMay()('workspace:read') && owned
+  return useQuery({ ...definitionsQuery(kind as OwnedKind), enabled })
 }
 
 /** The definitions of a kind, in their order; none while they are read. */
-export const useDefinitions = (kind: OwnedKind): readonly Definition[] =>
-  useDefinitionsQuery(kind).data ?? none
+export const useDefinitions = (kind: string): readonly Definition[] => useDefinitionsQuery(kind).data ?? none
 
 /** The definitions of all kinds; none while they are read. */
 export function useAllDefinitions(): readonly Definition[] {

@@ -1,9 +1,10 @@
-import { DeviceMobileIcon, MailIcon } from '@primer/octicons-react'
+import { DeviceMobileIcon, LinkExternalIcon, MailIcon } from '@primer/octicons-react'
 import type { ComponentProps } from 'react'
 import type { ChangesOf, RecordKind, RecordOf } from '../api/record-api.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Field, type FieldKind } from '../ui/fields.tsx'
 import { telephoneOf } from '../ui/telephone.ts'
+import { websiteOf } from '../ui/website.ts'
 import { type Kind, type Kinds, useKinds, useLabels } from './kinds.ts'
 import { ReferenceField } from './reference-field.tsx'
 
@@ -41,7 +42,7 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
           kind={type}
           value={values[name] as string | number | null}
           below={below[name]}
-          link={linkOf(type, values[name], t)}
+          link={linkOf(type, shared.label, values[name], t)}
         />
       )
     const { noun, nameOf }: Kind = kinds[type]
@@ -53,14 +54,23 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
   })
 }
 
-/** The link that writes to an e-mail address or calls a number. */
-function linkOf(type: FieldKind, value: unknown, t: Texts) {
+/** The link that writes to an e-mail address, calls a number or opens a website. */
+export function linkOf(type: string, label: string, value: unknown, t: Texts) {
   if (typeof value !== 'string' || !value) return
   if (type === 'email')
     return {
       href: `mailto:${value}`,
       label: t.contacts.write_email({ name: value }),
       icon: <MailIcon size={14} />,
+    }
+  const website = type === 'url' && websiteOf(value)
+  if (website)
+    return {
+      href: website,
+      label: t.record.open_link({ name: label }),
+      icon: <LinkExternalIcon size={14} />,
+      target: '_blank',
+      rel: 'noopener noreferrer',
     }
   const number = type === 'tel' && telephoneOf(value)
   if (number)

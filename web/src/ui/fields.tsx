@@ -27,13 +27,15 @@ export type LongInput = ComponentType<
   }
 >
 
+type FieldLink = { href: string; label: string; icon: React.ReactNode; target?: string; rel?: string }
+
 type Props = {
   label: string
   value: Value
   /** The name of its draft within the record. Left out: an edit does not survive a reload. */
   name?: string | undefined
   /** A link beside the value, such as one that calls a number. */
-  link?: { href: string; label: string; icon: React.ReactNode } | undefined
+  link?: FieldLink | undefined
   /** How to show the value. Left out: as its kind says. */
   shown?: React.ReactNode
   kind?: FieldKind
@@ -240,7 +242,14 @@ export function Field(props: Props) {
           />
         )}
         {link && !editing && (
-          <a className="field-link icon-button" href={link.href} aria-label={link.label} title={link.label}>
+          <a
+            className="field-link icon-button"
+            href={link.href}
+            target={link.target}
+            rel={link.rel}
+            aria-label={link.label}
+            title={link.label}
+          >
             {link.icon}
           </a>
         )}
