@@ -191,6 +191,14 @@ test('an appointment of several weeks is in each of them, and the calendar shows
   assert.notEqual(await title.innerText(), march)
 })
 
+test('in a month, an appointment with a long title has one line', async (t) => {
+  await appointment('Annual talk about maintenance', '2031-04-09T08:00:00Z', '2031-04-09T10:00:00Z')
+  await appointment('Fair', '2031-04-10T08:00:00Z', '2031-04-10T10:00:00Z')
+  const page = await web.open(t, '/calendar?show=month&date=2031-04-09')
+  const height = async (title: string) => (await entry(page, title).boundingBox())?.height
+  assert.equal(await height('Annual talk'), await height('Fair'))
+})
+
 test('times are on the clock of the person, in the calendar, its page and its dialog', async (t) => {
   // Between the two changes of clocks New York is five hours behind Berlin, not six.
   const id = await appointment('Across the sea', '2031-03-19T13:00:00Z', '2031-03-19T14:00:00Z')
