@@ -29,12 +29,14 @@ const long_name = 'Preferred-delivery-window-and-warehouse-of-the-purchasing-dep
 let web: Web
 let screens: [name: string, path: string][]
 let contact: number
+let delivery: string | undefined
 before(async () => {
   if (takesPictures) mkdirSync(folder, { recursive: true })
   web = await startWeb()
   const all = await makeScreens(web.rapport)
   screens = names.map((name) => [name, all[name] as string])
   contact = Number(all.contact?.split('/').at(-1))
+  delivery = all.delivery?.split('/').at(-1)
   const definition = { resource: 'contacts', key: 'window', label: long_name, type: 'text' }
   const made = await web.rapport.call('POST', '/api/v1/custom-fields', definition)
   assert.equal(made.status, 201, made.text)
@@ -157,9 +159,14 @@ test('nothing is wider than the screen, and beside the panel the list keeps its 
     if (width === phone.viewport.width) continue
     await show(page, 'panel', `/contacts?per_page=5&open=${contact}`, String(width))
     const left = await page.locator('.panel').evaluate((one) => one.getBoundingClientRect().left)
-    for (const name of ['Create contact', 'Columns'])
-      for (const box of [await page.getByRole('button', { name }).first().boundingBox()])
-        assert.ok(box && box.x + box.width <= left, `${name} at ${width}: ${JSON.stringify(box)}, ${left}`)
+    const isBeside = async (name: string) => {
+      const box = await page.getByRole('button', { name }).first().boundingBox()
+      assert.ok(box && box.x + box.width <= left, `${name} at ${width}: ${JSON.stringify(box)}, ${left}`)
+    }
+    for (const name of ['Create contact', 'Columns']) await isBeside(name)
+    await show(page, 'delivery', `/settings/deliveries?open=${delivery}`, String(width))
+    await page.locator('.panel').waitFor()
+    await isBeside('Resend failed…')
   }
   assert.deepEqual(found, [])
 })

@@ -57,7 +57,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
       className="settings-table delivery-log"
       onScrollCapture={(event) => setScrolled((event.target as Element).scrollTop > 4)}
     >
-      <div className="delivery-fresh" role="status" data-beside={open !== null || undefined}>
+      <div className="delivery-fresh" role="status">
         {log.fresh > 0 && (
           <Button radius="xl" leftSection={<ArrowUpIcon size={14} />} onClick={showFresh}>
             {t.settings.fresh({ n: log.fresh, more: log.gap })}
