@@ -87,8 +87,18 @@ test('a record edits defined fields by their types, in their order, and shows wh
     website: 'acme.example',
     custom_fields: { customer_no: 'C-2', aside: 'kept', portal: 'https://portal.example/acme' },
   })
-  const page = await web.open(t, `/companies/${id}`, { allow: /status of 422/ })
+  const page = await web.open(t, null, { allow: /status of 422/ })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(/\/custom-fields\?/, async (route) => {
+    await promise
+    await route.continue()
+  })
+  await page.goto(`${web.rapport.url}/companies/${id}`)
   const part = page.getByRole('region', { name: 'Custom fields' })
+  // No field is shown by its key while the definitions are read.
+  await part.waitFor()
+  assert.deepEqual(await part.locator('.field-label').allInnerTexts(), [])
+  resolve()
   await part.getByText('Customer since', { exact: true }).waitFor()
   const shown = await part.locator('.field-label').allInnerTexts()
   assert.deepEqual(shown, ['Customer no.', 'Key account', 'Customer since', 'Size', 'Portal', 'aside'])

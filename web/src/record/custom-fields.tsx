@@ -1,4 +1,4 @@
-import { ActionIcon, Button } from '@mantine/core'
+import { ActionIcon, Button, Skeleton } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
 import { useRef, useState } from 'react'
 import { holdKeys } from '../app/commands.ts'
@@ -10,7 +10,7 @@ import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Soft } from '../ui/values.tsx'
 import { DefinedField } from './defined-fields.tsx'
-import { type CustomChanges, type CustomValue, useDefinitions } from './definitions.ts'
+import { type CustomChanges, type CustomValue, useDefinitionsQuery } from './definitions.ts'
 import type { OwnedKind } from './kinds.ts'
 import { yesOrNo } from './yes-or-no.ts'
 import './custom-fields.css'
@@ -33,7 +33,7 @@ export function CustomFields({ kind, value, onSave }: Props) {
   const button = useRef<HTMLButtonElement>(null)
   const NewField = newField.usePart(adding, () => setAdding(false))
   useFocusBack(adding, button)
-  const definitions = useDefinitions(kind)
+  const { data: definitions = [], isLoading } = useDefinitionsQuery(kind)
   const defined = new Set(definitions.map(({ key }) => key))
   const fields = Object.entries(value as Values)
     .filter(([key]) => !defined.has(key))
@@ -46,6 +46,16 @@ export function CustomFields({ kind, value, onSave }: Props) {
       showProblem(error, t)
     }
   }
+  // Until then, a field would have its key for a label, and the wrong input.
+  if (isLoading)
+    return (
+      <section aria-label={t.fields.custom_fields} aria-busy>
+        <h2 className="record-heading">{t.fields.custom_fields}</h2>
+        {Object.keys(value).map((key) => (
+          <Skeleton key={key} height="0.875rem" my="0.5625rem" />
+        ))}
+      </section>
+    )
   return (
     <section aria-label={t.fields.custom_fields}>
       <h2 className="record-heading">{t.fields.custom_fields}</h2>
