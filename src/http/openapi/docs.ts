@@ -105,7 +105,8 @@ export function apiIndex(app: App): void {
 
 function indexOf({ paths = {}, tags = [] }: Described): Static<typeof Index> {
   const resources = tags.flatMap(({ name, description = '' }) => {
-    const [path] = Object.keys(paths).filter((path) => path.split('/')[3] === name)
+    const root = `/api/v1/${name}`
+    const path = paths[root] ? root : Object.keys(paths).find((other) => other.startsWith(`${root}/`))
     return path === undefined ? [] : [{ name, path, description }]
   })
   return { resources, documentation: '/docs/', openapi: '/api/v1/openapi.json' }

@@ -73,6 +73,16 @@ test('it can be read without a key, and has no unknown words for formats', async
   })
 })
 
+test('the index of the API has the path of each resource: that of its list, if it has one', async () => {
+  const { resources } = (await rapport.call('GET', '/api/v1')).body.data
+  assert.ok(resources.length > 20)
+  for (const { name, path } of resources) {
+    const root = `/api/v1/${name}`
+    if (document.paths[root]) assert.equal(path, root)
+    else assert.ok(document.paths[path] && path.startsWith(`${root}/`), path)
+  }
+})
+
 test('every operation has its own id, a summary, a declared tag and the scope that it needs', () => {
   const ids = operations.map(({ operation }) => operation.operationId)
   const events = Object.values<any>(document.webhooks).map(({ post }) => post.operationId)
