@@ -76,7 +76,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The definitions of custom fields, and their rules without the database.
   {
     files: 'resources/definition-rules',
-    may: 'db/lists/defined-values|errors|http/(fields|schema-problems)',
+    may: 'db/lists/defined-values|errors|http/(fields|formats)',
     packages: 'node:util',
   },
   {
@@ -140,7 +140,11 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'resources/deals/stages', may: '', packages: '' },
   { files: 'resources/appointments/requests', may: 'OWN/schema', packages: '' },
   // errors for a type alone.
-  { files: 'resources/booking-pages/availability', may: 'errors', packages: 'temporal-polyfill' },
+  {
+    files: 'resources/booking-pages/availability',
+    may: 'errors|http/formats',
+    packages: 'temporal-polyfill',
+  },
   // The slots that the rules of a page open, without those that are booked.
   {
     files: 'resources/booking-pages/slots',

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../errors.ts'
+import { max_email_characters } from '../http/formats.ts'
 import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { Unfit } from './book.ts'
 import {
@@ -87,7 +88,7 @@ type Field = { name: string; type?: string; autocomplete: string; required?: boo
 const fields: Field[] = [
   { name: 'first_name', autocomplete: 'given-name', required: true, max: 255 },
   { name: 'last_name', autocomplete: 'family-name', required: true, max: 255 },
-  { name: 'email', type: 'email', autocomplete: 'email', required: true, max: 320 },
+  { name: 'email', type: 'email', autocomplete: 'email', required: true, max: max_email_characters },
   { name: 'phone', type: 'tel', autocomplete: 'tel', max: 64 },
 ]
 

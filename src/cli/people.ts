@@ -12,7 +12,7 @@ import { transaction } from '../db/db.ts'
 import { lockEntry } from '../db/locks.ts'
 import { ApiError } from '../errors.ts'
 import { command_line, contextOf } from '../events/context.ts'
-import { isEmail } from '../http/schema-problems.ts'
+import { isEmail } from '../http/formats.ts'
 import { command } from '../installed.ts'
 import { type Command, UsageError } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -104,7 +104,7 @@ export const invite: Command = {
   ],
   async run({ operands, options, config, io }) {
     const email = (operands[0] ?? '').trim()
-    if (!isEmail(email) || email.length > 320) throw new Error(`"${email}" is not an e-mail address.`)
+    if (!isEmail(email)) throw new Error(`"${email}" is not an e-mail address.`)
     const asked = options.role ?? 'owner'
     const role = roles.find((known) => known === asked)
     if (!role) throw new Error(`There is no role "${asked}". The roles are: ${roles.join(', ')}.`)

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { max_email_characters } from './formats.ts'
 
 // Building blocks of the resources' schemas. A nullable field is a list of types, not a union: validator, serializer
 // and OpenAPI all support a list better.
@@ -15,7 +16,7 @@ export const Text = (max: number, options: Options = {}) =>
 export const OptionalText = (max = 255, options: Options = {}) =>
   nullable<string>({ type: 'string', maxLength: max }, options)
 export const Email = (options: Options = {}) =>
-  nullable<string>({ type: 'string', format: 'email_address', maxLength: 320 }, options)
+  nullable<string>({ type: 'string', format: 'email_address', maxLength: max_email_characters }, options)
 /** A calendar day, YYYY-MM-DD. */
 export const Day = (options: Options = {}) => nullable<string>({ type: 'string', format: 'day' }, options)
 export const Id = (options: Options = {}) =>

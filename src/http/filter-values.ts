@@ -1,6 +1,6 @@
 import { findCustomSorting } from '../db/lists/orders.ts'
 import type { FieldCode, FieldProblem } from '../errors.ts'
-import { formats, isDay, isInstant } from './schema-problems.ts'
+import { formats, isDay, isInstant } from './formats.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
 // backslash before a comma, an exclamation mark or a `null` that belongs to the value (docs/lists.md, Filter).

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { type FieldCode, type FieldProblem, max_problems } from '../errors.ts'
+import { formats, isDay, isEmail, isInstant } from './formats.ts'
 import { fieldName } from './texts.ts'
 
 /** The parts of a JSON schema that this file uses. */
@@ -27,38 +28,11 @@ const ajv = addFormats.default(
   }),
 )
 
-// Looser than RFC 5322 on purpose: one @, text on both sides, no blanks. Mail servers check the rest.
-const email = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/u
-/** Whether a text is a calendar day, YYYY-MM-DD. */
-export const isDay = (text: string): boolean => {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
-  if (!year || year === '0000') return false
-  const date = new Date(`${text}T00:00:00.000Z`)
-  return (
-    !Number.isNaN(date.getTime()) &&
-    date.getUTCDate() === Number(day) &&
-    date.getUTCMonth() + 1 === Number(month)
-  )
-}
-// RFC 3339 as Date reads it. Ajv's own format accepts texts that Date cannot read, such as a leap second.
-const instant =
-  /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
-/** Whether a text is a time with an offset. */
-export const isInstant = (text: string): boolean => instant.test(text) && isDay(text.slice(0, 10))
-/** Whether a text has the form of an e-mail address. It does not check the length. */
-export const isEmail = (text: string): boolean => email.test(text) && !/\.\.|^\.|\.@|@\.|\.$|@-/.test(text)
 ajv.addFormat('date-time', isInstant)
 ajv.addFormat('email_address', isEmail)
 ajv.addFormat('day', isDay)
 // Of the ends of ranges, which filter-values.ts checks.
 ajv.addFormat('time_or_day', true)
-
-/** The end of the message `FIELD must be …` for each format, with an example. */
-export const formats = {
-  'date-time': 'a time, such as 2026-12-31T08:30:00Z',
-  email_address: 'an e-mail address, such as ana.ruiz@example.com',
-  day: 'a day, such as 2026-12-31',
-}
 
 const words: Record<string, string> = {
   integer: 'an integer',

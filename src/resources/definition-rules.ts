@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FieldType, ValuedBy } from '../db/lists/defined-values.ts'
 import type { FieldCode, FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
-import { isDay, isEmail } from '../http/schema-problems.ts'
+import { formats, isDay, isEmail } from '../http/formats.ts'
 
 /** The definition of a custom field, as writes obey it. */
 export type Definition = ValuedBy & {
@@ -35,7 +35,7 @@ const rules: Record<FieldType, Rule> = {
   text: { json: 'string', accepts: 'must be a text' },
   number: { json: 'number', accepts: 'must be a number' },
   boolean: { json: 'boolean', accepts: 'must be true or false' },
-  date: { json: 'string', accepts: 'must be a day such as 2026-11-21 (YYYY-MM-DD)', takes: isDay },
+  date: { json: 'string', accepts: `must be ${formats.day}`, takes: isDay },
   select: {
     json: 'string',
     accepts: ({ options }) => `must be one of ${choices(options)}`,
@@ -47,11 +47,7 @@ const rules: Record<FieldType, Rule> = {
     accepts: 'must be a URL that starts with http:// or https://, of at most 2048 characters',
     takes: isUrl,
   },
-  email: {
-    json: 'string',
-    accepts: 'must be an e-mail address',
-    takes: (text) => text.length <= 320 && isEmail(text),
-  },
+  email: { json: 'string', accepts: `must be ${formats.email_address}`, takes: isEmail },
 }
 
 /** Why a value is not one of a definition: a code, and what the definition accepts. Null if it is one. */

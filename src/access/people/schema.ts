@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Body, Email, flag, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { max_email_characters } from '../../http/formats.ts'
 import { type Role, roles } from './roles.ts'
 
 const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
@@ -70,7 +71,7 @@ export const SetupBody = Body(
   ['token', 'name', 'email', 'password', 'workspace_name'],
 )
 export const SignInBody = Body(
-  { email: Type.String({ minLength: 1, maxLength: 320 }), password: Password() },
+  { email: Type.String({ minLength: 1, maxLength: max_email_characters }), password: Password() },
   [],
   ['email', 'password'],
 )

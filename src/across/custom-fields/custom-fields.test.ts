@@ -4,6 +4,7 @@ import { newWorkspace } from '../../../test/database.ts'
 import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
+import { formats } from '../../http/formats.ts'
 
 const rapport = useRapport()
 
@@ -151,10 +152,10 @@ test('a defined key refuses a value of another type on every kind of record, and
     text: [{}, 'any', [5, true], 'must be a text'],
     number: [{}, -1.5, ['5', true], 'must be a number'],
     boolean: [{}, false, ['true', 0], 'must be true or false'],
-    date: [{}, '2026-02-28', ['2026-02-30', '28.02.2026', 5], 'YYYY-MM-DD'],
+    date: [{}, '2026-02-28', ['2026-02-30', '28.02.2026', 5], formats.day],
     select: [{ options: ['EMEA', 'APAC'] }, 'EMEA', ['emea', '', 1], 'must be one of EMEA, APAC'],
     url: [{}, 'https://acme.example/a?b=ä', ['acme.example', 'ftp://acme.example', 'http://a b'], 'http://'],
-    email: [{}, 'ana@acme.example', ['ana@', 'ana'], 'e-mail address'],
+    email: [{}, 'ana@acme.example', ['ana@', 'ana'], formats.email_address],
   }
   for (const [resource, body] of Object.entries(bodies)) {
     const records = `${base}/${resource}`

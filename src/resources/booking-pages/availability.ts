@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import type { FieldCode } from '../../errors.ts'
+import { formats, isDay } from '../../http/formats.ts'
 
 export const weekdays = [
   'monday',
@@ -199,15 +200,6 @@ export function canonicalTimeZone(name: unknown): string | null {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function isDay(text: string): boolean {
-  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false
-  try {
-    return Temporal.PlainDate.from(text).toString() === text
-  } catch {
-    return false
-  }
-}
-
 const time_patterns = {
   from: /^(?:[01]\d|2[0-3]):[0-5]\d$/,
   to: /^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/,
@@ -297,7 +289,7 @@ export function ruleProblems(rules: unknown): Problem[] {
         : { code: 'unknown_field', text: `is not a weekday. The weekdays are ${weekdays.join(', ')}` },
     ),
     ...daysProblems('date_overrides', date_overrides, (name) =>
-      isDay(name) ? null : { code: 'invalid_format', text: 'must be a real day, such as 2026-12-24' },
+      isDay(name) ? null : { code: 'invalid_format', text: `must be ${formats.day}` },
     ),
   ]
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { page, span } from '../../../test/booking-rules.ts'
+import { formats } from '../../http/formats.ts'
 import { canonicalTimeZone, ruleProblems } from './availability.ts'
 
 test('every problem of the rules has its field, and valid rules have no problem', () => {
@@ -52,6 +53,7 @@ test('every problem of the rules has its field, and valid rules have no problem'
   )
   for (const { message } of found) assert.match(message, /^\S.+\.$/)
   assert.match(found[0]?.message ?? '', /Europe\/Berlin/)
+  assert.ok(found.at(-1)?.message.endsWith(` must be ${formats.day}.`))
 })
 
 test('a zone is known by its name in any capitals, links stay as they are, and an offset is none', () => {
