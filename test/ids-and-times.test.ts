@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { resources } from '../src/resources/index.ts'
 import { problems } from './envelope.ts'
 import { useRapport } from './harness.ts'
-import { valueFor } from './operations.ts'
+import { smallestBody, valueFor } from './operations.ts'
 import { type Browser, setUp } from './people.ts'
 import { before } from './use.ts'
 
@@ -32,9 +33,8 @@ type Field = { path: string; name: string; description?: string }
 
 const times = { start_at: '2030-01-08T12:00:00Z', end_at: '2030-01-08T13:00:00Z' }
 const bodies: Record<string, object> = {
-  '/api/v1/contacts': { first_name: 'Ana', last_name: 'Ruiz' },
+  ...Object.fromEntries(resources.map((resource) => [resource.path, smallestBody(resource)])),
   '/api/v1/deals': { name: 'Deal' },
-  '/api/v1/activities': { subject: 'Call' },
   '/api/v1/appointments': { title: 'Visit', ...times },
   '/api/v1/keys': { name: 'Key' },
 }

@@ -8,7 +8,8 @@ import { smallestBody } from '../../../test/operations.ts'
 import { people_operations } from '../../../test/people.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { log, register, until } from '../../../test/webhooks.ts'
-import { resources } from '../../resources/index.ts'
+import { resources, rooms } from '../../resources/index.ts'
+import type { Resource } from '../../resources/resource.ts'
 
 const clock = turnableClock(Date.now())
 let rapport: Rapport
@@ -26,6 +27,7 @@ after(async () => {
 })
 
 const base = '/api/v1'
+const segmentOf = ({ path }: Resource) => path.replace(`${base}/`, '')
 const made = async (path: string, body: object) => dataOf(await call('POST', `${base}${path}`, body), 201)
 async function gone(path: string) {
   const reply = await call('DELETE', `${base}${path}`)
@@ -40,7 +42,7 @@ const records: Record<string, { body: () => object; change: object }> = {
     resources
       .filter(({ part_of }) => !part_of)
       .map((resource) => [
-        resource.path.replace('/api/v1/', ''),
+        segmentOf(resource),
         { body: () => smallestBody(resource), change: { [String(resource.title.fields[0])]: 'Changed' } },
       ]),
   ),
@@ -136,7 +138,7 @@ for (const [kind, { body, change }] of Object.entries(records)) {
   trials[`delete /${kind}/{id}`] = removed(one)
   trials[`post /${kind}/{id}/restore`] = acted(async () => gone(await one()), 'restore', 'restored')
 }
-for (const kind of ['contacts', 'companies', 'deals', 'activities'])
+for (const kind of rooms.flatMap(({ batch, resource }) => (batch ? [segmentOf(resource)] : [])))
   trials[`post /${kind}/batch`] = {
     ...created(`/${kind}/batch`, () => ({ items: [{ op: 'create', data: records[kind]?.body() }] })),
     status: 200,
@@ -166,7 +168,8 @@ const completed = async () => {
 }
 const idOf = (path: string) => Number(path.split('/').at(-1))
 /** A merge of two records, the second of which is made with the path. */
-const merging = (kind: string): Record<string, Trial> => {
+const merging = (resource: Resource): Record<string, Trial> => {
+  const kind = segmentOf(resource)
   let other = ''
   const path = async () => {
     other = await record(kind)
@@ -185,8 +188,7 @@ Object.assign(trials, {
   'post /appointments/{id}/accept': acted(request, 'accept', 'accepted'),
   'post /appointments/{id}/decline': acted(request, 'decline', 'declined'),
   'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
-  ...merging('contacts'),
-  ...merging('companies'),
+  ...Object.assign({}, ...resources.filter(({ duplicates }) => duplicates.length).map(merging)),
   'post /merges/{id}/undo': acted(
     async () => {
       const [survivor, other] = [await record('contacts'), await record('contacts')]
