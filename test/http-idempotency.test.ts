@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace, readStored } from './database.ts'
+import { engine } from './engine.ts'
 import { problems, refused } from './envelope.ts'
 import { callOf, client, type Reply, startRapport, turnableClock, useRapport } from './harness.ts'
+import { intrude } from './intruder.ts'
 import { scratchFolder } from './process.ts'
 
 const clock = turnableClock()
@@ -125,6 +127,32 @@ test('a failed request is not kept: the key can be used again, with the same bod
   const missing = newKey()
   refused(await call('POST', `${path}/999999/restore`, undefined, missing), 404, 'not_found')
   refused(await call('POST', `${path}/999999/restore`, {}, missing), 404, 'not_found')
+})
+
+test('a merge whose answer cannot be stored is not made, so that it can be repeated', async (t) => {
+  const contact = async () =>
+    (await call('POST', '/api/v1/contacts', { first_name: 'Ana', last_name: 'Ruiz' })).body.data.id
+  const [survivor, other] = [await contact(), await contact()]
+  const key = newKey()
+  const merge = () => call('POST', `/api/v1/contacts/${survivor}/merge`, { from_ids: [other] }, key)
+  const intruder = await intrude(rapport.data_dir)
+  t.after(() => intruder.close())
+  const [refuse, accept] = {
+    sqlite: [
+      "CREATE TRIGGER no_answer BEFORE UPDATE ON idempotency_keys BEGIN SELECT raise(ABORT, ''); END",
+      'DROP TRIGGER no_answer',
+    ],
+    postgres: [
+      'ALTER TABLE idempotency_keys ADD CONSTRAINT no_answer CHECK (answer IS NULL) NOT VALID',
+      'ALTER TABLE idempotency_keys DROP CONSTRAINT no_answer',
+    ],
+  }[engine] as [string, string]
+  await intruder.run(refuse)
+  refused(await merge(), 500, 'internal_error')
+  await intruder.run(accept)
+  const merged = await merge()
+  assert.deepEqual([merged.status, replayed(merged)], [200, null], merged.text)
+  assert.equal(replayed(await merge()), 'true')
 })
 
 test('an answer is kept for 24 hours', async () => {

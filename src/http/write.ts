@@ -37,6 +37,8 @@ type Steps<Made> = {
   /** Whether `before` writes nothing, and `meanwhile` can be a dry run. */
   has_dry_run?: boolean
   before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
+  /** Whether `before` did all: then `after` runs in its transaction, and nothing between. */
+  isDone?(made: Made): boolean
   meanwhile(made: Made): Promise<void>
   after(tx: Db, context: Context, made: Made): Promise<Answer>
 }
@@ -111,13 +113,15 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
       // Commit the reservation first, so that a repeated request finds the first one in flight.
       const begun = await transaction(db, async (tx) => {
         const stored = idempotency && (await storedAnswer(tx, idempotency, seal))
-        if (stored) return { stored, made: null }
+        if (stored) return { sent: stored, made: null }
         const problems = bodyProblems(request.body)
         const made = await steps.before(tx, contextOfRequest(request), [...problems])
         if (problems.length) throw invalid(problems)
-        return { stored: null, made }
+        if (!steps.isDone?.(made)) return { sent: null, made }
+        const answer = await steps.after(tx, contextOfRequest(request), made)
+        return { sent: await conclude(tx, reply, answer, idempotency, seal), made: null }
       })
-      if (begun.stored) return send(reply, begun.stored)
+      if (begun.sent) return send(reply, begun.sent)
       const { made } = begun
       try {
         await steps.meanwhile(made)

@@ -84,6 +84,7 @@ function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind): v
           const merge = await beginMerge(tx, context, kind, asked, { problems, expect })
           return { merge, who: whoOf(context) }
         },
+        isDone: ({ merge }) => merge.status === 'done',
         meanwhile: ({ merge, who }) => finish({ db, clock }, kind, merge, who),
         async after(tx, context, { merge }) {
           const record = await findRecord(tx, context, kind, merge.survivor_id)
