@@ -105,3 +105,37 @@ test('the name of a company that cannot be made is an error of its row, also in 
   const [contact] = await found('contacts?search=company')
   assert.equal(contact.company.name, 'Fine')
 })
+
+test('amounts, days and yes or no are read as German and English programs write them, if there is one way to read them', async () => {
+  const define = (key: string, type: string) =>
+    rapport.call('POST', '/api/v1/custom-fields', { resource: 'deals', key, type, label: key })
+  assert.equal((await define('renews', 'boolean')).status, 201)
+  assert.equal((await define('signed', 'date')).status, 201)
+  const file = [
+    'name;value;expected_close_date;custom_fields.renews;custom_fields.signed',
+    'Written 1;12.500,50 €;24.12.2026;ja;1.2.2026',
+    'Written 2;€12,500.50;2026-12-24 00:00;no;2026-02-01',
+    'Written 3;12,5;31.2.2026;;',
+    'Written 4;1,250;;;',
+    'Written 5;1.250.000;;vielleicht;',
+    'Written 6;1,250,000;;;',
+  ]
+  assert.deepEqual(await outcome({ resource: 'deals' }, file.join('\n')), {
+    counts: [3, 0, 3],
+    reported: [
+      ['expected_close_date', 'invalid_format'],
+      ['value', 'invalid_type'],
+      ['custom_fields.renews', 'invalid_type'],
+    ],
+  })
+  const deals = await found('deals?search=written&sort=name&details=true')
+  const custom_fields = { renews: true, signed: '2026-02-01' }
+  assert.deepEqual(
+    deals.map((deal: Record<string, unknown>) => [deal.value, deal.expected_close_date, deal.custom_fields]),
+    [
+      [12_500.5, '2026-12-24', custom_fields],
+      [12_500.5, '2026-12-24', { ...custom_fields, renews: false }],
+      [1_250_000, null, {}],
+    ],
+  )
+})

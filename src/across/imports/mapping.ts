@@ -136,8 +136,7 @@ function parserOf({ type, format }: Property): Parse {
   if (types.includes('object')) return ofText(parseObject)
   if (types.includes('boolean')) return ofText(parseBoolean)
   if (types.includes('number') || types.includes('integer')) return ofText(parseNumber)
-  if (format === 'day')
-    return ofText((text) => (/^\d{4}-\d\d-\d\d[T ]/.test(text) ? text.slice(0, 10) : text))
+  if (format === 'day' || types.includes('date')) return ofText(parseDay)
   if (format === 'date-time') return ofText(parseTime)
   return (value) => value
 }
@@ -147,21 +146,48 @@ const isObjectOrNull = (value: unknown): value is object | null =>
 
 const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value) : value)
 
-// A text that cannot be read stays as it is. Then the schema refuses it with its field.
+// Each sign can match in one way only: otherwise a long cell would take minutes.
+const plain_number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
+/** 12.500,50 and 1.250.000 and 12,5 */
+const with_decimal_comma = /^[+-]?(\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}|\d+,(\d{1,2}|\d{4,}))$/
+/** 12,500.50 and 1,250,000 */
+const with_decimal_point = /^[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})$/
+
+// A text that cannot be read, or in two ways, such as 1,250, stays as it is. Then the schema refuses it with its field.
 function parseNumber(text: string): unknown {
-  const trimmed = text.trim()
-  // Each sign can match in one way only: otherwise a long cell would take minutes.
-  return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text
+  const amount = text
+    .trim()
+    .replace(/^[€$£]|[€$£]$/, '')
+    .trim()
+  if (plain_number.test(amount)) return Number(amount)
+  if (with_decimal_comma.test(amount)) return Number(amount.replaceAll('.', '').replace(',', '.'))
+  return with_decimal_point.test(amount) ? Number(amount.replaceAll(',', '')) : text
 }
+
+const words_of = { true: ['true', 'yes', 'ja'], false: ['false', 'no', 'nein'] }
 
 function parseBoolean(text: string): unknown {
   const word = text.trim().toLowerCase()
-  return word === 'true' || (word === 'false' ? false : text)
+  return words_of.true.includes(word) || (words_of.false.includes(word) ? false : text)
 }
 
-function parseTime(text: string): string {
+/** A text that begins with a day such as 24.12.2026, with this day as 2026-12-24. */
+const withPlainDay = (text: string): string =>
+  text.replace(
+    /^\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(,?\s|$)/,
+    (_, day: string, month: string, year: string, end: string) =>
+      `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}${end && ' '}`,
+  )
+
+function parseDay(given: string): string {
+  const text = withPlainDay(given)
+  return /^\d{4}-\d\d-\d\d[T ]/.test(text) ? text.slice(0, 10) : text
+}
+
+function parseTime(given: string): string {
+  const text = withPlainDay(given)
   const [, day, time = '00:00:00'] = /^\s*(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?\s*$/.exec(text) ?? []
-  return day ? `${day}T${time.length === 5 ? `${time}:00` : time}Z` : text
+  return day ? `${day}T${time.length === 5 ? `${time}:00` : time}Z` : given
 }
 
 function parseObject(text: string): unknown {
