@@ -145,6 +145,13 @@ test('a new record belongs to the person, or to the member who is chosen', async
   await untilEqual(() => field.inputValue(), `${owner.name} (you)`)
   await field.fill('bob')
   await page.getByRole('option', { name: 'Bob Marchetti' }).click()
+  // The button that clears the owner does not cover a long name.
+  const covered = await field.evaluate((input) => {
+    const button = input.parentElement?.querySelector('button')?.getBoundingClientRect()
+    const { paddingRight } = getComputedStyle(input)
+    return button ? input.getBoundingClientRect().right - Number.parseFloat(paddingRight) - button.left : null
+  })
+  assert.ok(covered !== null && covered <= 0, `${covered} px`)
   await dialog.getByRole('combobox', { name: 'Tags' }).fill('vip')
   await page.keyboard.press('Enter')
   await dialog.getByRole('button', { name: 'Create deal' }).click()

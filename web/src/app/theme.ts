@@ -63,7 +63,8 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
-    Select: { defaultProps: { allowDeselect: false } },
+    // Both signs have no room beside the value.
+    Select: { defaultProps: { allowDeselect: false, clearSectionMode: 'clear' } },
     TextInput: { defaultProps: { size: 'sm' } },
     // The page itself never scrolls, and Mantine's scroll lock adds a style that the content policy
     // refuses.
