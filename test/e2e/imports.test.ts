@@ -74,7 +74,9 @@ test('a file is mapped, checked, imported and undone by mouse; the errors are a 
   await page.reload()
   await ended(page)
   await page.getByRole('button', { name: 'Undo import' }).click()
-  await page.getByText(/^\d records put back, \d stay as they are\.$/).waitFor()
+  await page
+    .getByText(/^\d records? (is|are) as before the import\. \d records? (stays|stay) as (it is|they are)\.$/)
+    .waitFor()
   await page.getByText('changed since').waitFor()
   await ended(page, 'Undone')
   assert.equal((await read('/contacts')).meta.total, 1)
