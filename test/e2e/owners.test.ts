@@ -148,7 +148,7 @@ test('a new record belongs to the person, or to the member who is chosen', async
   // The button that clears the owner does not cover a long name.
   const covered = await field.evaluate((input) => {
     const button = input.parentElement?.querySelector('button')?.getBoundingClientRect()
-    const { paddingRight } = getComputedStyle(input)
+    const { paddingRight } = input.ownerDocument.defaultView.getComputedStyle(input)
     return button ? input.getBoundingClientRect().right - Number.parseFloat(paddingRight) - button.left : null
   })
   assert.ok(covered !== null && covered <= 0, `${covered} px`)
