@@ -6,7 +6,13 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { openScratch, removeScratch } from '../../test/engine.ts'
 import { type Db, transaction } from './db.ts'
-import { constraintOf } from './errors.ts'
+import { constraintOf, explainLoss } from './errors.ts'
+
+test('a lost connection is explained once', () => {
+  const lost = explainLoss(new Error('Connection terminated unexpectedly'))
+  assert.match((lost as Error).message, /cannot be reached \(Connection terminated unexpectedly\)/)
+  assert.equal(explainLoss(lost), lost)
+})
 
 test('a constraint has one name on both engines, and an error that is none has none', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))

@@ -57,6 +57,7 @@ const lost_codes = /^(08|57P0[123])/
 
 /** The same error, or an Unreachable when the error means a lost connection. */
 export function explainLoss(error: unknown): unknown {
+  if (error instanceof Unreachable) return error
   const {
     message = '',
     code = '',
