@@ -252,11 +252,14 @@ test('a position that the service does not have is refused with what to do', asy
   const folder = [...words.slice(0, -1), env.HOME]
   const { code, stderr } = await runRapport(folder, { ...env, RAPPORT_API_KEY: rapport.key })
   assert.deepEqual([code, stderr.includes(`${env.HOME} cannot be read`)], [1, true])
-  const nowhere = await runRapport([...words.slice(0, -1), '/proc/none/state.json'], {
-    ...env,
-    RAPPORT_API_KEY: rapport.key,
-  })
-  assert.match(nowhere.stderr, /^rapport: The folder \/proc\/none cannot be created \(ENOENT\)/)
+  for (const nowhere of ['/proc/state.json', '/proc/none/state.json']) {
+    const ended = await runRapport([...words.slice(0, -1), nowhere], { ...env, RAPPORT_API_KEY: rapport.key })
+    assert.deepEqual(
+      [ended.code, ended.stderr.includes(`rapport: ${nowhere} cannot be written: `)],
+      [1, true],
+    )
+    assert.match(ended.stderr, /ENOENT/)
+  }
 })
 
 test('an address that answers something else than events is named, and asked again', async (t) => {

@@ -74,11 +74,15 @@ const isText = (value: unknown): value is string =>
 
 // Flushed and renamed, so that a power cut leaves the old position or the new one.
 function write(file: string, stored: Stored): void {
-  makeFolder(dirname(file), 0o700)
   const partial = `${file}.${process.pid}`
-  const handle = openSync(partial, 'w', 0o600)
-  writeSync(handle, `${JSON.stringify(stored)}\n`)
-  fsyncSync(handle)
-  closeSync(handle)
-  renameSync(partial, file)
+  try {
+    makeFolder(dirname(file), 0o700)
+    const handle = openSync(partial, 'w', 0o600)
+    writeSync(handle, `${JSON.stringify(stored)}\n`)
+    fsyncSync(handle)
+    closeSync(handle)
+    renameSync(partial, file)
+  } catch (error) {
+    throw new Error(`${file} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
 }
