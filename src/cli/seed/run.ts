@@ -15,10 +15,16 @@ import { companyNotes, contactNotes, dealNotes, type Notes } from '../../resourc
 import type { Step } from './plan.ts'
 import { definitions } from './texts.ts'
 
-type Place = { database: Database; clock: ServiceClock; workspace_id: number }
+/** Where to make records. They have one request id, so a member has one notification of all that are theirs. */
+type Place = { database: Database; clock: ServiceClock; workspace_id: number; request_id: string }
 
 /** Defines the custom fields that the workspace does not have. */
-export async function defineFields({ database: { db }, clock, workspace_id }: Place): Promise<void> {
+export async function defineFields({
+  database: { db },
+  clock,
+  workspace_id,
+  request_id,
+}: Place): Promise<void> {
   for (const definition of definitions) {
     const { resource = '', key = '' } = definition
     const known = await db
@@ -29,7 +35,7 @@ export async function defineFields({ database: { db }, clock, workspace_id }: Pl
       .where('key', '=', key)
       .executeTakeFirst()
     if (known) continue
-    const context = () => contextOf(clock, { workspace_id, actor: service, request_id: null })
+    const context = () => contextOf(clock, { workspace_id, actor: service, request_id })
     const begun = await transaction(db, (tx) => beginDefinition(tx, context(), definition, []))
     if (begun.unchecked) await checkExisting(db, clock, begun.unchecked)
     await transaction(db, (tx) => completeDefinition(tx, context(), begun))
@@ -61,12 +67,12 @@ export async function runSteps(
 
 /** Runs a step, and keeps the id of its record under its key. */
 async function runStep(tx: Db, place: Place, step: Step, ids: Map<string, number>): Promise<void> {
-  const { workspace_id, clock } = place
+  const { workspace_id, clock, request_id } = place
   const { at_ms, key, of } = step
   const context: Context = {
     workspace_id,
     actor: service,
-    request_id: null,
+    request_id,
     now: isoTime(at_ms),
     now_ms: at_ms,
     elapsed: clock.elapsed,

@@ -20,9 +20,11 @@ const read = async (path: string, call = rapport.call) => {
   return body
 }
 
+let person: Awaited<ReturnType<typeof setUp>>
+
 test('it fills an empty workspace beside a running service, and the API shows all of it', async () => {
-  const call = await setUp(rapport)
-  await join(call, rapport.url, 'member')
+  person = await setUp(rapport)
+  await join(person, rapport.url, 'member')
   const { code, stdout } = await seed()
   assert.equal(code, 0)
   assert.match(
@@ -52,6 +54,14 @@ test('it fills an empty workspace beside a running service, and the API shows al
   const owned = await read('contacts?owner_id=!null')
   assert.ok(owned.meta.total > 50)
   assert.equal(new Set(owned.data.map(({ owner_id }: { owner_id: string }) => owner_id)).size, 2)
+})
+
+test('a member has one notification of all contacts that are theirs, and so of each other kind', async () => {
+  const { data } = (await person('GET', '/notifications?per_page=100')).body
+  const assigned = data.filter(({ kind }: { kind: string }) => kind === 'assigned')
+  const kinds = assigned.map(({ record }: { record: { kind: string } }) => record.kind)
+  assert.ok(kinds.includes('contacts'))
+  assert.deepEqual(kinds, [...new Set(kinds)])
 })
 
 test('records, events and entries have times of the last months, each event after the one before', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { listMembers } from '../../access/people/members.ts'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
@@ -39,7 +40,7 @@ export const seed: Command = {
       const names = members.map(({ name }) => name)
       const slug = await freeSlug(db)
       const steps = planOf({ seed: number, size, now_ms: clock.now(), owners, names, slug })
-      const place = { database, clock, workspace_id }
+      const place = { database, clock, workspace_id, request_id: `req_${randomUUID()}` }
       await defineFields(place)
       await runSteps(place, steps, (done) => io.status?.(`Made ${done} of ${steps.length}`))
       io.status?.('')
