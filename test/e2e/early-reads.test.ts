@@ -136,11 +136,14 @@ function noteEmptyDrawings() {
 test('the first visit of Home and of contacts asks for all its data before the app runs, for no more, and is drawn once', async (t) => {
   await fillWorkspace(web.rapport)
   const page = await web.open(t, '/settings/profile', { reusable: false })
-  await page.waitForFunction("localStorage.getItem('rapport-stream')")
-  const known = await page.evaluate<Record<string, string[]>>(kept)
+  await until(() => page.evaluate<string | null>("localStorage.getItem('rapport-stream')"), Boolean)
+  const known = await until(
+    () => page.evaluate<Record<string, string[]> | undefined>(kept),
+    (pages) => pages?.['/'] !== undefined,
+  )
   await page.addInitScript(noteEmptyDrawings)
   for (const path of ['/', '/contacts']) {
-    const wanted = known[path] ?? []
+    const wanted = known?.[path] ?? []
     assert.ok(wanted.length > 5, path)
     await page.goto('about:blank')
     const release = await holdScript(page)

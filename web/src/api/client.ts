@@ -10,7 +10,6 @@ export { type Facts, type FieldProblem, isGone, Problem } from './problem.ts'
 export type Schemas = components['schemas']
 
 type WebhookBody = paths['/api/v1/webhooks']['post']['requestBody']['content']['application/json']
-/** The events that a webhook may ask for. */
 /** The name of one event: not `deal.*` or `*`, which a webhook may also have. */
 export type EventName = Exclude<WebhookBody['events'][number], `${string}*`>
 

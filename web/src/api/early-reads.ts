@@ -1,3 +1,4 @@
+import { whenIdle } from '../app/idle.ts'
 import { type Place, placeOf } from './place.ts'
 
 // A page reads its data again each time that it is opened, and its requests stay the same. This browser remembers them, so
@@ -77,15 +78,19 @@ export function keepReads(session: Place): void {
   store({ place, pages: Object.fromEntries(pages) })
 }
 
-/** Keeps the requests of pages before their first visit in a place. */
-export function keepFirstReads(session: Place, pagesOf: () => Record<string, string[]>): void {
+/** Keeps the requests of pages before their first visit in a place. `pagesOf` loads them when the page is idle. */
+export function keepFirstReads(session: Place, pagesOf: () => Promise<Record<string, string[]>>): void {
   const place = placeOf(session)
   if (keptReads()?.place === place) return
-  const pages = Object.entries(pagesOf()).map(([path, urls]) => [
-    path,
-    urls.map((url) => templateOf(window.location.origin + url)),
-  ])
-  store({ place, pages: Object.fromEntries(pages) })
+  whenIdle(async () => {
+    const first = Object.entries(await pagesOf()).map(([path, urls]) => [
+      path,
+      urls.map((url) => templateOf(window.location.origin + url)),
+    ])
+    // The page that is open may have kept its own by now.
+    const kept = keptReads()
+    store({ place, pages: { ...Object.fromEntries(first), ...(kept?.place === place && kept.pages) } })
+  })
 }
 
 function store(reads: Reads): void {

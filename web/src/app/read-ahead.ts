@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { recordApi } from '../api/record-api.ts'
 import { all_kinds } from '../kinds.ts'
-import { page_size } from '../record/list-query.ts'
+import { first_page } from '../record/list-query.ts'
 
 /** Begins to read the record of a page, while its program is loaded and drawn. */
 export function readRecordAhead(client: QueryClient, pathname: string): void {
@@ -13,7 +13,6 @@ export function readRecordAhead(client: QueryClient, pathname: string): void {
 /** The same for the first page of a list without filters. Others have queries of their own. */
 export async function readListAhead(client: QueryClient, list: string): Promise<void> {
   if (list !== 'contacts' && list !== 'companies') return
-  const query = { page: 1, per_page: page_size }
-  if (list === 'contacts') await client.prefetchQuery(recordApi(list).listQuery(query))
-  else await client.prefetchQuery(recordApi(list).listQuery(query))
+  if (list === 'contacts') await client.prefetchQuery(recordApi(list).listQuery(first_page))
+  else await client.prefetchQuery(recordApi(list).listQuery(first_page))
 }

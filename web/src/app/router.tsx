@@ -91,7 +91,7 @@ const mergePages = (kind: MergedKind, path: string) => ({
   }),
 })
 
-const home = () => loaded(import('../home/home-page.tsx'))
+export const home = () => loaded(import('../home/home-page.tsx'))
 
 /** The pages of the frame. Each chunk is loaded when its page is first shown. */
 const pages: Record<string, AsyncRouteComponent<object>> = {

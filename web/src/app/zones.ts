@@ -27,6 +27,9 @@ function shownAt(at_ms: number, zone: string): string {
   return format.format(at_ms).replace(' ', 'T').padStart(16, '0')
 }
 
+/** Today, a day of a zone. */
+export const todayIn = (zone: string): string => shownAt(Date.now(), zone).slice(0, 10)
+
 /** Whether a text from the address is a local time. */
 export function isWall(text: string): boolean {
   const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN

@@ -12,7 +12,8 @@ import { stale_after_days } from '../deals/staleness.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { Card } from './card.tsx'
-import { dealsToMoveQuery, open_of_mine, standingStill, without_step } from './queries.ts'
+import { dealsToMoveQuery } from './queries.ts'
+import { open_of_mine, standingStill, without_step } from './requests.ts'
 
 const CreateActivity = laterDialog(
   async () => (await import('../activities/create-activity.tsx')).CreateActivity,

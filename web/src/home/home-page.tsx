@@ -10,6 +10,7 @@ import { FirstSteps, useBeginnings } from './first-steps.tsx'
 import { OutcomesChart } from './outcomes-chart.tsx'
 import { PipelineChart } from './pipeline-chart.tsx'
 
+export { firstReads } from './first-reads.ts'
 export { readHome } from './queries.ts'
 
 import { useOutcomes, usePipelineReport } from './reports.ts'

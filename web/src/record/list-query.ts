@@ -3,7 +3,9 @@ import type { FilterField } from '../ui/filter-value.ts'
 import type { ListView } from '../ui/list-view.ts'
 
 /** Rows per page of a list. */
-export const page_size = 50
+const page_size = 50
+/** The first page of a list without filters. */
+export const first_page = { page: 1, per_page: page_size }
 
 /**
  * The filters of a view for the API. Days of times begin and end in the person's time zone. Names of custom fields
