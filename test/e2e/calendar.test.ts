@@ -191,6 +191,20 @@ test('an appointment of several weeks is in each of them, and the calendar shows
   assert.notEqual(await title.innerText(), march)
 })
 
+test('the host of an appointment takes no room from the lines of its title', async (t) => {
+  const members: { id: string; name: string }[] = await web.read('/members')
+  const owner_id = members.find(({ name }) => name === 'Olivia Owner')?.id
+  await appointment('Tour around the old harbour', '2031-04-23T08:00:00Z', '2031-04-23T09:00:00Z', {
+    owner_id,
+  })
+  await appointment('Tour across the mountains', '2031-04-24T08:00:00Z', '2031-04-24T09:00:00Z')
+  const page = await web.open(t, '/calendar?show=week&date=2031-04-23')
+  await entry(page, 'harbour').getByRole('img', { name: 'Host: Olivia Owner' }).waitFor()
+  const height = async (title: string) =>
+    (await entry(page, title).locator('.calendar-name').boundingBox())?.height
+  assert.equal(await height('harbour'), await height('mountains'))
+})
+
 test('in a month, an appointment with a long title has one line', async (t) => {
   await appointment('Annual talk about maintenance', '2031-04-09T08:00:00Z', '2031-04-09T10:00:00Z')
   await appointment('Fair', '2031-04-10T08:00:00Z', '2031-04-10T10:00:00Z')

@@ -15,12 +15,11 @@ import { useEffect, useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
 import { useNames } from '../record/kinds.ts'
-import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { type Appointment, classOf, isCancelled, isLong, type Times } from './appointments.ts'
 import { type CalendarShow, clockOf, firstDayOf } from './ranges.ts'
-import { Whom } from './whom.tsx'
+import { Host, Whom } from './whom.tsx'
 import './calendar.css'
 
 const plugins = [theme, dayGrid, timeGrid, list, interaction]
@@ -68,20 +67,18 @@ function Content({ event, view, timeText, timeClass, titleClass }: EventDisplayI
   const among_hours = view.type === views.week || view.type === views.day
   const listed = view.type === views.list || view.type === views.year
   const brief = among_hours && appointment && event.start && !isLong(appointment)
+  const lines = among_hours && !brief
   // A German range of times ends with a word, which takes the room of the title.
   const time = brief ? formats.time(event.start.toISOString()) : timeText.replace(/ Uhr$/, '')
   return (
     <>
       {time && <div className={listed ? `${timeClass} calendar-listed-time` : timeClass}>{time}</div>}
       <div className={`${titleClass} calendar-name${appointment ? ' calendar-lines' : ''}`}>
+        {appointment && lines && <Host id={appointment.owner_id} />}
         {event.title}
         {appointment && <Whom {...appointment} />}
       </div>
-      {appointment && (
-        <span className="calendar-host">
-          <OwnerAvatar kind="appointments" id={appointment.owner_id} />
-        </span>
-      )}
+      {appointment && !lines && <Host id={appointment.owner_id} />}
     </>
   )
 }

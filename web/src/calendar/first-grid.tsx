@@ -1,12 +1,11 @@
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
-import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
 import { type Appointment, classOf, isLong } from './appointments.ts'
 import { type CalendarShow, clockOf, type Days, eachDay } from './ranges.ts'
-import { Whom } from './whom.tsx'
+import { Host, Whom } from './whom.tsx'
 import './first-grid.css'
 
 const day_minutes = 1440
@@ -98,6 +97,7 @@ type EntryProps = Pick<Props, 'onOpen'> & {
 }
 
 function Entry({ appointment, time, onOpen, host, block, style }: EntryProps) {
+  const lines = block && isLong(appointment)
   return (
     <button
       type="button"
@@ -107,14 +107,11 @@ function Entry({ appointment, time, onOpen, host, block, style }: EntryProps) {
     >
       <span className="numbers">{time}</span>
       <span className="calendar-name">
+        {host && lines && <Host id={appointment.owner_id} />}
         {visible(appointment.title)}
         {host && <Whom {...appointment} />}
       </span>
-      {host && (
-        <span className="calendar-host">
-          <OwnerAvatar kind="appointments" id={appointment.owner_id} />
-        </span>
-      )}
+      {host && !lines && <Host id={appointment.owner_id} />}
     </button>
   )
 }
