@@ -1,12 +1,13 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { basename, posix } from 'node:path'
 import { test } from 'node:test'
+import { form, importsOf, read, root } from './source-files.ts'
 
 // Which file of src may import which. The first row whose `files` match is the rule of a file: it may import `may`, and
 // the installed `packages`. A file without a row is in a new room: add a row for it.
-const root = new URL('..', import.meta.url)
+
 // Every folder with a resource.ts is a resource.
 const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((file) =>
   posix.dirname(file.replaceAll('\\', '/')).replace(/^src\//, ''),
@@ -272,17 +273,11 @@ const rows: { files: string; may: string; packages: string }[] = [
 const top = /^(app|server|main|cli\/.*)$/
 
 const fits = (pattern: string, name: string) => new RegExp(`^(${pattern})$`).test(name)
-const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 const sources = globSync('src/**/*.ts', { cwd: root })
   .map((file) => file.replaceAll('\\', '/'))
   .sort()
 const code = sources.filter((file) => !file.endsWith('.test.ts'))
 const nameOf = (file: string) => file.replace(/^src\//, '').replace(/\.ts$/, '')
-// Every form that the sources have: on one line, over several, for its effect alone, and when needed.
-const form = /^(?:(?:import|export|\}) [^'\n]*from |import )'([^']+)'$|\bimport\('([^']+)'\)/gm
-const imports = (file: string) =>
-  [...read(file).matchAll(form)].map(([, fixed, late]) => String(fixed ?? late))
-
 test('every file imports only what its room may', () => {
   const wrong: string[] = []
   let checked = 0
@@ -294,7 +289,7 @@ test('every file imports only what its room may', () => {
       continue
     }
     const may = row.may.replaceAll('OWN', posix.dirname(name))
-    for (const from of imports(file)) {
+    for (const from of importsOf(file)) {
       checked++
       if (!from.startsWith('.')) {
         if (!fits(row.packages, from)) wrong.push(`${name} may not use the package ${from}`)
@@ -319,74 +314,6 @@ test('a migration runs no code that may change after its release: it uses kysely
     [],
   )
   assert.ok(files.length > 15 && used.length > 20)
-})
-
-test('the web app imports nothing of the service, and no room of it the pages of another one', () => {
-  const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
-  const wrong: string[] = []
-  for (const file of files)
-    for (const from of imports(file).filter((from) => from.startsWith('.'))) {
-      const target = posix.join(posix.dirname(file), from)
-      const [, , room, ...rest] = target.split('/')
-      // The frame, the client, the pieces and the texts are everybody's.
-      const own = room === file.split('/')[2] || /^(app|api|ui|record|texts)$/.test(String(room))
-      if (!target.startsWith('web/src/')) wrong.push(`${file} imports ${target}`)
-      else if (!own && rest.join('/').includes('-page.') && file !== 'web/src/app/router.tsx')
-        wrong.push(`${file} imports the page ${target}`)
-    }
-  assert.deepEqual(wrong, [])
-  assert.ok(files.length > 40)
-})
-
-test('a page that is left, or asks for something else, cancels what it reads', () => {
-  const queries = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
-    [...read(file).matchAll(/queryFn: ?(.*(?:\n.*)?)/g)].map(([, text = '']) => `${file}: ${text}`),
-  )
-  // A program stays loaded. The last two are types.
-  const left_out = /\bsignal\b|\bloaded\(|Aborted\b/
-  assert.deepEqual(
-    queries.filter((text) => !left_out.test(text)),
-    [],
-  )
-  assert.ok(queries.length > 60)
-})
-
-test('the parts of the web app import nothing in a circle, its shared parts no room, and its list of contacts no other room', () => {
-  const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
-  // Static imports, which load at the start. A dynamic import is a separate page or dialog.
-  const fixed = new Map(
-    files.map((file) => {
-      const found = [...read(file).matchAll(form)].flatMap(([text, from]) =>
-        from?.startsWith('.') && !/^(import|export) type /.test(text) ? [from] : [],
-      )
-      return [file, found.map((from) => posix.join(posix.dirname(file), from))]
-    }),
-  )
-  const circles: string[] = []
-  const done = new Set<string>()
-  function follow(file: string, way: string[]) {
-    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' → '))
-    if (way.includes(file) || done.has(file)) return
-    for (const next of fixed.get(file) ?? []) follow(next, [...way, file])
-    done.add(file)
-  }
-  for (const file of files) follow(file, [])
-  assert.deepEqual(circles, [])
-
-  const shared = files.filter((file) => /^web\/src\/(api|record|ui)\//.test(file))
-  const rooms = shared.flatMap((file) => (fixed.get(file) ?? []).map((target) => target.split('/')[2]))
-  assert.deepEqual([...new Set(rooms)].sort(), ['api', 'app', 'record', 'texts', 'ui'])
-
-  const reached = new Set<string>()
-  function reach(file: string) {
-    if (reached.has(file)) return
-    reached.add(file)
-    for (const next of fixed.get(file) ?? []) reach(next)
-  }
-  reach('web/src/contacts/contacts-page.tsx')
-  assert.ok(reached.size > 40)
-  const reached_rooms = [...reached].map((file) => file.split('/')[2])
-  assert.deepEqual([...new Set(reached_rooms)].sort(), ['api', 'app', 'contacts', 'record', 'texts', 'ui'])
 })
 
 test('every row of the table has files', () => {

@@ -1,0 +1,74 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { posix } from 'node:path'
+import { test } from 'node:test'
+import { form, importsOf, read, root } from './source-files.ts'
+
+const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
+
+test('the web app imports nothing of the service, and no room of it the pages of another one', () => {
+  const wrong: string[] = []
+  for (const file of files)
+    for (const from of importsOf(file).filter((from) => from.startsWith('.'))) {
+      const target = posix.join(posix.dirname(file), from)
+      const [, , room, ...rest] = target.split('/')
+      // The frame, the client, the pieces and the texts are everybody's.
+      const own = room === file.split('/')[2] || /^(app|api|ui|record|texts)$/.test(String(room))
+      if (!target.startsWith('web/src/')) wrong.push(`${file} imports ${target}`)
+      else if (!own && rest.join('/').includes('-page.') && file !== 'web/src/app/router.tsx')
+        wrong.push(`${file} imports the page ${target}`)
+    }
+  assert.deepEqual(wrong, [])
+  assert.ok(files.length > 40)
+})
+
+test('a page that is left, or asks for something else, cancels what it reads', () => {
+  const queries = files.flatMap((file) =>
+    [...read(file).matchAll(/queryFn: ?(.*(?:\n.*)?)/g)].map(([, text = '']) => `${file}: ${text}`),
+  )
+  // A program stays loaded. The last two are types.
+  const left_out = /\bsignal\b|\bloaded\(|Aborted\b/
+  assert.deepEqual(
+    queries.filter((text) => !left_out.test(text)),
+    [],
+  )
+  assert.ok(queries.length > 60)
+})
+
+test('the parts of the web app import nothing in a circle, its shared parts no room, and its list of contacts no other room', () => {
+  // Static imports, which load at the start. A dynamic import is a separate page or dialog.
+  const fixed = new Map(
+    files.map((file) => {
+      const found = [...read(file).matchAll(form)].flatMap(([text, from]) =>
+        from?.startsWith('.') && !/^(import|export) type /.test(text) ? [from] : [],
+      )
+      return [file, found.map((from) => posix.join(posix.dirname(file), from))]
+    }),
+  )
+  const circles: string[] = []
+  const done = new Set<string>()
+  function follow(file: string, way: string[]) {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' → '))
+    if (way.includes(file) || done.has(file)) return
+    for (const next of fixed.get(file) ?? []) follow(next, [...way, file])
+    done.add(file)
+  }
+  for (const file of files) follow(file, [])
+  assert.deepEqual(circles, [])
+
+  const shared = files.filter((file) => /^web\/src\/(api|record|ui)\//.test(file))
+  const rooms = shared.flatMap((file) => (fixed.get(file) ?? []).map((target) => target.split('/')[2]))
+  assert.deepEqual([...new Set(rooms)].sort(), ['api', 'app', 'record', 'texts', 'ui'])
+
+  const reached = new Set<string>()
+  function reach(file: string) {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const next of fixed.get(file) ?? []) reach(next)
+  }
+  reach('web/src/contacts/contacts-page.tsx')
+  assert.ok(reached.size > 40)
+  const reached_rooms = [...reached].map((file) => file.split('/')[2])
+  assert.deepEqual([...new Set(reached_rooms)].sort(), ['api', 'app', 'contacts', 'record', 'texts', 'ui'])
+})
