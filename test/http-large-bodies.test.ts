@@ -1,11 +1,15 @@
-// runs: once
+// runs: once, long
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { refused } from './envelope.ts'
+import { startService } from './faults/service.ts'
 import { useRapport } from './harness.ts'
+import { scratchFolder } from './process.ts'
 import { exchange, type RawReply, takeResponse } from './raw-http.ts'
 
 // Clients that send a whole body before they read, as many HTTP libraries do.
@@ -48,6 +52,54 @@ async function sendThenRead({ path, type, mib, chunked, slow, more = '' }: Sent)
   }
   return replies
 }
+
+/** Sends JSON in chunks of these sizes, by turns. Returns the status and the body of the answer. */
+function sendInChunks(
+  { url, key }: { url: string; key: string },
+  path: string,
+  body: object,
+  sizes: number[],
+) {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const chunks: Buffer[] = []
+  for (let from = 0; from < bytes.length; ) {
+    const chunk = bytes.subarray(from, from + (sizes[chunks.length % sizes.length] ?? 1))
+    chunks.push(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]))
+    from += chunk.length
+  }
+  const head = `POST ${path} HTTP/1.1\r\nHost: rapport.example\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+  const { hostname, port } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname })
+  socket.write(Buffer.concat([Buffer.from(head), ...chunks, Buffer.from('0\r\n\r\n')]))
+  return text(socket)
+}
+
+test('a body in chunks of any size arrives as it was sent', async () => {
+  const { id } = (await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ana', last_name: 'Ruiz' }))
+    .body.data
+  const path = `/api/v1/contacts/${id}/notes`
+  const body = 'Größe 24 €, '.repeat(3000)
+  for (const sizes of [[1], [1, 5000], [4095, 4097, 4096], [3, 100_000]])
+    assert.match(await sendInChunks(rapport, path, { body }, sizes), /^HTTP\/1\.1 201 /)
+  const notes = (await rapport.call('GET', path)).body.data
+  assert.deepEqual(
+    notes.map((note: { body: string }) => note.body === body.trim()),
+    [true, true, true, true],
+  )
+})
+
+test('a body in chunks of one byte needs little memory', async (t) => {
+  const service = await startService(scratchFolder(t))
+  t.after(() => service.end('SIGKILL'))
+  const memory_mb = (name: string) =>
+    Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) /
+    1024
+  const before_mb = memory_mb('VmRSS')
+  const body = { first_name: 'Ana', last_name: 'x'.repeat(mebibyte / 2) }
+  assert.match(await sendInChunks(service, '/api/v1/contacts', body, [1]), /^HTTP\/1\.1 422 /)
+  const most_mb = memory_mb('VmHWM')
+  assert.ok(most_mb < before_mb + 120, `${before_mb} MB, then ${most_mb} MB`)
+})
 
 const kinds = [
   { path: '/api/v1/contacts/batch', type: 'application/json' },
