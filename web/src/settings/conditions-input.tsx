@@ -1,9 +1,7 @@
-import { ActionIcon, Button, type ComboboxItem, Text, TextInput } from '@mantine/core'
-import { PlusIcon, XIcon } from '@primer/octicons-react'
+import { type ComboboxItem, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { useAllDefinitions } from '../record/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
-import { focusBeside } from '../ui/focus.ts'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
 import { Autocomplete, Select, TagsInput } from '../ui/late-inputs.tsx'
 import { readNumber, writeNumber } from '../ui/number.ts'
@@ -18,7 +16,7 @@ import {
 } from './condition-fields.ts'
 import { type Condition, type Operator, operatorOf } from './condition-text.ts'
 import { useEventTypes } from './event-types.ts'
-import './webhook-form.css'
+import { RowsInput } from './rows-input.tsx'
 
 type Errors = Record<string, React.ReactNode>
 type Props = {
@@ -36,51 +34,29 @@ export function ConditionsInput({ events, value, onChange, errors }: Props) {
   const { data: types } = useEventTypes()
   const definitions = useAllDefinitions()
   const fields = conditionFields(types, definitions, events)
-  const put = (at: number, changed: Condition) =>
-    onChange(value.map((one, index) => (index === at ? changed : one)))
   return (
-    <fieldset className="webhook-rows">
-      <legend className="settings-legend">{t.webhooks.conditions}</legend>
-      <p className="hint">{t.webhooks.conditions_text}</p>
-      {value.map((condition, index) => (
-        <fieldset
-          // biome-ignore lint/suspicious/noArrayIndexKey: conditions have nothing but their position
-          key={index}
-          ref={focusBeside}
-          className="condition-row"
-          aria-label={t.webhooks.nth_condition({ n: index + 1 })}
-        >
-          <ConditionRow
-            condition={condition}
-            fields={fields}
-            onChange={(changed) => put(index, changed)}
-            error={(part) => errors[`conditions.${index}.${part}`]}
-          />
-          <ActionIcon
-            variant="subtle"
-            aria-label={t.webhooks.remove_condition({ n: index + 1 })}
-            onClick={() => onChange(value.filter((_, other) => other !== index))}
-          >
-            <XIcon />
-          </ActionIcon>
-        </fieldset>
-      ))}
-      {errors.conditions && (
-        <Text c="var(--mantine-color-error)" size="xs" role="alert">
-          {errors.conditions}
-        </Text>
+    <RowsInput<Condition>
+      legend={t.webhooks.conditions}
+      hint={t.webhooks.conditions_text}
+      value={value}
+      onChange={onChange}
+      error={errors.conditions}
+      most={max_conditions}
+      empty={{ field: '', op: 'eq', value: '' }}
+      add={t.webhooks.add_condition}
+      remove={t.webhooks.remove_condition}
+      nameOf={t.webhooks.nth_condition}
+      className="condition-row"
+    >
+      {(condition, put, index) => (
+        <ConditionRow
+          condition={condition}
+          fields={fields}
+          onChange={put}
+          error={(part) => errors[`conditions.${index}.${part}`]}
+        />
       )}
-      <Button
-        variant="default"
-        size="compact-sm"
-        w="fit-content"
-        leftSection={<PlusIcon size={14} />}
-        disabled={value.length >= max_conditions}
-        onClick={() => onChange([...value, { field: '', op: 'eq', value: '' }])}
-      >
-        {t.webhooks.add_condition}
-      </Button>
-    </fieldset>
+    </RowsInput>
   )
 }
 

@@ -1,7 +1,6 @@
-import { ActionIcon, Button, Text, TextInput } from '@mantine/core'
-import { PlusIcon, XIcon } from '@primer/octicons-react'
+import { TextInput } from '@mantine/core'
 import { useTexts } from '../texts/with-settings.ts'
-import { focusBeside } from '../ui/focus.ts'
+import { RowsInput } from './rows-input.tsx'
 import type { Header } from './webhook-values.ts'
 
 type Props = {
@@ -14,55 +13,39 @@ const max_headers = 20
 /** The own headers of a webhook. A stored value stays until another one is typed. */
 export function HeadersInput({ value, onChange, errors }: Props) {
   const t = useTexts()
-  const put = (at: number, changed: Partial<Header>) =>
-    onChange(value.map((one, index) => (index === at ? { ...one, ...changed } : one)))
   return (
-    <fieldset className="webhook-rows">
-      <legend className="settings-legend">{t.webhooks.headers}</legend>
-      <p className="hint">{t.webhooks.headers_text}</p>
-      {value.map(({ name, value: text, kept }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the name changes while it is typed
-        <div key={index} ref={focusBeside} className="header-row">
+    <RowsInput<Header>
+      legend={t.webhooks.headers}
+      hint={t.webhooks.headers_text}
+      value={value}
+      onChange={onChange}
+      error={errors.headers}
+      most={max_headers}
+      empty={{ name: '', value: '', kept: false }}
+      add={t.webhooks.add_header}
+      remove={t.webhooks.remove_header}
+      className="header-row"
+    >
+      {(header, put, index) => (
+        <>
           <TextInput
             aria-label={t.webhooks.header_name({ n: index + 1 })}
             placeholder="Authorization"
             autoComplete="off"
-            value={name}
-            error={errors[`headers.${name.trim()}`]}
+            value={header.name}
+            error={errors[`headers.${header.name.trim()}`]}
             // The service keeps the value of the same name only.
-            onChange={(event) => put(index, { name: event.currentTarget.value, kept: false })}
+            onChange={(event) => put({ ...header, name: event.currentTarget.value, kept: false })}
           />
           <TextInput
             aria-label={t.webhooks.header_value({ n: index + 1 })}
-            placeholder={kept ? t.webhooks.kept : t.webhooks.value}
+            placeholder={header.kept ? t.webhooks.kept : t.webhooks.value}
             autoComplete="off"
-            value={text}
-            onChange={(event) => put(index, { value: event.currentTarget.value, kept: false })}
+            value={header.value}
+            onChange={(event) => put({ ...header, value: event.currentTarget.value, kept: false })}
           />
-          <ActionIcon
-            variant="subtle"
-            aria-label={t.webhooks.remove_header({ n: index + 1 })}
-            onClick={() => onChange(value.filter((_, other) => other !== index))}
-          >
-            <XIcon />
-          </ActionIcon>
-        </div>
-      ))}
-      {errors.headers && (
-        <Text c="var(--mantine-color-error)" size="xs" role="alert">
-          {errors.headers}
-        </Text>
+        </>
       )}
-      <Button
-        variant="default"
-        size="compact-sm"
-        w="fit-content"
-        leftSection={<PlusIcon size={14} />}
-        disabled={value.length >= max_headers}
-        onClick={() => onChange([...value, { name: '', value: '', kept: false }])}
-      >
-        {t.webhooks.add_header}
-      </Button>
-    </fieldset>
+    </RowsInput>
   )
 }
