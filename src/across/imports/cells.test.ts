@@ -119,13 +119,18 @@ test('amounts, days and yes or no are read as German and English programs write 
     'Written 4;1,250;;;',
     'Written 5;1.250.000;;vielleicht;',
     'Written 6;1,250,000;;;',
+    'Written 7;12.500;;;',
+    'Written 8;12.345 €;;;',
+    'Written 9;12.345;;;',
   ]
   assert.deepEqual(await outcome({ resource: 'deals' }, file.join('\n')), {
-    counts: [3, 0, 3],
+    counts: [4, 0, 5],
     reported: [
       ['expected_close_date', 'invalid_format'],
       ['value', 'invalid_type'],
       ['custom_fields.renews', 'invalid_type'],
+      ['value', 'invalid_type'],
+      ['value', 'invalid_type'],
     ],
   })
   const deals = await found('deals?search=written&sort=name&details=true')
@@ -136,6 +141,7 @@ test('amounts, days and yes or no are read as German and English programs write 
       [12_500.5, '2026-12-24', custom_fields],
       [12_500.5, '2026-12-24', { ...custom_fields, renews: false }],
       [1_250_000, null, {}],
+      [12.345, null, {}],
     ],
   )
 })

@@ -153,12 +153,16 @@ const with_decimal_comma = /^[+-]?(\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}|\d
 /** 12,500.50 and 1,250,000 */
 const with_decimal_point = /^[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})$/
 
+/** 12.500: a program that writes a decimal point writes no zero at the end. */
+const unclear = /^[+-]?[1-9]\d{0,2}\.\d\d0$/
+/** The same beside a currency: 12.345 € */
+const unclear_amount = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
+
 // A text that cannot be read, or in two ways, such as 1,250, stays as it is. Then the schema refuses it with its field.
 function parseNumber(text: string): unknown {
-  const amount = text
-    .trim()
-    .replace(/^[€$£]|[€$£]$/, '')
-    .trim()
+  const given = text.trim()
+  const amount = given.replace(/^[€$£]|[€$£]$/, '').trim()
+  if ((amount === given ? unclear : unclear_amount).test(amount)) return text
   if (plain_number.test(amount)) return Number(amount)
   if (with_decimal_comma.test(amount)) return Number(amount.replaceAll('.', '').replace(',', '.'))
   return with_decimal_point.test(amount) ? Number(amount.replaceAll(',', '')) : text
