@@ -72,6 +72,16 @@ test('companies and deals are found by their names', async (t) => {
     .getByRole('option', { name: /Harbour Logistics: renewal/ })
     .first()
     .waitFor()
+  // A long name leaves room for the stage.
+  await web.create('/deals', {
+    name: `Quayside ${'maintenance and repair '.repeat(6)}`,
+    stage: 'verbal_commitment',
+  })
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('quayside')
+  const stage = page.getByRole('option', { name: /Quayside/ }).locator('.palette-detail')
+  await stage.waitFor()
+  assert.equal(await stage.evaluate((one) => one.scrollWidth - one.clientWidth), 0)
   await page.keyboard.press('Control+a')
   await page.keyboard.type('no such thing anywhere')
   await page.getByText('Nothing found.').waitFor()
