@@ -13,8 +13,8 @@ import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
 import type { Engine, Connection as OurConnection } from '../../statements/prepare.ts'
-import { createSessions, type Sessions } from './sessions.ts'
 import { createSharedReads } from './shared-reads.ts'
+import { createTransactionPool, type TransactionPool } from './transaction-pool.ts'
 import type { PoolWatch } from './watch.ts'
 
 const unknown_statement = new Set(['26000', '42P05'])
@@ -31,7 +31,7 @@ export function postgresDialect(
   pool: Pool,
   watch: PoolWatch,
   onCommit: (topics: readonly CommitTopic[]) => void,
-  sessions: Sessions = createSessions(pool),
+  transactions: TransactionPool = createTransactionPool(pool),
 ): Dialect {
   let named = true
   const shareReads = createSharedReads(pool, (error) => troubleOf(error) === 'unavailable')
@@ -75,7 +75,7 @@ export function postgresDialect(
   class Connection implements OurConnection {
     /** Null before the first statement: only then it is known whether a transaction begins. */
     private client: PoolClient | null = null
-    private is_session = false
+    private in_transaction = false
     broken = false
     /** The end of the transaction is sent. A later statement would commit by itself. */
     ended = false
@@ -89,8 +89,8 @@ export function postgresDialect(
     writeAhead() {}
     /** Takes a connection for a transaction. */
     async begin(): Promise<void> {
-      this.client = await sessions.connect().catch(throwLoss)
-      this.is_session = true
+      this.client = await transactions.connect().catch(throwLoss)
+      this.in_transaction = true
     }
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       if (this.ended) throw new Error('The transaction has ended.')
@@ -109,7 +109,7 @@ export function postgresDialect(
       return run(client, { sql: text, parameters: [] }, this.failed)
     }
     release(): void {
-      if (this.is_session) sessions.release(this.client as PoolClient, this.broken)
+      if (this.in_transaction) transactions.release(this.client as PoolClient, this.broken)
       else this.client?.release(this.broken || undefined)
     }
     readonly failed = (error: unknown, trouble: Trouble | null): unknown => {

@@ -7,8 +7,8 @@ import { followClock } from './clock.ts'
 import { connectionOptions } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
 import { openReplica } from './replica.ts'
-import { createSessions } from './sessions.ts'
 import { openSnapshot } from './snapshot.ts'
+import { createTransactionPool } from './transaction-pool.ts'
 import { createWakeUps } from './wake.ts'
 import { watchPool } from './watch.ts'
 
@@ -31,8 +31,8 @@ export async function openPostgres(
   pool.on('connect', (client) => client.on('error', () => {}))
 
   const wake_ups = createWakeUps(url, pool)
-  const sessions = createSessions(pool)
-  const dialect = postgresDialect(pool, watchPool(pool, url), wake_ups.committed, sessions)
+  const transactions = createTransactionPool(pool)
+  const dialect = postgresDialect(pool, watchPool(pool, url), wake_ups.committed, transactions)
   const db = new Kysely<Tables>({ dialect })
   try {
     await checkServer(db)
@@ -52,7 +52,7 @@ export async function openPostgres(
       pool: () => ({
         busy: pool.totalCount - pool.idleCount,
         idle: pool.idleCount,
-        waiting: pool.waitingCount + sessions.waiting(),
+        waiting: pool.waitingCount + transactions.waiting(),
       }),
       async close() {
         clock.stop()

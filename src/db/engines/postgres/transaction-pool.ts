@@ -7,7 +7,7 @@ const late = () => new Unreachable('No connection to the database became free in
  * Lends connections to transactions, but leaves a fifth of the pool to reads: transactions wait for locks, and reads do
  * not. `connect` throws after the time for which a request waits for a connection.
  */
-export function createSessions(pool: Pool) {
+export function createTransactionPool(pool: Pool) {
   const { max, connectionTimeoutMillis: limit_ms = 0 } = pool.options
   let free = max - Math.floor(max / 5)
   const waiting: (() => void)[] = []
@@ -76,4 +76,4 @@ export function createSessions(pool: Pool) {
   }
 }
 
-export type Sessions = ReturnType<typeof createSessions>
+export type TransactionPool = ReturnType<typeof createTransactionPool>
