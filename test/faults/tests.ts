@@ -8,7 +8,8 @@ import type { Result } from './reporter.ts'
 import { type Fault, patternOf } from './table.ts'
 
 // Files that measure how long something takes run beside others in the suite, but not here.
-const timed = /\.fault\.ts$|faults\/history|delivery\/(connector|deliver|resolve)\.test|webhooks-delivery/
+const timed =
+  /\.fault\.ts$|faults\/history|delivery\/(connector|deliver|resolve)\.test|webhooks-(delivery|outcome)/
 
 /** Whether nothing may run beside a file. */
 const isAlone = (file: string) => timed.test(file)

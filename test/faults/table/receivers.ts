@@ -11,7 +11,7 @@ export const receivers: Fault[] = [
         'a receiver that never answers, or sends headers byte by byte, times out at the deadline of the attempt',
         'receivers that hang do not delay others',
       ],
-      'test/webhooks-delivery.test.ts': ['an attempt ends at its timeout, by default 10 seconds'],
+      'test/webhooks-outcome.test.ts': ['an attempt ends at its timeout, by default 10 seconds'],
     },
   },
   {
@@ -67,7 +67,7 @@ export const receivers: Fault[] = [
         'an unknown name, a silent name server and a refused connection have different errors',
         'a certificate that is trusted, in date and for this host is accepted; any other is a tls_error',
       ],
-      'test/webhooks-delivery.test.ts': ['the log shows the documented error codes'],
+      'test/webhooks-outcome.test.ts': ['the log shows the documented error codes'],
     },
   },
   {
@@ -139,7 +139,7 @@ export const receivers: Fault[] = [
       'test/webhooks-refusals.test.ts': [
         '410, and 429 or 503 with Retry-After, are failures like all others: only the schedule decides the time of the retry',
       ],
-      'test/webhooks-delivery.test.ts': [
+      'test/webhooks-outcome.test.ts': [
         '200 to 299 is a success and nothing else is; a redirect is not followed',
       ],
       'src/webhooks/delivery/deliver.test.ts': [

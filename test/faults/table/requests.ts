@@ -16,7 +16,7 @@ export const requests: Fault[] = [
     fault: 'NUL or a lone surrogate in any text or key',
     promise: '422',
     tests: {
-      'src/resources/companies/companies.test.ts': [
+      'src/resources/companies/fields.test.ts': [
         'NUL and lone surrogates are 422 anywhere in a body, keys too',
       ],
       'src/resources/contacts/fields.test.ts': [
@@ -184,7 +184,7 @@ export const requests: Fault[] = [
         'a body of 20,000 unknown fields gets the first 1000 problems, and does not block the server',
         'a body of more than 50,000 names and values is 422 before it is parsed',
       ],
-      'src/resources/companies/companies.test.ts': ['at most 100 keys, in a body and after merging'],
+      'src/resources/companies/fields.test.ts': ['at most 100 keys, in a body and after merging'],
     },
   },
   {
@@ -246,7 +246,7 @@ export const requests: Fault[] = [
       'test/access-workspaces.test.ts': [
         "another workspace's ids answer exactly like ids that never were, on every path and method",
       ],
-      'src/resources/companies/companies.test.ts': [
+      'src/resources/companies/fields.test.ts': [
         'an unknown field is 422 unknown_field: a typo must not vanish',
         'read-only fields are accepted and ignored, whatever they hold',
       ],
