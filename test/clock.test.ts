@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '../src/clock.ts'
 import { transaction } from '../src/db/db.ts'
+import { migrate } from '../src/db/migrate.ts'
 import { keepServiceClock } from '../src/db/service-clock.ts'
 import { openScratch } from './engine.ts'
 import { client, type Rapport, startRapport, turnableClock } from './harness.ts'
@@ -138,6 +139,28 @@ for (const [name, set_ms] of [
       ({ companies }) => companies === 1,
     )
   })
+
+test('a clock that is set after its reading, while a job asks, stops the removal', async (t) => {
+  const database = await openScratch(scratchFolder(t))
+  t.after(database.close)
+  await migrate(database)
+  const clock = turnableClock()
+  let is_set_next = false
+  const given = {
+    ...clock,
+    now() {
+      const read_ms = clock.now()
+      if (is_set_next) clock.set(40 * day_ms)
+      is_set_next = false
+      return read_ms
+    },
+  }
+  const service = await keepServiceClock(database, { given })
+  assert.equal(await service.mayRemove(), true)
+  is_set_next = true
+  assert.equal(await service.mayRemove(), false)
+  assert.equal(await service.mayRemove(), false)
+})
 
 test('a start with a clock before the newest stored time removes nothing', async (t) => {
   const data_dir = scratchFolder(t)

@@ -33,6 +33,8 @@ const remind_every_ms = 3600 * 1000
 // The time of a slower reading of the server's clock is not known precisely enough.
 const max_reading_ms = 250
 const max_tries = 5
+// A smaller difference may be that of two readings.
+const set_from_ms = 1000
 
 /**
  * Service time, kept in the database (see clock-sign.ts). A service calls `look` every 10 s (jobs/jobs.ts). Each reading
@@ -48,23 +50,27 @@ export async function keepServiceClock(database: Database, options: Options = {}
   let sign: Sign | null = null
   let put_off = 0
   let reminded_ms = -Infinity
+  // The wall clock at the last reading, less the steady one.
+  let wall_offset_ms = Number.NaN
 
   async function read() {
     const before_ms = steady()
     const { text, server_ms } = await readSign(db, database.engine)
     const after_ms = steady()
     const ours = given || server_ms === null
+    const wall_ms = wall.now()
     const now: ClockReading = {
-      wall_ms: ours ? wall.now() : server_ms,
+      wall_ms: ours ? wall_ms : server_ms,
       steady_ms: ours ? after_ms : (before_ms + after_ms) / 2,
       boot,
     }
-    return { text, now, slow: !ours && after_ms - before_ms > max_reading_ms }
+    const read_offset_ms = wall_ms - after_ms
+    return { text, now, read_offset_ms, slow: !ours && after_ms - before_ms > max_reading_ms }
   }
 
   async function renew(confirmed: boolean): Promise<void> {
     for (let tries = 0; tries < max_tries; tries++) {
-      const { text, now, slow } = await read()
+      const { text, now, read_offset_ms, slow } = await read()
       if (slow && known && !confirmed) return
       const last = text === null ? firstSign(await newestEvent(db), now) : (JSON.parse(text) as Sign)
       const judged = judge(last, known, now)
@@ -74,6 +80,7 @@ export async function keepServiceClock(database: Database, options: Options = {}
       }
       sign = next
       known = { elapsed_ms: judged.elapsed_ms, steady_ms: now.steady_ms, offset_ms: next.offset_ms }
+      wall_offset_ms = read_offset_ms
       remind()
       return
     }
@@ -111,14 +118,19 @@ export async function keepServiceClock(database: Database, options: Options = {}
     )
   }
 
+  /** Whether somebody has set the clock since the last reading. */
+  const isSet = () => Math.abs(wall.now() - steady() - wall_offset_ms) > set_from_ms
+
   await look()
   return {
     now: wall.now,
     elapsed,
     async mayRemove() {
       await look()
-      if (isHeld()) put_off++
-      return !isHeld()
+      // The caller reads the clock next, so the reading must be of this moment.
+      const may = !isHeld() && !isSet()
+      if (!may) put_off++
+      return may
     },
     removal: () => ({ held: isHeld(), put_off }),
     async confirm() {
