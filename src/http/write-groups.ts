@@ -88,13 +88,16 @@ export function createWriteGroups(db: Db): RunWrite {
           leave()
         })
       }
-      if (!lane.running && !lane.waiting.length && !lane.held.size) lanes.delete(name)
+      const is_empty = !lane.running && !lane.waiting.length && !lane.held.size
+      // A late write may wake a lane that is gone.
+      if (is_empty && lanes.get(name) === lane) lanes.delete(name)
     })
   }
 
-  /** The same member, which lets the writes after it change its records when it ends. */
+  /** Wraps a member: it frees its records when it ends. */
   const releasing = (name: string, lane: Lane) => (member: Member) => {
     const { records } = member.sharing
+    const start_ms = performance.now()
     const release = () => {
       for (const one of records) lane.held.delete(one)
       wake(name, lane)
@@ -106,8 +109,9 @@ export function createWriteGroups(db: Db): RunWrite {
         member.resolve(result)
       },
       reject(error: unknown) {
-        // Each of the writes after it would wait as long for the same lock.
-        if (troubleOf(error) === 'unavailable') refuseWaiting(lane, records, error)
+        // After a long wait for a lock or a connection: each of the writes after it would wait as long.
+        const has_waited = performance.now() - start_ms > max_tries_ms
+        if (has_waited && troubleOf(error) === 'unavailable') refuseWaiting(lane, records, error)
         release()
         member.reject(error)
       },

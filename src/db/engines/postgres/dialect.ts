@@ -73,7 +73,7 @@ export function postgresDialect(
   }
 
   class Connection implements OurConnection {
-    /** Null before the first statement: only then it is known whether a transaction begins. */
+    /** Null until the first statement, which shows whether a transaction begins. */
     private client: PoolClient | null = null
     private in_transaction = false
     broken = false

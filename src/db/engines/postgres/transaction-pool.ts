@@ -4,7 +4,7 @@ import { Unreachable } from '../../errors.ts'
 const late = () => new Unreachable('No connection to the database became free in time.')
 
 /**
- * Lends connections to transactions, but leaves a fifth of the pool to reads: transactions wait for locks, and reads do
+ * Lends connections to transactions, but leaves one of every five to reads: transactions wait for locks, and reads do
  * not. `connect` throws after the time for which a request waits for a connection.
  */
 export function createTransactionPool(pool: Pool) {
@@ -12,12 +12,8 @@ export function createTransactionPool(pool: Pool) {
   let free = max - Math.floor(max / 5)
   const waiting: (() => void)[] = []
 
-  /** Waits until a connection may be used. */
-  function enter(): Promise<void> {
-    if (free > 0) {
-      free--
-      return Promise.resolve()
-    }
+  /** Waits until a transaction before this one has ended. */
+  function waitForTurn(): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timer)
@@ -59,8 +55,12 @@ export function createTransactionPool(pool: Pool) {
   return {
     async connect(): Promise<PoolClient> {
       const start_ms = performance.now()
-      await enter()
+      const has_to_wait = free === 0
+      if (has_to_wait) await waitForTurn()
+      else free--
       try {
+        // Without a wait here, the pool keeps the limit: its error says whether the server answers.
+        if (!has_to_wait) return await pool.connect()
         return await take(Math.max(0, limit_ms - (performance.now() - start_ms)))
       } catch (error) {
         leave()
