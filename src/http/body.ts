@@ -20,9 +20,9 @@ export function parseBodies(app: FastifyInstance): void {
   app.decorateRequest('raw_body', null)
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
-    // Only a chunked body has small parts, unless its sender is slow.
-    const is_chunked = headers['transfer-encoding'] !== undefined
-    done(null, is_chunked && isJson(headers) ? joinParts(payload as Readable) : payload)
+    // The parts of a short body need little memory. A chunked body has no length.
+    const is_short = Number(headers['content-length']) <= max_body_bytes.without_key
+    done(null, isJson(headers) && !is_short ? joinParts(payload as Readable) : payload)
   })
   app.addContentTypeParser(
     'application/json',
@@ -46,7 +46,7 @@ const joined_bytes = 4096
 
 /** Joins the small parts of a body. Fastify keeps each part until the last one, and a part of one byte costs 400 bytes. */
 export function joinParts(body: Readable): Readable {
-  // What Fastify uses of a stream.
+  // Fastify calls only these methods of a stream.
   const joined = Object.assign(new EventEmitter(), { resume: () => void body.resume() })
   let parts = Buffer.allocUnsafe(joined_bytes)
   let filled = 0
@@ -65,7 +65,7 @@ export function joinParts(body: Readable): Readable {
     pass()
     joined.emit('end')
   })
-  // A refused body has no listener any more.
+  // Fastify no longer listens to a body that it has refused.
   body.on('error', (error) => void (joined.listenerCount('error') && joined.emit('error', error)))
   return joined as unknown as Readable
 }
