@@ -122,9 +122,11 @@ test('amounts, days and yes or no are read as German and English programs write 
     'Written 7;12.500;;;',
     'Written 8;12.345 €;;;',
     'Written 9;12.345;;;',
+    'Written A;0,125;;;',
+    'Written B;1234,567;;;',
   ]
   assert.deepEqual(await outcome({ resource: 'deals' }, file.join('\n')), {
-    counts: [4, 0, 5],
+    counts: [6, 0, 5],
     reported: [
       ['expected_close_date', 'invalid_format'],
       ['value', 'invalid_type'],
@@ -142,6 +144,8 @@ test('amounts, days and yes or no are read as German and English programs write 
       [12_500.5, '2026-12-24', { ...custom_fields, renews: false }],
       [1_250_000, null, {}],
       [12.345, null, {}],
+      [0.125, null, {}],
+      [1234.567, null, {}],
     ],
   )
 })

@@ -148,8 +148,9 @@ const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value)
 
 // Each sign can match in one way only: otherwise a long cell would take minutes.
 const plain_number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
-/** 12.500,50 and 1.250.000 and 12,5 */
-const with_decimal_comma = /^[+-]?(\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}|\d+,(\d{1,2}|\d{4,}))$/
+/** 12.500,50 and 1.250.000 and 12,5 and 0,125 */
+const with_decimal_comma =
+  /^[+-]?(\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}|\d+,(\d{1,2}|\d{4,})|(0|\d{4,}),\d{3})$/
 /** 12,500.50 and 1,250,000 */
 const with_decimal_point = /^[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})$/
 
