@@ -91,7 +91,9 @@ const mergePages = (kind: MergedKind, path: string) => ({
   }),
 })
 
-export const home = () => loaded(import('../home/home-page.tsx'))
+const home = () => loaded(import('../home/home-page.tsx'))
+// The way to Home waits for its data no longer than this: a slow service must not hold it up.
+const longest_wait_ms = 300
 
 /** The pages of the frame. Each chunk is loaded when its page is first shown. */
 const pages: Record<string, AsyncRouteComponent<object>> = {
@@ -152,11 +154,15 @@ const page_routes = Object.entries(pages).map(([path, component]) =>
 /** A list that is opened without a query opens with its default view. */
 async function openDefault({ context, location, search, cause }: Opening): Promise<void> {
   if (cause === 'enter') readRecordAhead(context.client, location.pathname)
-  // The data is on its way since the document has come: the page is drawn once, with it.
-  if (location.pathname === '/' && hasEarlyReads()) {
+  if (location.pathname === '/' && cause !== 'stay') {
     // The page itself reports a failure.
     const page = await home().catch(() => null)
-    return page?.readHome(context.client)
+    const read = page?.readHome(context.client)
+    // With its data, the page is drawn once. At the start of the app, the data is on its way since the document has come.
+    await (hasEarlyReads()
+      ? read
+      : Promise.race([read, new Promise((resolve) => setTimeout(resolve, longest_wait_ms))]))
+    return
   }
   const list = listed.find((one) => kinds[one].path === location.pathname)
   const is_plain = Object.keys(search).every((name) => name === 'create')

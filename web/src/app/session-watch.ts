@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { isElsewhere, onRefusal, Problem, setPlace } from '../api/client.ts'
 import { keepFirstReads } from '../api/early-reads.ts'
-import { home } from './router.tsx'
 import { keepSignedIn, leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 /**
@@ -21,7 +20,9 @@ export function watchSession(client: QueryClient): void {
     else {
       setPlace(data as Session)
       keepSignedIn(true)
-      keepFirstReads(data as Session, async () => (await home()).firstReads(data as Session))
+      keepFirstReads(data as Session, async () =>
+        (await import('../home/home-page.tsx')).firstReads(data as Session),
+      )
     }
   })
   onRefusal(({ status, conditional }) => {
