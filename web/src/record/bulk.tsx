@@ -17,8 +17,8 @@ const counted_ms = 300
 type Counted<Item> = (onProgress: (done: number) => void, signal: AbortSignal) => Promise<Outcomes<Item>>
 
 /**
- * Runs work on many items, with a progress toast that can stop it if it takes longer than 300 ms. Who leaves the page
- * meanwhile is asked first, because the rest would not be done, such as the rest of an Undo.
+ * Runs work on many items, with a progress toast that can stop it if it takes longer than 300 ms. Meanwhile, the browser asks
+ * before it leaves the page: the rest would not be done, such as the rest of an Undo.
  */
 function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Outcomes<Item>> {
   const t = useTexts()
@@ -48,14 +48,16 @@ function useProgress(): <Item>(count: number, work: Counted<Item>) => Promise<Ou
       }, counted_ms)
       const askToStay = (event: BeforeUnloadEvent) => event.preventDefault()
       window.addEventListener('beforeunload', askToStay)
-      const result = await work((done) => {
-        so_far = done
-        if (id) notifications.update({ id, ...toast(done) })
-      }, stopping.signal)
-      window.removeEventListener('beforeunload', askToStay)
-      clearTimeout(timer)
-      if (id) notifications.hide(id)
-      return result
+      try {
+        return await work((done) => {
+          so_far = done
+          if (id) notifications.update({ id, ...toast(done) })
+        }, stopping.signal)
+      } finally {
+        window.removeEventListener('beforeunload', askToStay)
+        clearTimeout(timer)
+        if (id) notifications.hide(id)
+      }
     },
     [t],
   )

@@ -10,7 +10,7 @@ import { useOwnerName } from './members.ts'
 type Side = Record<string, unknown> | null
 
 /** The change of one field, as a sentence after its label. */
-type Line = { label: string; text: string }
+type Line = { name: string; label: string; text: string }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -98,15 +98,17 @@ function linesOf(before: Side, after: Side, labelOf: LabelOf, read: Read, t: Tex
     const from = before?.[name]
     const to = after?.[name]
     const label = labelOf(name)
-    if (name.endsWith('_id') && name !== 'owner_id') return [{ label, text: t.record.exchanged }]
+    if (name.endsWith('_id') && name !== 'owner_id') return [{ name, label, text: t.record.exchanged }]
     if (Array.isArray(from) || Array.isArray(to))
-      return [{ label, text: describeTags((from ?? []) as string[], (to ?? []) as string[], t) }]
-    if (!isObject(from) && !isObject(to)) return [{ label, text: describeValues(name, from, to, read, t) }]
+      return [{ name, label, text: describeTags((from ?? []) as string[], (to ?? []) as string[], t) }]
+    if (!isObject(from) && !isObject(to))
+      return [{ name, label, text: describeValues(name, from, to, read, t) }]
     const old = isObject(from) ? from : {}
     const current = isObject(to) ? to : {}
     return [...new Set([...Object.keys(old), ...Object.keys(current)])]
       .filter((key) => old[key] !== current[key])
       .map((key) => ({
+        name: `${custom}${key}`,
         label: labelOf(`${custom}${key}`),
         text: describeValues(`${custom}${key}`, old[key], current[key], read, t),
       }))
@@ -120,8 +122,8 @@ export function ChangedFields({ kind, before, after }: { kind: RecordKind; befor
   const t = useTexts()
   return (
     <ul className="timeline-facts">
-      {linesOf(before, after, labelOf, read, t).map(({ label, text }) => (
-        <li key={label}>
+      {linesOf(before, after, labelOf, read, t).map(({ name, label, text }) => (
+        <li key={name}>
           <b>{label}</b> {text}
         </li>
       ))}

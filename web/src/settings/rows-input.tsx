@@ -10,7 +10,7 @@ type Props<Row> = {
   hint: string
   value: Row[]
   onChange: (rows: Row[]) => void
-  /** What is wrong with the rows as a whole. */
+  /** The error of the rows as a whole. */
   error: ReactNode
   most: number
   /** A new row. */
