@@ -123,12 +123,14 @@ test('an appointment says with whom it is, in the calendar and among the next on
   const contact_id = await web.create('/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
   const id = await appointment('Site visit', at(1), at(2), { contact_id })
+  // The day of the person: at night, that of UTC is the one before.
+  const date = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(Date.parse(at(1)))
   const page = await web.open(t)
   const next = page.getByRole('region', { name: 'Next appointments' })
   const row = next.getByRole('listitem').filter({ hasText: 'Site visit' })
   await row.getByRole('link', { name: 'Ana Ruiz' }).waitFor()
   for (const show of ['list', 'day', 'week']) {
-    await visit(page, `/calendar?show=${show}&date=${at(1).slice(0, 10)}`)
+    await visit(page, `/calendar?show=${show}&date=${date}`)
     await entry(page, 'Site visit, Ana Ruiz').first().waitFor()
   }
   assert.equal((await web.rapport.call('DELETE', `/api/v1/appointments/${id}`)).status, 200)
