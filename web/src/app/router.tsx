@@ -91,7 +91,9 @@ const mergePages = (kind: MergedKind, path: string) => ({
   }),
 })
 
-const home = () => loaded(import('../home/home-page.tsx'))
+/** Loads the program of Home. Unlike the way to a page, it does not reload the app when the file is missing. */
+export const loadHome = () => import('../home/home-page.tsx')
+const home = () => loaded(loadHome())
 // The way to Home waits for its data no longer than this: a slow service must not hold it up.
 const longest_wait_ms = 300
 

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { isElsewhere, onRefusal, Problem, setPlace } from '../api/client.ts'
 import { keepFirstReads } from '../api/early-reads.ts'
+import { loadHome } from './router.tsx'
 import { keepSignedIn, leaveToSignIn, type Session, sessionQuery } from './session.ts'
 
 /**
@@ -20,9 +21,7 @@ export function watchSession(client: QueryClient): void {
     else {
       setPlace(data as Session)
       keepSignedIn(true)
-      keepFirstReads(data as Session, async () =>
-        (await import('../home/home-page.tsx')).firstReads(data as Session),
-      )
+      keepFirstReads(data as Session, async () => (await loadHome()).firstReads(data as Session))
     }
   })
   onRefusal(({ status, conditional }) => {
