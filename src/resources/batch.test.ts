@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../test/database.ts'
+import { dataOf } from '../../test/envelope.ts'
 import { callOf, type Reply, useRapport } from '../../test/harness.ts'
 import { register } from '../../test/webhooks.ts'
 
@@ -14,11 +15,7 @@ const name = { first_name: 'Ana', last_name: 'Ruiz' }
 const send = (items: unknown, more: object = {}, headers = {}, query = '') =>
   call('POST', `${path}/batch${query}`, { items, ...more }, headers)
 const each = (items: unknown, headers = {}) => send(items, { atomic: false }, headers)
-async function results(reply: Reply | Promise<Reply>) {
-  const { status, body, text } = await reply
-  assert.equal(status, 200, text)
-  return body.data
-}
+const results = async (reply: Reply | Promise<Reply>) => dataOf(await reply, 200)
 async function fields(reply: Reply | Promise<Reply>) {
   const { status, body, text } = await reply
   assert.equal(status, 422, text)

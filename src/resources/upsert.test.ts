@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { dataOf } from '../../test/envelope.ts'
 import { callOf, type Reply, useRapport } from '../../test/harness.ts'
 
 const rapport = useRapport({ roles: ['api'] })
@@ -10,21 +11,13 @@ const name = { first_name: 'Ana', last_name: 'Ruiz' }
 
 const send = (items: unknown, more: object = {}) => call('POST', `${path}/batch`, { items, ...more })
 const each = (items: unknown) => send(items, { atomic: false })
-async function results(reply: Reply | Promise<Reply>) {
-  const { status, body, text } = await reply
-  assert.equal(status, 200, text)
-  return body.data
-}
+const results = async (reply: Reply | Promise<Reply>) => dataOf(await reply, 200)
 async function fields(reply: Reply | Promise<Reply>) {
   const { status, body, text } = await reply
   assert.equal(status, 422, text)
   return Object.fromEntries(body.error.fields.map((one: Record<string, string>) => [one.field, one.code]))
 }
-const made = async (body: object = {}) => {
-  const { status, body: answer, text } = await call('POST', path, { ...name, ...body })
-  assert.equal(status, 201, text)
-  return answer.data
-}
+const made = async (body: object = {}) => dataOf(await call('POST', path, { ...name, ...body }), 201)
 
 describe('an upsert', () => {
   const upsert = (data: object, match = 'email') => ({ op: 'upsert', match, data })
