@@ -59,9 +59,13 @@ async function until(what: string, happened: () => boolean | Promise<boolean>): 
     assert.ok(performance.now() < deadline, `never: ${what}`)
 }
 
-/** Repeats work with another key until it takes less than 1 s: buckets fill with time, and a busy machine may take longer. */
-async function withinSecond<T>(work: (key: string) => Promise<T>): Promise<T> {
+/**
+ * Repeats work with another key until it takes less than 1 s: buckets fill with time, and a busy machine may take longer.
+ * The time of `prepare` is not part of it.
+ */
+async function withinSecond<T>(work: (key: string) => Promise<T>, prepare?: () => Promise<void>): Promise<T> {
   for (let tries = 0; tries < 100; tries++) {
+    await prepare?.()
     const start = performance.now()
     const result = await work(`key ${tries}`)
     if (performance.now() - start < 1000) return result
@@ -119,15 +123,16 @@ test('a request costs one round trip to Redis', async (t) => {
 test('what Redis keeps of a key goes when its bucket is full again, and is all it keeps', async (t) => {
   const redis = await startRedis(t)
   const process = await oneProcess(t, redis.url, 20)
+  const forgotten = () =>
+    until('Redis has forgotten all keys', async () => (await redis.command('DBSIZE')) === 0)
   const { key, kept, left } = await withinSecond(async (key) => {
-    await until('Redis has forgotten all keys', async () => (await redis.command('DBSIZE')) === 0)
     await flood([process], key, 60)
     const kept = await redis.command('KEYS', '*')
     return { key, kept, left: Number(await redis.command('PTTL', `rapport:rate:${key}`)) }
-  })
+  }, forgotten)
   assert.deepEqual(kept, [`rapport:rate:${key}`])
   assert.ok(left > 1000 && left <= 2000, `${left} ms`)
-  await until('Redis has forgotten the key', async () => (await redis.command('DBSIZE')) === 0)
+  await forgotten()
   assert.equal((await process.ask('key')).remaining, 39)
 })
 
