@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { copyFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import type { Database } from '../src/db/db.ts'
 import { databaseFile } from '../src/db/engines/sqlite/open.ts'
+import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createDatabase } from './postgres.ts'
 
@@ -68,6 +71,18 @@ export async function spareMigration(data_dir: string): Promise<void> {
 /** Opens a data folder's database as a program does; on SQLite it is empty until it is migrated. */
 export async function openScratch(data_dir: string): Promise<Database> {
   return openDatabase(readConfig(await settingsOf(data_dir)))
+}
+
+/** Opens a migrated database without rows, and no service. `close` removes it and its data folder. */
+export async function openMigrated(): Promise<Database & { data_dir: string }> {
+  const data_dir = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+  const database = await openScratch(data_dir)
+  await migrate(database)
+  const close = async () => {
+    await database.close()
+    await removeScratch(data_dir)
+  }
+  return { ...database, data_dir, close }
 }
 
 /** Removes a data folder with its database, also while clients are connected. */

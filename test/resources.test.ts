@@ -3,15 +3,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { change } from '../src/across/timeline/sources.ts'
 import { scopes } from '../src/app.ts'
-import { migrate } from '../src/db/migrate.ts'
 import { defineEvent } from '../src/events/define.ts'
 import { OptionalId, Text } from '../src/http/fields.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { not_copied, tablesOf } from '../src/move/tables.ts'
 import { resources, rooms } from '../src/resources/index.ts'
 import { type Column, defineResource, type Resource } from '../src/resources/resource.ts'
-import { openScratch } from './engine.ts'
-import { scratchFolder } from './process.ts'
+import { openMigrated } from './engine.ts'
+import { useFor } from './use.ts'
 
 // Rules of descriptions that the compiler cannot check. Each check also gets a wrong description.
 
@@ -133,10 +132,8 @@ function unknownColumns(resource: Resource, columns: readonly string[]): string[
 }
 
 async function tablesOfDatabase(t: TestContext): Promise<Table[]> {
-  const database = await openScratch(scratchFolder(t))
-  t.after(() => database.close())
-  await migrate(database)
-  const tables = await database.db.introspection.getTables()
+  const { db } = await useFor(t, openMigrated())
+  const tables = await db.introspection.getTables()
   return tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }))
 }
 

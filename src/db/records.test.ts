@@ -1,36 +1,22 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, beforeEach, test } from 'node:test'
-import { openScratch, removeScratch } from '../../test/engine.ts'
-import { type Database, type Db, transaction } from './db.ts'
+import { beforeEach, test } from 'node:test'
+import { openMigrated } from '../../test/engine.ts'
+import { use } from '../../test/use.ts'
+import { transaction } from './db.ts'
 import { countOf, recount } from './lists/counts.ts'
-import { migrate } from './migrate.ts'
 import { deletedAt, moveRecord } from './records.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
+const database = use(openMigrated)
 const created = '2026-11-21T08:30:00.000Z'
 const counted = ['stage', 'company_id'] as const
-let database: Database
-let db: Db
 let id: number
-before(async () => {
-  database = await openScratch(folder)
-  db = database.db
-  await migrate(database)
-})
-after(async () => {
-  await database.close()
-  await removeScratch(folder)
-})
 
 let workspace_id = 10
 beforeEach(async () => {
   workspace_id++
   const texts = { first_name: 'Ana', last_name: 'Ruiz', stage: 'lead', search_text: '' }
   const stored = { custom_fields: '{}', tags: '[]', created_at: created, updated_at: created }
-  id = await transaction(db, async (tx) => {
+  id = await transaction(database.db, async (tx) => {
     const values = { ...texts, ...stored, workspace_id }
     const row = await tx.insertInto('contacts').values(values).returning('id').executeTakeFirstOrThrow()
     await recount(tx, workspace_id, 'contacts', counted, null, { stage: 'lead', company_id: null })
@@ -39,12 +25,12 @@ beforeEach(async () => {
 })
 
 const move = (deleted_at: string | null, workspace = workspace_id) =>
-  transaction(db, (tx) => moveRecord(tx, 'contacts', counted, workspace, id, deleted_at))
+  transaction(database.db, (tx) => moveRecord(tx, 'contacts', counted, workspace, id, deleted_at))
 const totals = async () => [
-  await countOf(db, workspace_id, 'contacts'),
-  await countOf(db, workspace_id, 'contacts.stage=lead'),
+  await countOf(database.db, workspace_id, 'contacts'),
+  await countOf(database.db, workspace_id, 'contacts.stage=lead'),
 ]
-const at = () => deletedAt(db, 'contacts', workspace_id, id)
+const at = () => deletedAt(database.db, 'contacts', workspace_id, id)
 const first = '2026-11-22T00:00:00.000Z'
 const second = '2026-11-23T00:00:00.000Z'
 

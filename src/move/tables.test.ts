@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { openScratch } from '../../test/engine.ts'
-import { scratchFolder } from '../../test/process.ts'
-import { migrate } from '../db/migrate.ts'
+import { type TestContext, test } from 'node:test'
+import { openMigrated } from '../../test/engine.ts'
+import { useFor } from '../../test/use.ts'
 import { resources } from '../resources/index.ts'
 import { columnsOf, not_copied, pageKey, tablesOf } from './tables.ts'
 
 const tables = tablesOf(resources)
 
-async function open(t: import('node:test').TestContext) {
-  const database = await openScratch(scratchFolder(t))
-  await migrate(database)
-  t.after(() => database.close())
-  return database.db
-}
+const open = async (t: TestContext) => (await useFor(t, openMigrated())).db
 
 test('every table that the migrations make is moved', async (t) => {
   const db = await open(t)

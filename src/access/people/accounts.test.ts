@@ -1,32 +1,21 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { openScratch, removeScratch } from '../../../test/engine.ts'
-import type { Database } from '../../db/db.ts'
+import { test } from 'node:test'
+import { openMigrated } from '../../../test/engine.ts'
+import { before, use } from '../../../test/use.ts'
 import { transaction } from '../../db/db.ts'
-import { migrate } from '../../db/migrate.ts'
 import { createSeal } from '../../db/seal.ts'
 import { createAccounts } from './accounts.ts'
 import { hashesStarted, hashPassword } from './passwords.ts'
 import { insertUser } from './users.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 const asker = { identified: false, key: '192.0.2.1' }
 // The tests count hashes.
 const cost = { memory: 8, passes: 1, parallelism: 1 }
 const date = '2026-11-22T08:00:00.000Z'
-let database: Database
+const database = use(openMigrated)
 let accounts: ReturnType<typeof createAccounts>
-before(async () => {
-  database = await openScratch(folder)
-  await migrate(database)
+before(() => {
   accounts = createAccounts(database.db, createSeal('a key for tests'), cost)
-})
-after(async () => {
-  await database.close()
-  await removeScratch(folder)
 })
 
 const insert = (email: string, password_hash: string) =>

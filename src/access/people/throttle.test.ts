@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { openScratch, removeScratch } from '../../../test/engine.ts'
+import { openMigrated, openScratch } from '../../../test/engine.ts'
 import { turnableClock } from '../../../test/harness.ts'
-import type { Database } from '../../db/db.ts'
-import { migrate } from '../../db/migrate.ts'
+import { use } from '../../../test/use.ts'
 import { removeExpiredAccess } from './cleaning.ts'
 import { createThrottle, max_pair_failures, waitAfter } from './throttle.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
 const clock = turnableClock()
-let database: Database
-before(async () => {
-  database = await openScratch(folder)
-  await migrate(database)
-})
-after(async () => {
-  await database.close()
-  await removeScratch(folder)
-})
+const database = use(openMigrated)
 
 const second = 1000
 const minute = 60 * second
@@ -294,7 +281,7 @@ test('a link that is for something counts as no try, however many come at once; 
 })
 
 test('fifty at once, by two processes, get no more tries than one after the other', async () => {
-  const other = await openScratch(folder)
+  const other = await openScratch(database.data_dir)
   const throttles = [database, other].map(({ db }) => createThrottle(db, clock))
   const who = somebody()
   const tries = Array.from({ length: 50 }, (_, n) => throttles[n % 2]?.prove(who, wrong))

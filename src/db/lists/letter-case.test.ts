@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
-import { openScratch, removeScratch } from '../../../test/engine.ts'
-import { type Database, transaction } from '../db.ts'
-import { migrate } from '../migrate.ts'
+import { openMigrated } from '../../../test/engine.ts'
+import { use } from '../../../test/use.ts'
+import { transaction } from '../db.ts'
 import { followIndexes } from '../statements/plans.ts'
 import { lowerCase, lowerCased } from './letter-case.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-case-'))
-let database: Database
-before(async () => {
-  database = await openScratch(folder)
-  await migrate(database)
-})
-after(async () => {
-  await database.close()
-  await removeScratch(folder)
-})
+const database = use(openMigrated)
 
 test('a column in lower case is the text that it is compared with, for every letter', async () => {
   const { db } = database

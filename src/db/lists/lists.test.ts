@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { openScratch, removeScratch } from '../../../test/engine.ts'
+import { openMigrated } from '../../../test/engine.ts'
 import { bestOfTen } from '../../../test/statements.ts'
+import { useFor } from '../../../test/use.ts'
 import { transaction } from '../db.ts'
-import { migrate } from '../migrate.ts'
 import { addCounts } from './counts.ts'
 import { equals, hasValue, within } from './filters.ts'
 import { findRecords } from './lists.ts'
@@ -17,14 +14,7 @@ const workspace_id = 1
 const contacts = 20_000
 
 test('filters that many records meet, and hardly any or none together, do not multiply their costs', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'rapport-lists-'))
-  const database = await openScratch(folder)
-  t.after(async () => {
-    await database.close()
-    await removeScratch(folder)
-  })
-  await migrate(database)
-  const { db } = database
+  const { db } = await useFor(t, openMigrated())
   await transaction(db, async (tx) => {
     await sql`INSERT INTO workspaces (id, name, created_at) VALUES (1, 'One', '2026')`.execute(tx)
     const numbers = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${contacts})`

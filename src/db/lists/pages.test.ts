@@ -1,29 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { openScratch, removeScratch } from '../../../test/engine.ts'
-import { type Database, transaction } from '../db.ts'
-import { migrate } from '../migrate.ts'
+import { openMigrated } from '../../../test/engine.ts'
+import { use } from '../../../test/use.ts'
+import { transaction } from '../db.ts'
 import { moveRecord } from '../records.ts'
 import { recordset, rowsOf } from '../statements/recordset.ts'
 import { newestIds } from './pages.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-pages-'))
 const now = '2026-11-21T08:30:00.000Z'
-let database: Database
-
-before(async () => {
-  database = await openScratch(folder)
-  await migrate(database)
-})
-after(async () => {
-  await database.close()
-  await removeScratch(folder)
-})
+const database = use(openMigrated)
 
 const columns = { id: 'bigint!', workspace_id: 'bigint!' } as const
 

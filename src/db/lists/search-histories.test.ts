@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { openScratch } from '../../../test/engine.ts'
-import { scratchFolder } from '../../../test/process.ts'
+import { openMigrated } from '../../../test/engine.ts'
+import { useFor } from '../../../test/use.ts'
 import { type Db, transaction } from '../db.ts'
-import { migrate } from '../migrate.ts'
 import { normaliseText, searchContacts, searchFilter, searchText, searchWords } from './search.ts'
 
 type Person = { workspace_id: number; first_name: string; last_name: string; email: string | null }
@@ -142,9 +141,7 @@ function expectedIds({
 }
 
 test('the search finds what a plain reading of all texts finds, after any history of committed and failed writes', async (t) => {
-  const database = await openScratch(scratchFolder(t))
-  t.after(() => database.close())
-  await migrate(database)
+  const database = await useFor(t, openMigrated())
   const people = fc.sample(person, { numRuns: size, seed: 7 })
   await transaction(database.db, async (tx) => {
     for (const one of people) {

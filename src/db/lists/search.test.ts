@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { openScratch, removeScratch } from '../../../test/engine.ts'
-import { type Database, transaction } from '../db.ts'
-import { migrate } from '../migrate.ts'
+import { openMigrated } from '../../../test/engine.ts'
+import { before, use } from '../../../test/use.ts'
+import { transaction } from '../db.ts'
 import { normaliseText, searchContacts, searchText, searchWords } from './search.ts'
+
+const database = use(openMigrated)
 
 describe('normaliseText', () => {
   const folded = {
@@ -50,13 +49,8 @@ test('a query is split at any white space, and a word that another one contains 
 describe('searchContacts', () => {
   // More than the trigram index is asked for, so that every way of searching is taken.
   const size = 2600
-  const folder = mkdtempSync(join(tmpdir(), 'rapport-search-'))
   const rows: { id: number; workspace_id: number; stage: string | null; text: string }[] = []
-  let database: Database
-
   before(async () => {
-    database = await openScratch(folder)
-    await migrate(database)
     await transaction(database.db, async (tx) => {
       for (let id = 1; id <= size; id++) {
         const workspace_id = id % 5 === 0 ? 2 : 1
@@ -72,10 +66,6 @@ describe('searchContacts', () => {
         )
       }
     })
-  })
-  after(async () => {
-    await database.close()
-    await removeScratch(folder)
   })
 
   const queries = {

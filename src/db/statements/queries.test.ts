@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { engine, openScratch, removeScratch } from '../../../test/engine.ts'
-import { type Database, type Db, transaction } from '../db.ts'
+import { engine, openMigrated } from '../../../test/engine.ts'
+import { before, use } from '../../../test/use.ts'
+import { type Db, transaction } from '../db.ts'
 import { newId } from '../ids.ts'
 import { addCounts, countOf, recount } from '../lists/counts.ts'
-import { migrate } from '../migrate.ts'
 import { isLive, referenceProblems } from '../references.ts'
 import { defer, engineOf, prepare } from './prepare.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
-let database: Database
+const database = use(openMigrated)
 let db: Db
-before(async () => {
-  database = await openScratch(folder)
+before(() => {
   db = database.db
-  await migrate(database)
-})
-after(async () => {
-  await database.close()
-  await removeScratch(folder)
 })
 
 const now = '2026-11-21T08:30:00.000Z'
