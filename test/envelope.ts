@@ -51,6 +51,12 @@ export function problems(reply: Answer): Record<string, string> {
   return named
 }
 
+/** Checks a 422 and returns its problems in their order, each as `field code`. */
+export function fieldCodes(reply: Answer): string[] {
+  const { fields = [] } = refused(reply, 422, 'validation_failed')
+  return fields.map(({ field, code }) => `${field} ${code}`)
+}
+
 /** The authors of a record that one key wrote. */
 export function authorsOf({ created_by }: Record<string, { id?: string }>, name = 'First key') {
   assert.match(created_by?.id ?? '', /^key_[0-9a-f]{32}$/)

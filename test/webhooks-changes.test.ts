@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace } from './database.ts'
-import { type Reply, useRapport } from './harness.ts'
+import { fieldCodes } from './envelope.ts'
+import { useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { useReceiver } from './receiver.ts'
 import { company, log, register, until, webhook } from './webhooks.ts'
@@ -11,8 +12,6 @@ const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const url = 'http://127.0.0.1:9/hook'
-const fieldsOf = (reply: Reply): string[] =>
-  reply.body.error.fields.map((one: { field: string; code: string }) => `${one.field} ${one.code}`)
 
 describe('reading and changing', () => {
   test('webhooks are listed newest first, in pages with a true total', async () => {
@@ -75,8 +74,7 @@ describe('reading and changing', () => {
     ]
     for (const [body, fields] of wrong) {
       const reply = await put(body)
-      assert.equal(reply.status, 422, reply.text)
-      assert.deepEqual(fieldsOf(reply), fields)
+      assert.deepEqual(fieldCodes(reply), fields)
     }
     assert.deepEqual(await webhook(rapport.call, id), before)
   })

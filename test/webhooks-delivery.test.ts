@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { newWorkspace, readStored } from './database.ts'
+import { readStored } from './database.ts'
 import { useRapport } from './harness.ts'
 import { type Received, useReceiver } from './receiver.ts'
-import { attempted, type Call, company, log, onlyDelivery, register, until } from './webhooks.ts'
+import { attempted, company, log, onlyDelivery, register, until, useWorkspaces } from './webhooks.ts'
 
 const retry_delays = [0.2, 0.3]
 const timeout_ms = 400
@@ -13,19 +13,12 @@ const receiver = useReceiver()
 const rapport = useRapport({
   env: { WEBHOOK_RETRY_DELAYS: retry_delays.join(','), WEBHOOK_TIMEOUT_MS: String(timeout_ms) },
 })
-let call: Call
-// Each test has a workspace of its own, so that only its own webhooks hear of its events.
-const fresh = async () => {
-  call = await newWorkspace(rapport)
-  receiver.answering = () => ({})
-  receiver.received.length = 0
-}
+const call = useWorkspaces(rapport, receiver)
 const parsed = ({ body }: Received) => JSON.parse(body)
 const deal = async (fields: object) => (await call('POST', '/api/v1/deals', fields)).body.data
 
 describe('what arrives', () => {
   test('the headers are exactly the documented ones, and foreign libraries verify both kinds of signature', async () => {
-    await fresh()
     for (const secret of [undefined, 'a plain secret of the client', 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=']) {
       receiver.received.length = 0
       const hook = await register(call, { url: receiver.url, secret })
@@ -62,7 +55,6 @@ describe('what arrives', () => {
   })
 
   test('a payload is id, event, timestamp, webhook_id and data; data is the record as GET shows it', async () => {
-    await fresh()
     const hook = await register(call, { url: receiver.url, events: ['company.created', 'deal.created'] })
     const { id: company_id } = await company(call)
     await deal({ name: 'Relaunch', value: 12500.5, company_id })
@@ -85,7 +77,6 @@ describe('what arrives', () => {
   })
 
   test('an update names the changed fields and their previous values beside data; deleting sends the last data', async () => {
-    await fresh()
     const events = ['company.updated', 'company.deleted']
     const origin = ['actor', 'source', 'api_version']
     await register(call, { url: receiver.url, events })
@@ -117,7 +108,6 @@ describe('what arrives', () => {
   })
 
   test('deal.won and deal.stage_changed have exactly the keys of the interface', async () => {
-    await fresh()
     await register(call, { url: receiver.url, events: ['deal.won', 'deal.stage_changed'] })
     const { id, name } = await deal({ name: 'Relaunch' })
     const { closed_at } = (await call('POST', `/api/v1/deals/${id}/change-stage`, { stage: 'won' })).body.data
@@ -142,7 +132,6 @@ describe('what arrives', () => {
   })
 
   test('every webhook that asked for an event gets it once, with its own webhook_id; others get nothing', async () => {
-    await fresh()
     const hooks = await Promise.all(
       ['/a', '/b', '/c'].map((path) => register(call, { url: receiver.url + path })),
     )
@@ -160,7 +149,6 @@ describe('what arrives', () => {
   })
 
   test('a refused or empty change sends nothing', async () => {
-    await fresh()
     const events = [
       'company.created',
       'company.updated',
@@ -187,7 +175,6 @@ describe('what arrives', () => {
   })
 
   test('the bytes are the stored ones with the webhook_id, equal on every retry and resend', async () => {
-    await fresh()
     receiver.answering = (_request, number) => ({ status: number < 3 ? 500 : 200 })
     const hook = await register(call, { url: receiver.url })
     await company(call, 'Tricky ,"data":{} $& \\u0041 Ωmega 🚀')

@@ -3,20 +3,19 @@ import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
 import { calmTime } from './calm-time.ts'
-import { newWorkspace } from './database.ts'
 import { client, startRapport, useRapport } from './harness.ts'
 import { scratchFolder } from './process.ts'
 import { type Answer, type Received, startTcpServer, useReceiver } from './receiver.ts'
 import {
   act,
   attempted,
-  type Call,
   company,
   delivery,
   log,
   onlyDelivery,
   register,
   until,
+  useWorkspaces,
   webhook,
 } from './webhooks.ts'
 
@@ -26,13 +25,7 @@ const receiver = useReceiver()
 const rapport = useRapport({
   env: { WEBHOOK_RETRY_DELAYS: retry_delays.join(','), WEBHOOK_TIMEOUT_MS: String(timeout_ms) },
 })
-let call: Call
-// Each test has a workspace of its own, so that only its own webhooks hear of its events.
-const fresh = async () => {
-  call = await newWorkspace(rapport)
-  receiver.answering = () => ({})
-  receiver.received.length = 0
-}
+const call = useWorkspaces(rapport, receiver)
 
 describe('the outcome', () => {
   /** The detail of a ping, which is one attempt. */
@@ -43,7 +36,6 @@ describe('the outcome', () => {
   }
 
   test('200 to 299 is a success and nothing else is; a redirect is not followed', async () => {
-    await fresh()
     for (const status of [200, 201, 202, 204, 250, 299])
       assert.equal((await outcome({ status })).status, 'succeeded', String(status))
     for (const status of [400, 401, 404, 410, 429, 500, 503, 599]) {
@@ -61,7 +53,6 @@ describe('the outcome', () => {
   })
 
   test('the log shows the documented error codes', async (t) => {
-    await fresh()
     const garbage = await startTcpServer((socket) => socket.end('this is not HTTP\r\n\r\n'))
     const closed = await startTcpServer(() => {})
     await closed.close()
@@ -87,7 +78,6 @@ describe('the outcome', () => {
   })
 
   test('an attempt ends at its timeout, by default 10 seconds', async () => {
-    await fresh()
     assert.equal(readConfig({}).webhook_timeout_ms, 10_000)
     const { value, calm_ms, took_ms } = await calmTime(() => outcome('hang'))
     const [{ duration_ms, error }] = value.attempts
@@ -98,7 +88,6 @@ describe('the outcome', () => {
   })
 
   test('a delivery in the log has exactly the documented shape, of its attempts too', async () => {
-    await fresh()
     const headers = { 'content-type': 'text/plain', 'x-answer': 'yes', date: 'never', connection: 'close' }
     receiver.answering = (_request, number) =>
       number === 1
@@ -162,7 +151,6 @@ describe('the outcome', () => {
   })
 
   test('every single read of a delivery carries an ETag', async () => {
-    await fresh()
     const { id } = await outcome({})
     const got = await call('GET', `/api/v1/deliveries/${id}`)
     const etag = String(got.headers.get('etag'))
@@ -197,7 +185,6 @@ describe('the outcome', () => {
 
 describe('retries in real time', () => {
   test('come after the set delays, never early, counted from the end of the previous attempt', async () => {
-    await fresh()
     const slow_ms = 100
     receiver.answering = () => ({ status: 500, delay_ms: slow_ms })
     const hook = await register(call, { url: receiver.url })

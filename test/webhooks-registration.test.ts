@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { catalogue } from '../src/app.ts'
 import { cpuTime } from './calm-time.ts'
 import { newWorkspace, readStored } from './database.ts'
+import { fieldCodes } from './envelope.ts'
 import { type Reply, startRapport, useRapport } from './harness.ts'
 import { useReceiver } from './receiver.ts'
 import { act, type Call, company, log, register, until, webhook } from './webhooks.ts'
@@ -12,13 +13,10 @@ const rapport = useRapport()
 
 const path = '/api/v1/webhooks'
 const url = 'http://127.0.0.1:9/hook'
-const fieldsOf = (reply: Reply): string[] =>
-  reply.body.error.fields.map((one: { field: string; code: string }) => `${one.field} ${one.code}`)
 
 async function refused(call: Call, body: object, fields: string[]): Promise<Reply> {
   const reply = await call('POST', path, { url, events: ['company.created'], ...body })
-  assert.equal(reply.status, 422, `${JSON.stringify(body)}: ${reply.text}`)
-  assert.deepEqual(fieldsOf(reply), fields, JSON.stringify(body))
+  assert.deepEqual(fieldCodes(reply), fields, JSON.stringify(body))
   return reply
 }
 
@@ -164,7 +162,7 @@ describe('registration', () => {
       'secret invalid_format',
     ])
     assert.equal(reply.body.error.message, '5 fields are not valid.')
-    assert.deepEqual(fieldsOf(await call('POST', path, {})), ['url required', 'events required'])
+    assert.deepEqual(fieldCodes(await call('POST', path, {})), ['url required', 'events required'])
     assert.equal((await call('GET', path)).body.meta.total, 0)
   })
 
@@ -287,7 +285,7 @@ describe('the url', () => {
     await register(reachable.call, { url: 'https://nowhere.invalid/hook' })
     const { id } = await register(reachable.call, { url: 'https://8.8.4.4/hook' })
     const changed = await reachable.call('PUT', `${path}/${id}`, { url: not_public[0] })
-    assert.deepEqual(fieldsOf(changed), ['url url_not_allowed'])
+    assert.deepEqual(fieldCodes(changed), ['url url_not_allowed'])
   })
 
   test('on loopback what is neither private nor public is refused all the same', async () => {

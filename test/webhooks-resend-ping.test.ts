@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { beforeEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { newWorkspace } from './database.ts'
 import { turnableClock, useRapport } from './harness.ts'
 import { useReceiver, verifySignatures } from './receiver.ts'
 import {
   act,
   attempted,
-  type Call,
   company,
   delivery,
   log,
@@ -15,18 +13,14 @@ import {
   register,
   total,
   until,
+  useWorkspaces,
   webhook,
 } from './webhooks.ts'
 
 const clock = turnableClock(Date.now())
 const receiver = useReceiver()
 const rapport = useRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '60' } })
-let call: Call
-beforeEach(async () => {
-  call = await newWorkspace(rapport)
-  receiver.received.length = 0
-  receiver.answering = () => ({})
-})
+const call = useWorkspaces(rapport, receiver)
 
 const resend = (id: string, headers = {}) =>
   call('POST', `/api/v1/deliveries/${id}/resend`, undefined, headers)

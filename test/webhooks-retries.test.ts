@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { newWorkspace } from './database.ts'
 import { client, startRapport, turnableClock, useRapport } from './harness.ts'
 import { scratchFolder } from './process.ts'
 import { useReceiver } from './receiver.ts'
 import {
   attempted,
-  type Call,
   company,
   delivery,
   log,
   onlyDelivery,
   register,
   until,
+  useWorkspaces,
   webhook,
 } from './webhooks.ts'
 
@@ -21,12 +20,7 @@ const clock = turnableClock()
 const at = (ms: number) => new Date(ms).toISOString()
 const receiver = useReceiver()
 const rapport = useRapport({ clock })
-let call: Call
-beforeEach(async () => {
-  call = await newWorkspace(rapport)
-  receiver.received.length = 0
-  receiver.answering = () => ({ status: 500 })
-})
+const call = useWorkspaces(rapport, receiver, () => ({ status: 500 }))
 // Pending retries must not reach the next test, which sets the clock.
 afterEach(async () => {
   for (const { id } of (await call('GET', '/api/v1/webhooks')).body.data)

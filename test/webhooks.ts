@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { beforeEach } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { client } from './harness.ts'
+import { newWorkspace } from './database.ts'
+import type { client, Rapport } from './harness.ts'
+import type { Receiver } from './receiver.ts'
 
 export type Call = ReturnType<typeof client>
 
@@ -40,6 +43,24 @@ export type Attempt = {
 }
 
 const path = '/api/v1/webhooks'
+
+/**
+ * Calls as the workspace of a test: each test has its own, so that only its own webhooks get its events. The receiver
+ * forgets its requests before each test, and answers with 200 or as given.
+ */
+export function useWorkspaces(
+  rapport: Rapport,
+  receiver: Receiver,
+  answering: Receiver['answering'] = () => ({}),
+): Call {
+  let call: Call
+  beforeEach(async () => {
+    call = await newWorkspace(rapport)
+    receiver.received.length = 0
+    receiver.answering = answering
+  })
+  return (...words) => call(...words)
+}
 
 /** Registers a webhook, by default for company.created. */
 export async function register(call: Call, fields: object): Promise<Webhook> {

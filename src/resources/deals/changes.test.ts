@@ -1,38 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
-import { dataOf } from '../../../test/envelope.ts'
-import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
+import { dealCalls } from '../../../test/deals.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { hashToken } from '../../http/auth.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
 const stored = useStored(rapport)
 
-const path = '/api/v1/deals'
-const call = (method: string, url: string, body?: unknown, headers?: Record<string, string>) =>
-  rapport.call(method, url, body, headers)
-const fieldsOf = (reply: Reply): string[] =>
-  reply.body.error.fields.map((one: { field: string; code: string }) => `${one.field} ${one.code}`).sort()
-
-const made = async (resource: string, body: object) =>
-  dataOf(await call('POST', `/api/v1/${resource}`, body), 201)
-const deal = (body: object = {}) => made('deals', { name: 'Relaunch', ...body })
-const contact = () => made('contacts', { first_name: 'Ada', last_name: 'Okafor', email: 'ada@acme.example' })
-const company = () => made('companies', { name: 'Acme', website: 'https://acme.example' })
-const read = async (id: number) => (await call('GET', `${path}/${id}`)).body.data
-
-const changed = async (method: string, url: string, body: object) =>
-  dataOf(await call(method, url, body), 200)
-const put = (id: number, body: object) => changed('PUT', `${path}/${id}`, body)
-const changeStage = (id: number, body: object) => changed('POST', `${path}/${id}/change-stage`, body)
-
-async function refused(method: string, url: string, body: unknown, fields: string[]) {
-  const reply = await call(method, url, body)
-  assert.equal(reply.status, 422, `${JSON.stringify(body)}: ${reply.text}`)
-  assert.deepEqual(fieldsOf(reply), fields, JSON.stringify(body))
-  return reply
-}
+const { path, call, deal, contact, company, read, changed, put, changeStage, refused } = dealCalls(rapport)
 
 describe('PUT', () => {
   test('what GET showed can be edited and put back without touching anything else', async () => {
