@@ -108,6 +108,19 @@ export async function readStored(data_dir: string) {
       )
       return found.map(({ payload }) => JSON.parse(String(payload)))
     },
+    /** The audit entries of a record of one kind, such as deals, in the order in which they were written. */
+    async audit(kind: string, record_id: number) {
+      const found = await rows(
+        'SELECT action, before, after FROM audit_log WHERE kind = ? AND record_id = ? ORDER BY id',
+        kind,
+        String(record_id),
+      )
+      return found.map(({ action, before, after }) => ({
+        action,
+        before: JSON.parse(String(before)),
+        after: JSON.parse(String(after)),
+      }))
+    },
     async close() {
       await reader.close()
     },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from './database.ts'
-import { dataOf, problems } from './envelope.ts'
-import { type Reply, useRapport } from './harness.ts'
+import { problems } from './envelope.ts'
+import { useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
-import { type Browser, join, setUp } from './people.ts'
+import { ask, type Browser, type Caller, join, keyCaller, setUp } from './people.ts'
 import { before } from './use.ts'
 
 const rapport = useRapport()
@@ -16,10 +16,7 @@ before(async () => {
   ada_id = (await ada('GET', '/session')).body.data.user.id
 })
 
-type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
-const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
-  dataOf(await call(method, path, body))
+const key = keyCaller(rapport)
 const times = { start_at: '2026-12-01T10:00:00.000Z', end_at: '2026-12-01T10:30:00.000Z' }
 const kinds = {
   contacts: { first_name: 'Zoë', last_name: "O'Brien-Łukasiewicz" },
@@ -34,7 +31,7 @@ describe('the owner', () => {
   test('is the person who creates the record, if the body names none; a key owns nothing', async () => {
     for (const [kind, body] of each) {
       const owner = async (call: Caller, more: object) =>
-        (await ok(call, 'POST', `/${kind}`, { ...body, ...more })).owner_id
+        (await ask(call, 'POST', `/${kind}`, { ...body, ...more })).owner_id
       assert.equal(await owner(ada, {}), ada_id, kind)
       assert.equal(await owner(ada, { owner_id: null }), null, kind)
       assert.equal(await owner(ada, { owner_id: '' }), null, kind)
@@ -45,7 +42,7 @@ describe('the owner', () => {
 
   test('is an active member of the workspace: 422 not_found otherwise, beside every other problem', async () => {
     const grace = await join(ada, rapport.url, 'member')
-    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    await ask(ada, 'DELETE', `/members/${grace.id}`)
     const other = await newWorkspace(rapport)
     for (const [kind, body] of each) {
       const refused = async (call: Caller, owner_id: unknown) =>
@@ -67,13 +64,13 @@ describe('the owner', () => {
 
   test('changes with an event and an audit entry; a record keeps the id of a member who left', async () => {
     const grace = await join(ada, rapport.url, 'member')
-    const { id } = await ok(grace.call, 'POST', '/companies', kinds.companies)
-    await ok(ada, 'DELETE', `/members/${grace.id}`)
-    assert.equal((await ok(ada, 'GET', `/companies/${id}`)).owner_id, grace.id)
+    const { id } = await ask(grace.call, 'POST', '/companies', kinds.companies)
+    await ask(ada, 'DELETE', `/members/${grace.id}`)
+    assert.equal((await ask(ada, 'GET', `/companies/${id}`)).owner_id, grace.id)
     // What GET shows can be sent back.
-    const shown = await ok(ada, 'GET', `/companies/${id}`)
-    assert.deepEqual(await ok(ada, 'PUT', `/companies/${id}`, shown), shown)
-    const changed = await ok(ada, 'PUT', `/companies/${id}`, { owner_id: ada_id })
+    const shown = await ask(ada, 'GET', `/companies/${id}`)
+    assert.deepEqual(await ask(ada, 'PUT', `/companies/${id}`, shown), shown)
+    const changed = await ask(ada, 'PUT', `/companies/${id}`, { owner_id: ada_id })
     assert.equal(changed.owner_id, ada_id)
     const [, event] = await stored.events('company', id)
     assert.deepEqual(
@@ -89,8 +86,8 @@ describe('the owner', () => {
 
   test('is in every list', async () => {
     for (const [kind, body] of each) {
-      const { id } = await ok(ada, 'POST', `/${kind}`, body)
-      const [newest] = await ok(ada, 'GET', `/${kind}?per_page=1`)
+      const { id } = await ask(ada, 'POST', `/${kind}`, body)
+      const [newest] = await ask(ada, 'GET', `/${kind}?per_page=1`)
       assert.deepEqual([newest.id, newest.owner_id], [id, ada_id], kind)
     }
   })
@@ -101,14 +98,16 @@ describe('a reassignment', () => {
     const grace = await join(ada, rapport.url, 'member')
     const made: [string, number][] = []
     for (let n = 0; n < 24; n++)
-      for (const [kind, body] of each) made.push([kind, (await ok(grace.call, 'POST', `/${kind}`, body)).id])
+      for (const [kind, body] of each) made.push([kind, (await ask(grace.call, 'POST', `/${kind}`, body)).id])
     const [[, trashed], [, company]] = made as [[string, number], [string, number]]
-    await ok(ada, 'DELETE', `/contacts/${trashed}`)
-    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    await ask(ada, 'DELETE', `/contacts/${trashed}`)
+    await ask(ada, 'DELETE', `/members/${grace.id}`)
     const to = { to: ada_id }
-    assert.deepEqual(await ok(ada, 'POST', `/members/${grace.id}/reassign`, to), { count: 119 })
+    assert.deepEqual(await ask(ada, 'POST', `/members/${grace.id}/reassign`, to), { count: 119 })
     const owners = async () => {
-      const shown = made.slice(1).map(async ([kind, id]) => (await ok(ada, 'GET', `/${kind}/${id}`)).owner_id)
+      const shown = made
+        .slice(1)
+        .map(async ([kind, id]) => (await ask(ada, 'GET', `/${kind}/${id}`)).owner_id)
       return new Set(await Promise.all(shown))
     }
     while ((await owners()).has(grace.id));
@@ -119,9 +118,9 @@ describe('a reassignment', () => {
     assert.deepEqual([entry.actor.id, entry.after], [ada_id, { owner_id: ada_id }])
     const [whole] = (await ada('GET', `/audit-log?kind=members&record_id=${grace.id}`)).body.data
     assert.deepEqual([whole.action, whole.after], ['reassigned', { to: ada_id, count: 119 }])
-    assert.equal((await ok(ada, 'POST', `/contacts/${trashed}/restore`)).owner_id, grace.id)
-    assert.deepEqual(await ok(ada, 'POST', `/members/${grace.id}/reassign`, { to: null }), { count: 1 })
-    assert.equal((await ok(ada, 'GET', `/contacts/${trashed}`)).owner_id, null)
+    assert.equal((await ask(ada, 'POST', `/contacts/${trashed}/restore`)).owner_id, grace.id)
+    assert.deepEqual(await ask(ada, 'POST', `/members/${grace.id}/reassign`, { to: null }), { count: 1 })
+    assert.equal((await ask(ada, 'GET', `/contacts/${trashed}`)).owner_id, null)
   })
 
   test('is refused without a new owner, for a stranger, and without the scopes of every kind', async () => {
@@ -143,24 +142,24 @@ describe('the authors', () => {
     const grace = await join(ada, rapport.url, 'member')
     const person = { kind: 'person', id: grace.id, name: 'Grace Hopper' }
     for (const [kind, body] of each) {
-      const made = await ok(key, 'POST', `/${kind}`, body)
+      const made = await ask(key, 'POST', `/${kind}`, body)
       assert.deepEqual([made.created_by.kind, made.created_by.name], ['key', 'First key'], kind)
       assert.deepEqual(made.updated_by, made.created_by)
-      const changed = await ok(grace.call, 'PUT', `/${kind}/${made.id}`, { tags: ['seen'] })
+      const changed = await ask(grace.call, 'PUT', `/${kind}/${made.id}`, { tags: ['seen'] })
       assert.deepEqual([changed.created_by, changed.updated_by], [made.created_by, person])
       // Nothing changes, so nobody changed it.
-      assert.deepEqual(await ok(key, 'PUT', `/${kind}/${made.id}`, { tags: ['seen'] }), changed)
+      assert.deepEqual(await ask(key, 'PUT', `/${kind}/${made.id}`, { tags: ['seen'] }), changed)
       // They cannot be set.
       const forged = { created_by: person, updated_by: { kind: 'key', id: 'key_x', name: 'x' } }
-      assert.deepEqual(await ok(key, 'PUT', `/${kind}/${made.id}`, forged), changed)
+      assert.deepEqual(await ask(key, 'PUT', `/${kind}/${made.id}`, forged), changed)
     }
-    const { id } = await ok(grace.call, 'POST', '/contacts', kinds.contacts)
-    const note = await ok(grace.call, 'POST', `/contacts/${id}/notes`, { body: 'Wants a quote.' })
+    const { id } = await ask(grace.call, 'POST', '/contacts', kinds.contacts)
+    const note = await ask(grace.call, 'POST', `/contacts/${id}/notes`, { body: 'Wants a quote.' })
     assert.deepEqual([note.created_by, note.updated_by], [person, person])
-    await ok(grace.call, 'PUT', '/profile', { name: 'Rear Admiral Hopper' })
+    await ask(grace.call, 'PUT', '/profile', { name: 'Rear Admiral Hopper' })
     const renamed = { ...person, name: 'Rear Admiral Hopper' }
-    assert.deepEqual((await ok(ada, 'GET', `/contacts/${id}`)).created_by, renamed)
-    assert.deepEqual((await ok(ada, 'GET', `/contacts/${id}/notes`))[0].created_by, renamed)
+    assert.deepEqual((await ask(ada, 'GET', `/contacts/${id}`)).created_by, renamed)
+    assert.deepEqual((await ask(ada, 'GET', `/contacts/${id}/notes`))[0].created_by, renamed)
   })
 })
 
@@ -168,7 +167,7 @@ describe('tags and custom fields', () => {
   test('are on every record as on contacts: merged key by key, with the limits of the contract', async () => {
     for (const [kind, body] of each) {
       const sent = { tags: [' Ünï ', 'a,b'], custom_fields: { region: 'EMEA', seats: 12.5, vip: true } }
-      const { id, tags, custom_fields } = await ok(key, 'POST', `/${kind}`, { ...body, ...sent })
+      const { id, tags, custom_fields } = await ask(key, 'POST', `/${kind}`, { ...body, ...sent })
       assert.deepEqual([tags, custom_fields], [['Ünï', 'a,b'], sent.custom_fields], kind)
       const put = (more: object) => key('PUT', `/${kind}/${id}`, more)
       const { data } = (await put({ custom_fields: { region: null, seats: 13 } })).body
@@ -186,7 +185,7 @@ describe('tags and custom fields', () => {
 })
 
 test('the events that the interface specifies keep exactly their keys', async () => {
-  const { id } = await ok(ada, 'POST', '/contacts', kinds.contacts)
+  const { id } = await ask(ada, 'POST', '/contacts', kinds.contacts)
   const [event] = await stored.events('contact', id)
   assert.deepEqual(Object.keys(event?.data ?? {}), [
     'id',
@@ -198,7 +197,7 @@ test('the events that the interface specifies keep exactly their keys', async ()
     'stage',
     'created_at',
   ])
-  const deal = await ok(ada, 'POST', '/deals', { ...kinds.deals, stage: 'won' })
+  const deal = await ask(ada, 'POST', '/deals', { ...kinds.deals, stage: 'won' })
   const won = (await stored.events('deal', deal.id)).find((one) => one.event === 'deal.won')
   assert.deepEqual(Object.keys(won?.data ?? {}), [
     'id',

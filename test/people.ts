@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Role } from '../src/access/people/roles.ts'
-import { client, type Reply } from './harness.ts'
+import { dataOf } from './envelope.ts'
+import { client, type Rapport, type Reply } from './harness.ts'
 
 const base = '/api/v1'
 export const password = 'correct horse battery'
@@ -41,6 +42,19 @@ export function browser(url: string, headers: Record<string, string> = {}) {
   })
 }
 export type Browser = ReturnType<typeof browser>
+
+/** Somebody who calls, by a browser or a key; the path is below `/api/v1`. */
+export type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
+
+/** Calls with the first key of a service that the tests of a file share. */
+export const keyCaller =
+  (rapport: Rapport): Caller =>
+  (method, path, body) =>
+    rapport.call(method, base + path, body)
+
+/** The data of what somebody asks for, which must succeed. */
+export const ask = async (call: Caller, method: string, path: string, body?: unknown) =>
+  dataOf(await call(method, path, body))
 
 type Service = { url: string; setup_url: string | null }
 

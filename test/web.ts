@@ -219,6 +219,10 @@ export const violations = (
 export const pressTogether = (page: Page, ...keys: string[]) =>
   Promise.all(keys.map((key) => page.keyboard.press(key)))
 
+/** Resolves when a page has this title. */
+export const heading = (page: Page, name: string | RegExp): Promise<void> =>
+  page.getByRole('heading', { level: 1, name }).waitFor()
+
 /** Resolves when a page has its heading and nothing is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole('heading').first().waitFor()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { addFilter, untilEqual, useWeb, visit } from '../web.ts'
+import { addFilter, heading, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -17,7 +17,6 @@ before(async () => {
 const contact = (first_name: string, last_name: string, more = {}) =>
   web.create('/contacts', { first_name, last_name, ...more })
 
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const rows = (page: Page, name: string) => page.getByRole('table', { name }).locator('tbody tr[data-row-id]')
 const undo = (page: Page) => page.getByRole('button', { name: 'Undo' }).click()
 

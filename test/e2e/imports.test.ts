@@ -4,13 +4,12 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { parseCsv } from '../../web/src/imports/csv.ts'
-import { checkScreen, startWeb, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, heading, startWeb, untilEqual, useWeb } from '../web.ts'
 
 const web = useWeb()
 
 const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
 const read = async (path: string) => (await call('GET', path)).body
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 const csv = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
 const count = (page: Page, label: string) =>
   page.locator('.import-counts > div').filter({ hasText: label }).locator('dd').innerText()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { useReceiver } from '../receiver.ts'
-import { owner, pressTogether, useWeb } from '../web.ts'
+import { heading, owner, pressTogether, useWeb } from '../web.ts'
 
 const web = useWeb({ set_up: false })
 const receiver = useReceiver()
@@ -34,8 +34,6 @@ async function tabTo(page: Page, role: 'button' | 'link' | 'tab', name: string |
 /** Waits for an event at the receiver. The limit is high, because a busy machine may be slow. */
 const arrives = (event: string) =>
   receiver.waitFor((all) => all.some(({ headers }) => headers['x-service-event'] === event), 30_000)
-
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 
 test('from the link of the terminal to a won deal at a receiver, a note, the trash and back: by keyboard alone', async (t) => {
   const { rapport } = web

@@ -1,10 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { choicesOf, idsIn, unitedTags } from '../../web/src/merges/choices.ts'
 import { dataOf } from '../envelope.ts'
-import { checkScreen, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, heading, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -12,7 +11,6 @@ const call = (method: string, path: string, body?: object) => web.rapport.call(m
 const create = async (path: string, body: object): Promise<number> =>
   dataOf(await call('POST', path, body), 201).id
 const read = async (path: string) => (await call('GET', path)).body.data
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 
 /** Two contacts with the same e-mail; the second one has a deal and a note. */
 async function makeTwins(last_name: string) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { browser, invite, join, password, setupToken } from '../people.ts'
-import { checkScreen, owner, phone, startWeb, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, heading, owner, phone, startWeb, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -23,8 +23,6 @@ async function signIn(page: Page, { email, password }: { email: string; password
 type Session = { session_id: string; workspaces: { name: string }[] }
 const sessionOf = async (page: Page): Promise<Session> =>
   (await (await page.request.get(`${web.rapport.url}/api/v1/session`)).json()).data
-
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 
 test('the link of the terminal makes the first account, once, and leaves no token in the address', async (t) => {
   const fresh = await startWeb({ set_up: false })

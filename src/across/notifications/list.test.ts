@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
-import { dataOf, problems, refused } from '../../../test/envelope.ts'
+import { problems, refused } from '../../../test/envelope.ts'
 import { follow } from '../../../test/follower.ts'
-import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
-import { type Browser, join, password, setUp } from '../../../test/people.ts'
+import { ask, type Browser, type Caller, join, keyCaller, password, setUp } from '../../../test/people.ts'
 import { before } from '../../../test/use.ts'
 import { until } from '../../../test/webhooks.ts'
 import { day_ms } from '../../clock.ts'
@@ -22,10 +22,7 @@ before(async () => {
   ada = await setUp(rapport)
 })
 
-type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
-const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
-  dataOf(await call(method, path, body))
+const key = keyCaller(rapport)
 async function listed(call: Caller, query = '') {
   const { status, body, text } = await call('GET', `/notifications${query}`)
   assert.equal(status, 200, text)
@@ -38,7 +35,7 @@ const contact = (more: object = {}) => ({ first_name: 'Ana', last_name: 'Ruiz', 
 describe('the list', () => {
   const assign = async (to: string, count: number) => {
     for (let n = 0; n < count; n++) {
-      await ok(key, 'POST', '/deals', { name: `Deal ${n}`, owner_id: to })
+      await ask(key, 'POST', '/deals', { name: `Deal ${n}`, owner_id: to })
       clock.advance(1000)
     }
   }
@@ -57,7 +54,7 @@ describe('the list', () => {
     }
     assert.deepEqual([titles, pages], [Array.from({ length: 7 }, (_, n) => `Deal ${6 - n}`), 3])
     const { data } = await listed(grace.call)
-    await ok(grace.call, 'POST', '/notifications/read', { ids: [data[0].id, data[1].id] })
+    await ask(grace.call, 'POST', '/notifications/read', { ids: [data[0].id, data[1].id] })
     const unread = await listed(grace.call, '?unread=true')
     assert.deepEqual([unread.data.length, unread.meta.unread], [5, 5])
     assert.equal((await listed(grace.call, '?unread=false')).data.length, 2)
@@ -69,7 +66,7 @@ describe('the list', () => {
     const grace = await member()
     await assign(grace.id, 4)
     const { data } = await listed(grace.call)
-    const read = (body: object) => ok(grace.call, 'POST', '/notifications/read', body)
+    const read = (body: object) => ask(grace.call, 'POST', '/notifications/read', body)
     assert.deepEqual(await read({ ids: [data[3].id, 987_654_321] }), { read: 1, unread: 3 })
     assert.deepEqual(await read({ ids: [data[3].id] }), { read: 0, unread: 3 })
     assert.deepEqual(await read({ all: true, before: data[1].occurred_at }), { read: 2, unread: 1 })
@@ -90,11 +87,11 @@ describe('the list', () => {
     const [grace, linus] = [await member(), await member()]
     await assign(grace.id, 1)
     const [{ id }] = (await listed(grace.call)).data
-    assert.deepEqual(await ok(linus.call, 'POST', '/notifications/read', { ids: [id] }), {
+    assert.deepEqual(await ask(linus.call, 'POST', '/notifications/read', { ids: [id] }), {
       read: 0,
       unread: 0,
     })
-    assert.equal((await ok(linus.call, 'POST', '/notifications/read', { all: true })).read, 0)
+    assert.equal((await ask(linus.call, 'POST', '/notifications/read', { all: true })).read, 0)
     assert.deepEqual((await listed(linus.call)).data, [])
     assert.equal((await listed(grace.call)).meta.unread, 1)
     refused(await rapport.call('GET', '/api/v1/notifications'), 403, 'forbidden')
@@ -105,12 +102,12 @@ describe('the list', () => {
 
   test('keeps no text of a record: one that is in the trash or erased has no title', async () => {
     const grace = await member()
-    const { id } = await ok(key, 'POST', '/contacts', contact({ owner_id: grace.id }))
-    await ok(key, 'DELETE', `/contacts/${id}`)
+    const { id } = await ask(key, 'POST', '/contacts', contact({ owner_id: grace.id }))
+    await ask(key, 'DELETE', `/contacts/${id}`)
     assert.deepEqual((await listed(grace.call)).data[0].record, { kind: 'contacts', id, title: null })
-    await ok(key, 'POST', `/contacts/${id}/restore`)
+    await ask(key, 'POST', `/contacts/${id}/restore`)
     assert.equal((await listed(grace.call)).data[0].record.title, 'Ana Ruiz')
-    await ok(key, 'DELETE', `/contacts/${id}`)
+    await ask(key, 'DELETE', `/contacts/${id}`)
     await key('DELETE', `/trash/contacts/${id}`)
     assert.equal((await listed(grace.call)).data[0].record.title, null)
     const rows = await stored.rows(`SELECT * FROM notifications WHERE user_id = '${grace.id}'`)
@@ -119,12 +116,12 @@ describe('the list', () => {
 
   test('goes with the member who is removed, and names no erased person', async () => {
     const [grace, linus] = [await member(), await member('admin')]
-    await ok(linus.call, 'POST', '/deals', { name: 'Relaunch', owner_id: grace.id })
-    await ok(key, 'POST', '/deals', { name: 'Relaunch', owner_id: linus.id })
-    await ok(linus.call, 'POST', '/profile/delete', { current_password: password })
+    await ask(linus.call, 'POST', '/deals', { name: 'Relaunch', owner_id: grace.id })
+    await ask(key, 'POST', '/deals', { name: 'Relaunch', owner_id: linus.id })
+    await ask(linus.call, 'POST', '/profile/delete', { current_password: password })
     const [{ actor }] = (await listed(grace.call)).data
     assert.deepEqual(actor, { kind: 'person', id: linus.id, name: null })
-    await ok(ada, 'DELETE', `/members/${grace.id}`)
+    await ask(ada, 'DELETE', `/members/${grace.id}`)
     const ids = `'${grace.id}', '${linus.id}'`
     assert.deepEqual(await stored.rows(`SELECT id FROM notifications WHERE user_id IN (${ids})`), [])
   })
@@ -147,12 +144,12 @@ describe('the list', () => {
       async () => graces('notifications'),
       (n) => n === 1,
     )
-    await ok(grace.call, 'POST', '/notifications/read', { all: true })
+    await ask(grace.call, 'POST', '/notifications/read', { all: true })
     await until(
       async () => graces('notifications'),
       (n) => n === 2,
     )
-    await ok(key, 'POST', '/companies', { name: 'Last' })
+    await ask(key, 'POST', '/companies', { name: 'Last' })
     for (const count of [linuses, keys]) {
       await until(
         async () => count('companies'),

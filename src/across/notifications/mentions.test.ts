@@ -1,10 +1,9 @@
 // runs: long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dataOf } from '../../../test/envelope.ts'
-import { type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
+import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { archiveOf, importFile } from '../../../test/imports.ts'
-import { type Browser, join, setUp } from '../../../test/people.ts'
+import { ask, type Browser, type Caller, join, keyCaller, setUp } from '../../../test/people.ts'
 import { before } from '../../../test/use.ts'
 
 const clock = turnableClock(Date.now())
@@ -14,22 +13,19 @@ before(async () => {
   ada = await setUp(rapport)
 })
 
-type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
-const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
-  dataOf(await call(method, path, body))
+const key = keyCaller(rapport)
 const listed = async (call: Caller) => (await call('GET', '/notifications')).body
 const member = (role: 'admin' | 'member' = 'member') => join(ada, rapport.url, role)
 const contact = () => ({ first_name: 'Ana', last_name: 'Ruiz' })
 
 const noted = async (call: Caller, body: string, id?: number) => {
-  const contact_id = id ?? (await ok(call, 'POST', '/contacts', contact())).id
-  const note = await ok(call, 'POST', `/contacts/${contact_id}/notes`, { body })
+  const contact_id = id ?? (await ask(call, 'POST', '/contacts', contact())).id
+  const note = await ask(call, 'POST', `/contacts/${contact_id}/notes`, { body })
   return { contact_id, note_id: note.id, path: `/contacts/${contact_id}/notes/${note.id}` }
 }
 const named = async (name: string) => {
   const one = await member()
-  await ok(one.call, 'PUT', '/profile', { name })
+  await ask(one.call, 'PUT', '/profile', { name })
   return one
 }
 const unread = async ({ call }: { call: Caller }) => (await listed(call)).meta.unread
@@ -51,12 +47,12 @@ test('a mention in a note, by name or e-mail, notifies the member with the note,
 
 test('a mention in a note of a company or a deal notifies with that record', async () => {
   const ruth = await named('Ruth Amsel')
-  const { id: company } = await ok(ada, 'POST', '/companies', { name: 'Größe & Söhne GmbH' })
-  const { id: deal } = await ok(ada, 'POST', '/deals', { name: 'Relaunch 2027' })
-  const first = await ok(ada, 'POST', `/companies/${company}/notes`, { body: '@Ruth Amsel knows them.' })
+  const { id: company } = await ask(ada, 'POST', '/companies', { name: 'Größe & Söhne GmbH' })
+  const { id: deal } = await ask(ada, 'POST', '/deals', { name: 'Relaunch 2027' })
+  const first = await ask(ada, 'POST', `/companies/${company}/notes`, { body: '@Ruth Amsel knows them.' })
   clock.advance(1)
-  const second = await ok(ada, 'POST', `/deals/${deal}/notes`, { body: 'Signed.' })
-  await ok(ada, 'PUT', `/deals/${deal}/notes/${second.id}`, { body: 'Signed, @Ruth Amsel.' })
+  const second = await ask(ada, 'POST', `/deals/${deal}/notes`, { body: 'Signed.' })
+  await ask(ada, 'PUT', `/deals/${deal}/notes/${second.id}`, { body: 'Signed, @Ruth Amsel.' })
   const { data } = await listed(ruth.call)
   assert.deepEqual(
     data.map(({ record, note_id }: Record<string, unknown>) => [record, note_id]),
@@ -69,7 +65,7 @@ test('a mention in a note of a company or a deal notifies with that record', asy
 
 test('a mention in the text of an activity notifies with the activity: created, changed, or in a batch', async () => {
   const uma = await named('Uma Thorvaldsen')
-  const create = (body: string) => ok(ada, 'POST', '/activities', { subject: 'Call', type: 'call', body })
+  const create = (body: string) => ask(ada, 'POST', '/activities', { subject: 'Call', type: 'call', body })
   const first = await create('@Uma Thorvaldsen wants the minutes.')
   const { data } = await listed(uma.call)
   const { kind, record, note_id } = data[0]
@@ -77,16 +73,16 @@ test('a mention in the text of an activity notifies with the activity: created, 
   assert.deepEqual([kind, record, note_id], ['mentioned', { kind: 'activities', id: first.id, title }, null])
   const other = await create('Nobody there.')
   assert.equal(await unread(uma), 1)
-  await ok(ada, 'PUT', `/activities/${other.id}`, { body: 'Nobody there, @Uma Thorvaldsen.' })
+  await ask(ada, 'PUT', `/activities/${other.id}`, { body: 'Nobody there, @Uma Thorvaldsen.' })
   assert.equal(await unread(uma), 2)
-  await ok(ada, 'POST', `/activities/${other.id}/complete`, { outcome: 'For @Uma Thorvaldsen' })
-  await ok(ada, 'PUT', `/activities/${first.id}`, { body: '@Uma Thorvaldsen has the minutes.' })
+  await ask(ada, 'POST', `/activities/${other.id}/complete`, { outcome: 'For @Uma Thorvaldsen' })
+  await ask(ada, 'PUT', `/activities/${first.id}`, { body: '@Uma Thorvaldsen has the minutes.' })
   assert.equal(await unread(uma), 2)
   const items = ['@Uma Thorvaldsen, once more', 'as said'].map((body) => ({
     op: 'create',
     data: { subject: 'Call', body },
   }))
-  await ok(ada, 'POST', '/activities/batch', { items })
+  await ask(ada, 'POST', '/activities/batch', { items })
   assert.equal(await unread(uma), 3)
 })
 
@@ -104,26 +100,26 @@ test('a mention notifies once: a change notifies those who are new in it, and no
   const [kim, lee] = [await named('Kim Novák'), await named('Lee Novák')]
   const { path } = await noted(kim.call, '@Kim Novák and @Kim Novák')
   assert.equal(await unread(kim), 0)
-  await ok(ada, 'PUT', path, { body: '@Kim Novák: signed' })
+  await ask(ada, 'PUT', path, { body: '@Kim Novák: signed' })
   assert.equal(await unread(kim), 0)
-  await ok(ada, 'PUT', path, { body: '@Kim Novák and @Lee Novák: signed' })
+  await ask(ada, 'PUT', path, { body: '@Kim Novák and @Lee Novák: signed' })
   assert.deepEqual([await unread(kim), await unread(lee)], [0, 1])
-  await ok(ada, 'DELETE', path)
-  await ok(ada, 'POST', `${path}/restore`, {})
+  await ask(ada, 'DELETE', path)
+  await ask(ada, 'POST', `${path}/restore`, {})
   assert.deepEqual([await unread(kim), await unread(lee)], [0, 1])
 })
 
 test('a member with a new name is mentioned by the former one, until somebody else has it', async () => {
   const eva = await named('Eva Brandt')
   const { path } = await noted(ada, '@Eva Brandt: please call.')
-  await ok(eva.call, 'PUT', '/profile', { name: 'Eva Öztürk' })
+  await ask(eva.call, 'PUT', '/profile', { name: 'Eva Öztürk' })
   const { data } = (await ada('GET', '/members?per_page=100')).body
   const { id, former_names } = data.find(({ email }: { email: string }) => email === eva.email)
   assert.equal(former_names[0], 'Eva Brandt')
-  assert.deepEqual((await ok(ada, 'GET', `/members/${id}`)).former_names, former_names)
+  assert.deepEqual((await ask(ada, 'GET', `/members/${id}`)).former_names, former_names)
   await noted(ada, 'Ask @Eva Brandt.')
   assert.equal(await unread(eva), 2)
-  await ok(ada, 'PUT', path, { body: '@Eva Öztürk: please call.' })
+  await ask(ada, 'PUT', path, { body: '@Eva Öztürk: please call.' })
   assert.equal(await unread(eva), 2)
   const other = await named('Eva Brandt')
   await noted(ada, 'Ask @Eva Brandt.')
@@ -133,7 +129,7 @@ test('a member with a new name is mentioned by the former one, until somebody el
 test('a mention of members with one name notifies all of them, and of nobody in another workspace', async () => {
   const [one, two] = [await named('Sam Okoye'), await named('Sam Okoye')]
   const { call: eve } = await member('admin')
-  await ok(eve, 'POST', '/workspaces', { name: 'Elsewhere' })
+  await ask(eve, 'POST', '/workspaces', { name: 'Elsewhere' })
   await noted(eve, '@Sam Okoye')
   assert.deepEqual([await unread(one), await unread(two)], [0, 0])
   await noted(ada, '@Sam Okoye')
@@ -142,7 +138,7 @@ test('a mention of members with one name notifies all of them, and of nobody in 
 
 test('a mention in a refused note or in what an import brings notifies nobody', async () => {
   const max = await named('Max Überall')
-  const { id } = await ok(ada, 'POST', '/contacts', contact())
+  const { id } = await ask(ada, 'POST', '/contacts', contact())
   await ada('POST', `/contacts/${id}/notes`, { body: `@Max Überall ${'x'.repeat(70_000)}` })
   await ada('POST', '/contacts/999999/notes', { body: '@Max Überall' })
   const archive = archiveOf({

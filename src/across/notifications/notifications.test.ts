@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
 import { engine } from '../../../test/engine.ts'
-import { dataOf } from '../../../test/envelope.ts'
-import { type Reply, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
+import { startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { importFile, upload } from '../../../test/imports.ts'
-import { type Browser, join, setUp } from '../../../test/people.ts'
+import { ask, type Browser, type Caller, join, keyCaller, setUp } from '../../../test/people.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { before, useFor } from '../../../test/use.ts'
 import { register, until, webhook } from '../../../test/webhooks.ts'
@@ -22,10 +21,7 @@ before(async () => {
   ada_id = (await ada('GET', '/session')).body.data.user.id
 })
 
-type Caller = (method: string, path: string, body?: unknown) => Promise<Reply>
-const key: Caller = (method, path, body) => rapport.call(method, `/api/v1${path}`, body)
-const ok = async (call: Caller, method: string, path: string, body?: unknown) =>
-  dataOf(await call(method, path, body))
+const key = keyCaller(rapport)
 async function listed(call: Caller, query = '') {
   const { status, body, text } = await call('GET', `/notifications${query}`)
   assert.equal(status, 200, text)
@@ -48,16 +44,16 @@ describe('an assignment', () => {
     const grace = await member()
     const expected: object[] = []
     for (const [kind, [body, title]] of Object.entries(kinds)) {
-      const { id } = await ok(ada, 'POST', `/${kind}`, { ...body, owner_id: grace.id })
+      const { id } = await ask(ada, 'POST', `/${kind}`, { ...body, owner_id: grace.id })
       const by_ada = { kind: 'person', id: ada_id, name: 'Ada Lovelace' }
       expected.unshift({ kind: 'assigned', record: { kind, id, title }, records: 1, actor: by_ada })
       clock.advance(1)
-      const made = await ok(key, 'POST', `/${kind}`, body)
-      await ok(key, 'PUT', `/${kind}/${made.id}`, { owner_id: grace.id })
+      const made = await ask(key, 'POST', `/${kind}`, body)
+      await ask(key, 'PUT', `/${kind}/${made.id}`, { owner_id: grace.id })
       expected.unshift({ kind: 'assigned', record: { kind, id: made.id, title }, records: 1, actor: 'key' })
       clock.advance(1)
       // The owner stays the same: nothing to tell.
-      await ok(key, 'PUT', `/${kind}/${made.id}`, { owner_id: grace.id, tags: ['vip'] })
+      await ask(key, 'PUT', `/${kind}/${made.id}`, { owner_id: grace.id, tags: ['vip'] })
     }
     const { data, meta } = await listed(grace.call)
     const shown = data.map(({ kind, record, records, actor }: Record<string, { kind: string }>) => ({
@@ -76,12 +72,12 @@ describe('an assignment', () => {
 
   test('of a record to oneself notifies nobody, and so does one that is refused or only tried', async () => {
     const grace = await member()
-    const { id } = await ok(grace.call, 'POST', '/contacts', contact())
-    await ok(grace.call, 'PUT', `/contacts/${id}`, { owner_id: null })
-    await ok(grace.call, 'PUT', `/contacts/${id}`, { owner_id: grace.id })
+    const { id } = await ask(grace.call, 'POST', '/contacts', contact())
+    await ask(grace.call, 'PUT', `/contacts/${id}`, { owner_id: null })
+    await ask(grace.call, 'PUT', `/contacts/${id}`, { owner_id: grace.id })
     await ada('POST', '/contacts', { owner_id: grace.id })
     const items = [{ op: 'create', data: contact({ owner_id: grace.id }) }]
-    await ok(ada, 'POST', '/contacts/batch?dry_run=true', { items })
+    await ask(ada, 'POST', '/contacts/batch?dry_run=true', { items })
     assert.equal((await listed(grace.call)).meta.unread, 0)
   })
 
@@ -91,7 +87,7 @@ describe('an assignment', () => {
       op: 'create',
       data: contact({ owner_id: n % 5 ? grace.id : linus.id }),
     }))
-    await ok(ada, 'POST', '/contacts/batch', { items })
+    await ask(ada, 'POST', '/contacts/batch', { items })
     for (const [{ call }, records] of [
       [grace, 400],
       [linus, 100],
@@ -109,7 +105,7 @@ describe('an assignment', () => {
       { op: 'create', data: { ...data, email: 'no address' } },
       { op: 'update', id: 987_654_321, data: { owner_id: grace.id } },
     ]
-    await ok(ada, 'POST', '/contacts/batch', { items, atomic: false })
+    await ask(ada, 'POST', '/contacts/batch', { items, atomic: false })
     const { data: all } = await listed(grace.call)
     assert.deepEqual(
       all.map(({ records }: { records: number }) => records),
@@ -120,8 +116,8 @@ describe('an assignment', () => {
   test('of all records of a member who leaves is one notification, however many transactions it takes', async () => {
     const [grace, linus] = [await member(), await member()]
     const items = Array.from({ length: 120 }, () => ({ op: 'create', data: contact({ owner_id: linus.id }) }))
-    await ok(ada, 'POST', '/contacts/batch', { items })
-    await ok(ada, 'POST', `/members/${linus.id}/reassign`, { to: grace.id })
+    await ask(ada, 'POST', '/contacts/batch', { items })
+    await ask(ada, 'POST', `/members/${linus.id}/reassign`, { to: grace.id })
     const { data } = await until(
       () => listed(grace.call),
       ({ data }) => data[0]?.records === 120,
@@ -192,11 +188,11 @@ describe('an import', () => {
     const { body } = await upload(rapport, '?resource=contacts', file(grace.id, 60_000), by(linus))
     const path = `/imports/${body.data.id}`
     await until(
-      () => ok(ada, 'GET', path),
+      () => ask(ada, 'GET', path),
       ({ created }) => created > 0,
     )
     assert.deepEqual((await listed(grace.call)).data, [])
-    assert.equal((await ok(ada, 'POST', `${path}/cancel`)).status, 'cancelled')
+    assert.equal((await ask(ada, 'POST', `${path}/cancel`)).status, 'cancelled')
     const [{ outcome, actor }] = (await listed(linus.call)).data
     assert.deepEqual([outcome, actor.id], ['cancelled', ada_id])
     const [{ records }] = (await listed(grace.call)).data
@@ -213,7 +209,7 @@ describe('a webhook that fails', () => {
     const receiver = await useFor(t, startReceiver({ answer: { status: 500 } }))
     const { id } = await register(rapport.call, { url: receiver.url, name: 'Billing' })
     const failAgain = async (times: number) => {
-      await ok(key, 'POST', '/companies', { name: 'Acme' })
+      await ask(key, 'POST', '/companies', { name: 'Acme' })
       await until(
         async () => {
           clock.advance(2000)
@@ -233,13 +229,13 @@ describe('a webhook that fails', () => {
     )
     assert.equal((await listed(ada)).data[0].record.id, id)
     assert.deepEqual((await listed(grace.call)).data, [])
-    await ok(key, 'PUT', `/webhooks/${id}`, { name: null })
+    await ask(key, 'PUT', `/webhooks/${id}`, { name: null })
     assert.equal((await listed(ada)).data[0].record.title, receiver.url)
 
     // It works again, and fails again: still one while it is unread, and a new one after that.
     const worksAndFails = async (times: number) => {
       receiver.answering = () => ({ status: 200 })
-      await ok(key, 'POST', '/companies', { name: 'Acme' })
+      await ask(key, 'POST', '/companies', { name: 'Acme' })
       await until(
         () => webhook(rapport.call, id),
         ({ status }) => status === 'active',
@@ -250,7 +246,7 @@ describe('a webhook that fails', () => {
     await worksAndFails(3)
     const [again, ...others] = (await listed(eve.call)).data
     assert.deepEqual([again.id, again.records, others], [data[0].id, 2, []])
-    await ok(eve.call, 'POST', '/notifications/read', { ids: [again.id] })
+    await ask(eve.call, 'POST', '/notifications/read', { ids: [again.id] })
     await worksAndFails(4)
     assert.deepEqual(
       (await listed(eve.call)).data.map(({ read_at }: { read_at: string | null }) => read_at === null),
@@ -258,7 +254,7 @@ describe('a webhook that fails', () => {
     )
 
     // A role that may not read webhooks does not see it.
-    await ok(ada, 'PUT', `/members/${eve.id}`, { role: 'member' })
+    await ask(ada, 'PUT', `/members/${eve.id}`, { role: 'member' })
     const { data: none, meta } = await until(
       () => listed(eve.call),
       ({ data }) => !data.length,

@@ -24,14 +24,7 @@ const read = (id: number) => ok('GET', `${path}/${id}`)
 const names = async (id: number) => (await stored.events('activity', id)).map(({ event }) => event)
 const completions = async (id: number) =>
   (await names(id)).filter((event) => event === 'activity.completed').length
-const lastEntry = async (id: number) =>
-  (
-    await stored.rows(
-      'SELECT action, before, after FROM audit_log WHERE kind = ? AND record_id = ? ORDER BY id',
-      'activities',
-      String(id),
-    )
-  ).at(-1)
+const lastEntry = async (id: number) => (await stored.audit('activities', id)).at(-1)
 
 describe('complete', () => {
   test('it answers 200 with the detail view: completed now, the outcome saved, everything else as it was', async () => {
@@ -45,8 +38,8 @@ describe('complete', () => {
     assert.equal((await call('GET', `${path}/${one.id}`)).text, reply.text)
     assert.deepEqual(await lastEntry(one.id), {
       action: 'completed',
-      before: JSON.stringify({ completed_at: null, outcome: null }),
-      after: JSON.stringify({ completed_at: now(), outcome }),
+      before: { completed_at: null, outcome: null },
+      after: { completed_at: now(), outcome },
     })
   })
 
@@ -85,8 +78,8 @@ describe('complete', () => {
     assert.equal(await completions(id), 1)
     assert.deepEqual(await lastEntry(id), {
       action: 'updated',
-      before: '{"outcome":"Done"}',
-      after: '{"outcome":"Ordered"}',
+      before: { outcome: 'Done' },
+      after: { outcome: 'Ordered' },
     })
   })
 
@@ -112,8 +105,8 @@ describe('reopen', () => {
     assert.deepEqual(await names(one.id), ['activity.created', 'activity.completed'])
     assert.deepEqual(await lastEntry(one.id), {
       action: 'reopened',
-      before: JSON.stringify({ completed_at }),
-      after: '{"completed_at":null}',
+      before: { completed_at },
+      after: { completed_at: null },
     })
   })
 
@@ -148,8 +141,8 @@ describe('by PUT and POST', () => {
     assert.deepEqual(more, [])
     assert.deepEqual(await lastEntry(id), {
       action: 'completed',
-      before: JSON.stringify({ subject: 'Call Ada', completed_at: null, outcome: null }),
-      after: JSON.stringify({ subject: 'New', completed_at: time, outcome: 'Done' }),
+      before: { subject: 'Call Ada', completed_at: null, outcome: null },
+      after: { subject: 'New', completed_at: time, outcome: 'Done' },
     })
   })
 

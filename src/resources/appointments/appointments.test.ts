@@ -30,18 +30,7 @@ const eventsOf = async (id: number) =>
     changed_fields,
     previous,
   }))
-const entriesOf = async (id: number) =>
-  (
-    await stored.rows(
-      'SELECT action, before, after FROM audit_log WHERE kind = ? AND record_id = ? ORDER BY id',
-      'appointments',
-      String(id),
-    )
-  ).map(({ action, before, after }) => ({
-    action,
-    before: JSON.parse(String(before)),
-    after: JSON.parse(String(after)),
-  }))
+const entriesOf = (id: number) => stored.audit('appointments', id)
 
 describe('create', () => {
   test('with title and times alone it is scheduled, in exactly the detail view', async () => {

@@ -20,18 +20,7 @@ const read = (id: number) => ok('GET', `${path}/${id}`)
 const put = (id: number, body: object) => ok('PUT', `${path}/${id}`, body)
 const refusedFields = async (method: string, url: string, body: unknown) =>
   problems(await call(method, url, body))
-const entriesOf = async (id: number) =>
-  (
-    await stored.rows(
-      'SELECT action, before, after FROM audit_log WHERE kind = ? AND record_id = ? ORDER BY id',
-      'booking_pages',
-      String(id),
-    )
-  ).map(({ action, before, after }) => ({
-    action,
-    before: JSON.parse(String(before)),
-    after: JSON.parse(String(after)),
-  }))
+const entriesOf = (id: number) => stored.audit('booking_pages', id)
 
 const day = [{ from: '09:00', to: '17:00' }]
 const defaults = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, type StoredEvent, useStored } from '../../../test/database.ts'
-import { authorsOf, dataOf } from '../../../test/envelope.ts'
-import { callOf, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
+import { authorsOf, dataOf, problems } from '../../../test/envelope.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -17,13 +17,6 @@ const now = () => new Date(clock.now()).toISOString()
 const done = async (method: string, at: string, body?: unknown) => dataOf(await call(method, at, body))
 const made = (body: object = {}) => done('POST', path, { ...name, ...body })
 const madeCompany = (body: object = {}) => done('POST', companies, { name: 'Acme', ...body })
-const problems = (reply: Reply) => {
-  assert.equal(reply.status, 422, reply.text)
-  assert.equal(reply.body.error.code, 'validation_failed')
-  return Object.fromEntries(
-    reply.body.error.fields.map((one: Record<string, string>) => [one.field, one.code]),
-  )
-}
 const events = (id: number) => stored.events('contact', id)
 const names = async (id: number) => (await events(id)).map(({ event }) => event)
 

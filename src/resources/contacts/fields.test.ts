@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dataOf } from '../../../test/envelope.ts'
-import { callOf, type Reply, turnableClock, useRapport } from '../../../test/harness.ts'
+import { dataOf, problems } from '../../../test/envelope.ts'
+import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { transaction } from '../../db/db.ts'
 
@@ -17,13 +17,6 @@ const now = () => new Date(clock.now()).toISOString()
 const done = async (method: string, at: string, body?: unknown) => dataOf(await call(method, at, body))
 const made = (body: object = {}) => done('POST', path, { ...name, ...body })
 const madeCompany = (body: object = {}) => done('POST', companies, { name: 'Acme', ...body })
-const problems = (reply: Reply) => {
-  assert.equal(reply.status, 422, reply.text)
-  assert.equal(reply.body.error.code, 'validation_failed')
-  return Object.fromEntries(
-    reply.body.error.fields.map((one: Record<string, string>) => [one.field, one.code]),
-  )
-}
 
 test('one 422 names every failing field: missing, unknown, wrong type, too long, not found', async () => {
   const body = {
