@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startRapport } from '../test/harness.ts'
+import { freePort } from '../test/ports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -19,15 +19,6 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 function mainJob(): string[] {
   const [, section = ''] = /## The main job in a minute\n([\s\S]*?)\n## /.exec(readme) ?? []
   return [...section.matchAll(/```\n([\s\S]*?)```/g)].map(([, block = '']) => block)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 test('the main job of the README ends in an event that the sample receiver has printed and the log shows', async (t) => {

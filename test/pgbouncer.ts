@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findProgram } from './packages.ts'
+import { freePort } from './ports.ts'
 import { scratchFolder } from './process.ts'
 
 /**
@@ -25,8 +26,7 @@ export async function startPgBouncer(t: TestContext, url: string) {
           gid: Number(execFileSync('id', ['-g', 'nobody'])),
         }
       : {}
-  // Below the range of ephemeral ports, so that the port is still free at the next start.
-  const port = 20_000 + Math.floor(Math.random() * 10_000)
+  const port = await freePort()
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(
     file,

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -11,12 +11,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { freePort } from './ports.ts'
 
 const run = promisify(execFile)
 
@@ -195,19 +195,6 @@ function copyBinaries(folder: string): string {
   const bin = join(folder, 'native', 'bin')
   for (const program of ['initdb', 'postgres']) chmodSync(join(bin, program), 0o755)
   return bin
-}
-
-// Below the range of ephemeral ports, so that the port is still free when the server restarts.
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + randomInt(10_000)
-    const socket = createServer()
-    const free = await new Promise<boolean>((resolve) => {
-      socket.once('error', () => resolve(false))
-      socket.listen(port, '127.0.0.1', () => socket.close(() => resolve(true)))
-    })
-    if (free) return port
-  }
 }
 
 /** Resolves when the server takes connections; fails with what it said when it ends before. */

@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -12,6 +11,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { verify } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
+import { freePort } from '../../test/ports.ts'
 
 const secret = 'whsec_b2xkIHNlY3JldCBvbGQgc2VjcmV0IG9sZCBzZWNyZXQ='
 const next = 'whsec_bmV3IHNlY3JldCBuZXcgc2VjcmV0IG5ldyBzZWNyZXQ='
@@ -25,15 +25,6 @@ const store = join(folder, 'received.ndjson')
 let url: string
 let receiver: ReturnType<typeof spawn>
 const printed: string[] = []
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Starts the receiver on the store; resolves when it listens. */
 async function start() {

@@ -1,11 +1,10 @@
 // runs: once, long
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startService } from '../../test/faults/service.ts'
+import { freePort } from '../../test/ports.ts'
 import { scratchFolder } from '../../test/process.ts'
 import { startReceiver } from '../../test/receiver.ts'
 import { useFor } from '../../test/use.ts'
@@ -14,28 +13,21 @@ import { childrenOf, isAlive, startWorkers } from '../../test/workers.ts'
 
 const two = { WEB_CONCURRENCY: '2' }
 
-/** A certain one: of any free one, the next processes would choose another when all are dead at once. */
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return String(port)
-}
+/** Two processes on a certain port: of any free one, the next ones would choose another when all are dead at once. */
+const twoOnPort = async () => ({ ...two, PORT: String(await freePort()) })
 
 /** One request on a connection of its own. */
 const fresh = (url: string, key: string, path = '/api/v1/companies') =>
   fetch(url + path, {
     headers: { authorization: `Bearer ${key}`, connection: 'close' },
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(20_000),
   }).then(
     ({ status }) => status,
     () => 0,
   )
 
 test('a process that dies is replaced, and the others go on meanwhile', async (t) => {
-  const service = await startWorkers(t, { ...two, PORT: await freePort() })
+  const service = await startWorkers(t, await twoOnPort())
   const before = service.workers()
   const [victim = 0] = before
   process.kill(victim, 'SIGKILL')
@@ -60,7 +52,7 @@ test('a process that dies is replaced, and the others go on meanwhile', async (t
 })
 
 test('all of them dead at once come back, at the same port', async (t) => {
-  const service = await startWorkers(t, { ...two, PORT: await freePort() })
+  const service = await startWorkers(t, await twoOnPort())
   for (const pid of service.workers()) process.kill(pid, 'SIGKILL')
   await until(
     () => fresh(service.url, service.key),

@@ -1,13 +1,13 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page, Request } from 'playwright-core'
 import { removeScratch } from '../engine.ts'
 import { type Rapport, startRapport } from '../harness.ts'
+import { freePort } from '../ports.ts'
 import { startWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
@@ -29,13 +29,6 @@ after(async () => {
   await removeScratch(data_dir)
 })
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 const call = (method: string, path: string, body?: object) => web.rapport.call(method, `/api/v1${path}`, body)
 const isStream = (request: Request) => new URL(request.url()).pathname === '/api/v1/events/stream'
 const due_at = () => new Date(Date.now() - 60_000).toISOString()
@@ -252,16 +245,13 @@ test('without a stream, stale data is read again when the window regains focus',
       return page.getByRole('button', { name: 'Restore Quietly deleted' }).isVisible()
     },
     (there) => there,
-    30_000,
   )
 })
 
 test('the stream comes back after the service was restarted, and nothing is missed', async (t) => {
   const page = await openHome(t)
   await rapport.stop()
-  const back = page.waitForResponse((response) => isStream(response.request()) && response.ok(), {
-    timeout: 20_000,
-  })
+  const back = page.waitForResponse((response) => isStream(response.request()) && response.ok())
   rapport = await startRapport({ data_dir, env: { PORT: String(port) }, web_folder: web.web_folder })
   // Before the page is back.
   await plan('Made meanwhile')
@@ -277,7 +267,7 @@ test('a session that ends elsewhere ends the stream, and leads to signing in', a
   const headers = { cookie: web.cookie }
   const ended = await fetch(`${web.rapport.url}/api/v1/session`, { method: 'DELETE', headers })
   assert.equal(ended.status, 200)
-  await page.waitForURL(/\/sign-in/, { timeout: 20_000 })
+  await page.waitForURL(/\/sign-in/)
   await page.getByRole('heading', { level: 1 }).waitFor()
   page.on('request', (request) => isStream(request) && streams.push(request))
   // Longer than a stream waits before it comes back.
