@@ -9,10 +9,16 @@ export const message = {
   body: '{"event":"ping","name":"Zoë"}',
 }
 
-/** A sender of deliveries that closes at the end of the test. */
+/** A sender of deliveries that closes at the end of the test. A receiver in this process may be late on a busy machine. */
 export function sender(t: TestContext, options: Partial<SenderOptions> = {}) {
   const policy = { allowed_networks: [], allow_private: true }
-  const made = createSender({ policy, timeout_ms: 2000, version: '1.2.3', ...options })
+  const made = createSender({
+    policy,
+    timeout_ms: 60_000,
+    connect_timeout_ms: 60_000,
+    version: '1.2.3',
+    ...options,
+  })
   t.after(() => made.close())
   return made
 }

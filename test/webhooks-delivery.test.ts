@@ -7,12 +7,9 @@ import { useRapport } from './harness.ts'
 import { type Received, useReceiver } from './receiver.ts'
 import { attempted, company, log, onlyDelivery, register, until, useWorkspaces } from './webhooks.ts'
 
-const retry_delays = [0.2, 0.3]
-const timeout_ms = 400
 const receiver = useReceiver()
-const rapport = useRapport({
-  env: { WEBHOOK_RETRY_DELAYS: retry_delays.join(','), WEBHOOK_TIMEOUT_MS: String(timeout_ms) },
-})
+// On a busy machine, an attempt may take long, but is not repeated.
+const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: '0.2,0.3', WEBHOOK_TIMEOUT_MS: '60000' } })
 const call = useWorkspaces(rapport, receiver)
 const parsed = ({ body }: Received) => JSON.parse(body)
 const deal = async (fields: object) => (await call('POST', '/api/v1/deals', fields)).body.data
@@ -21,6 +18,7 @@ describe('what arrives', () => {
   test('the headers are exactly the documented ones, and foreign libraries verify both kinds of signature', async () => {
     for (const secret of [undefined, 'a plain secret of the client', 'whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=']) {
       receiver.received.length = 0
+      const begun = Math.floor(Date.now() / 1000) - 1
       const hook = await register(call, { url: receiver.url, secret })
       await company(call, 'Ωmega 🚀 GmbH')
       const [request] = await receiver.waitFor(1)
@@ -45,7 +43,7 @@ describe('what arrives', () => {
       })
       assert.match(String(signature), /^v1,[A-Za-z0-9+/]{43}=$/)
       assert.match(String(timestamp), /^\d{10}$/)
-      assert.ok(Math.abs(Number(timestamp) - Date.now() / 1000) < 5)
+      assert.ok(Number(timestamp) >= begun && Number(timestamp) <= Date.now() / 1000 + 1)
       assert.match(String(agent), /^Rapport/)
       assert.equal(host, new URL(receiver.url).host)
       assert.equal(Number(length), Buffer.byteLength(request.body))
@@ -168,9 +166,7 @@ describe('what arrives', () => {
       200,
     )
     await pause(50)
-    // On a busy machine, an attempt may take too long and be repeated.
-    const ids = receiver.received.map((one) => one.headers['x-service-delivery'])
-    assert.equal(new Set(ids).size, 2)
+    assert.equal(receiver.received.length, 2)
     assert.equal((await log(call)).length, 2)
   })
 

@@ -114,6 +114,7 @@ test('a delivery that fails holds back its record, until it has failed for good,
     events: ['company.*'],
     ordered: true,
     retry_delays: [1],
+    timeout_ms: 30_000,
   })
   const first = await company(call)
   await until(
@@ -219,7 +220,7 @@ test('without the order, the deliveries behind one that waits for its retry are 
   await until(until_retry, ([rows, times]) => rows === 501 && times === 1)
   assert.equal(receiver.received.length, 1)
   assert.equal((await call('PUT', `/api/v1/webhooks/${id}`, { ordered: false })).status, 200)
-  await receiver.waitFor((all) => all.length === 501, 20_000)
+  await receiver.waitFor((all) => all.length === 501)
   assert.equal(
     await until(
       () => total(call, `webhook_id=${id}&status=pending`),

@@ -16,7 +16,13 @@ const nowhere = { allowed_networks: [], allow_private: false }
 const message = { headers: { 'content-type': 'application/json' }, body: '{"event":"ping"}' }
 
 function sender(t: TestContext, options: Partial<SenderOptions> = {}) {
-  const made = createSender({ policy: here, timeout_ms: 2000, version: 'test', ...options })
+  const made = createSender({
+    policy: here,
+    timeout_ms: 60_000,
+    connect_timeout_ms: 60_000,
+    version: 'test',
+    ...options,
+  })
   t.after(() => made.close())
   return made
 }
