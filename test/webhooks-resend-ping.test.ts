@@ -124,8 +124,10 @@ describe('resend', () => {
 
   test('twice at once is sent once: the second is a conflict', async () => {
     const { id } = await succeeded()
-    receiver.answering = () => ({ delay_ms: 50 })
+    const refused = Promise.withResolvers<void>()
+    receiver.answering = () => ({ after: refused.promise })
     const replies = await Promise.all([resend(id), resend(id), resend(id)])
+    refused.resolve()
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409, 409])
     await attempted(call, id, 2)
     assert.equal(receiver.received.length, 2)
@@ -333,7 +335,8 @@ describe('a ping', () => {
   })
 
   test('with an Idempotency-Key is sent once, and a repeated request gets the same answer', async () => {
-    receiver.answering = () => ({ delay_ms: 100 })
+    const refused = Promise.withResolvers<void>()
+    receiver.answering = () => ({ after: refused.promise })
     const hook = await register(call, { url: receiver.url })
     const ping = () =>
       call('POST', `/api/v1/webhooks/${hook.id}/test`, undefined, { 'idempotency-key': 'ping once' })
@@ -341,6 +344,7 @@ describe('a ping', () => {
     await receiver.waitFor(1)
     const meanwhile = await ping()
     assert.deepEqual([meanwhile.status, meanwhile.body.error.code], [409, 'conflict'])
+    refused.resolve()
     const { status, text } = await first
     const replayed = await ping()
     assert.deepEqual([status, replayed.status, replayed.text], [200, 200, text])
