@@ -83,9 +83,9 @@ export async function openPage(url: string) {
     complaints,
     evaluate,
     send,
-    /** Waits until the expression is true in the page; throws after 20 s. */
+    /** Waits until the expression is true in the page; throws after 60 s. */
     async until(expression: string) {
-      const deadline = Date.now() + 20_000
+      const deadline = Date.now() + 60_000
       while (!(await evaluate(`Boolean(${expression})`))) {
         if (Date.now() > deadline) throw new Error(`Never true in the page: ${expression}`)
         await new Promise((resolve) => setTimeout(resolve, 50))

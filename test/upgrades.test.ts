@@ -122,7 +122,7 @@ async function waitsForTable(data_dir: string): Promise<void> {
 }
 
 // Without a limit of the waits, these tests would not end.
-const on_postgres = { skip: engine === 'sqlite' && 'SQLite has no table locks', timeout: 30_000 }
+const on_postgres = { skip: engine === 'sqlite' && 'SQLite has no table locks', timeout: 120_000 }
 
 test(
   'writes succeed while an expand migration waits for a table that another session reads',

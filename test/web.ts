@@ -79,7 +79,7 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
       const { page, runs } = await takePage(browser, { options, origin, cookie: signed_in, load })
       if (session && !runs) await page.context().addCookies([cookieOf(session, origin)])
       // A busy machine may take long; what never comes is found all the same.
-      page.setDefaultTimeout(30_000)
+      page.setDefaultTimeout(60_000)
       const complaints = watch(page, origin, allow ?? /^$/)
       let left: Promise<void> | undefined
       const leave = () => {
@@ -256,7 +256,7 @@ export async function addFilter(page: Page, field: string) {
 
 /** Asks until the answer is the wanted one; the last answer is the error. A busy machine may take long. */
 export async function untilEqual<T>(ask: () => Promise<T>, wanted: T, about?: string): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     if (JSON.stringify(await ask()) === JSON.stringify(wanted)) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

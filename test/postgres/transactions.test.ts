@@ -72,7 +72,6 @@ test('a restoration locks the subscriptions before its record, as every change d
     await until(
       () => transaction(db, (tx) => free.execute(tx)),
       ({ rows }) => rows.length === 0,
-      2000,
     )
   })
   await restored

@@ -80,7 +80,7 @@ function begin(database: Database = outbox.database, using = sender) {
 }
 
 async function until(holds: () => boolean | Promise<boolean>) {
-  const deadline = performance.now() + 30_000
+  const deadline = performance.now() + 60_000
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, `never: ${holds}`)
     await pause(2)
