@@ -24,10 +24,18 @@ test('the time is the server’s, however wrong this machine’s clock is, and f
   const { db, close } = await openScratch(scratchFolder(t))
   for (const wrong_ms of [-24 * hour_ms, 0, 24 * hour_ms]) {
     let turned_ms = 0
+    const begun_ms = Date.now()
     const clock = await followClock(db, { now: () => Date.now() + wrong_ms + turned_ms })
-    assert.ok(Math.abs(clock.now() - Date.now()) < 500)
+    // A slow reading is less precise.
+    const within_ms = 500 + Date.now() - begun_ms
+    const isRight = (turned_ms: number) => {
+      const before_ms = Date.now() - within_ms
+      const shown_ms = clock.now() - turned_ms
+      return shown_ms > before_ms && shown_ms < Date.now() + within_ms
+    }
+    assert.ok(isRight(0))
     turned_ms = 1000
-    assert.ok(Math.abs(clock.now() - 1000 - Date.now()) < 500, 'carried on by its own clock between readings')
+    assert.ok(isRight(turned_ms), 'carried on by its own clock between readings')
     clock.stop()
   }
   await close()
@@ -51,10 +59,12 @@ test('processes whose clocks are an hour ahead and an hour behind agree about re
     const before = await serverTime(data_dir)
     const { id } = await company(service.call)
     const made = (await service.call('GET', `/api/v1/companies/${id}`)).body.data.created_at
-    assert.ok(Math.abs(Date.parse(made) - before) < 2000, `${made} is the server's time`)
+    const after = await serverTime(data_dir)
+    const made_ms = Date.parse(made)
+    assert.ok(made_ms > before - 1000 && made_ms < after + 1000, `${made} is the server's time`)
     const [first, second] = await receiver.waitFor(2)
     const waited = Number(second?.at_ms) - Number(first?.at_ms)
-    assert.ok(waited >= 950 && waited < 10_000, `${waited} ms before the retry`)
+    assert.ok(waited >= 950 && waited < 60_000, `${waited} ms before the retry`)
     // The libraries refuse a timestamp that is five minutes off.
     await receiver.verify(hook.secret)
   }
