@@ -8,6 +8,7 @@ import { refused } from './envelope.ts'
 import { client, turnableClock, useRapport } from './harness.ts'
 import { type Browser, browser, invite, join, password, setUp, setupToken, signIn } from './people.ts'
 import { before } from './use.ts'
+import { until } from './webhooks.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000
@@ -319,12 +320,20 @@ describe('time', () => {
   test('a session ends when it was not used for thirty days, and after ninety in any case', async () => {
     const unused = await signIn(rapport.url, email)
     const used = await signIn(rapport.url, email)
+    const stored = await readStored(rapport.data_dir)
+    const { session_id } = used.reply.body.data
     for (const days of [29, 29, 29]) {
       clock.advance(days * day_ms)
       assert.equal((await used.call('GET', '/session')).status, 200)
-      // The use is recorded in the background, and clears the cache entry.
+      // The use is recorded in the background.
+      const now = new Date(clock.now()).toISOString()
+      await until(
+        () => stored.rows('SELECT last_used_at FROM sessions WHERE id = ?', session_id),
+        ([session]) => session?.last_used_at === now,
+      )
       await settle()
     }
+    await stored.close()
     refused(await unused.call('GET', '/session'), 401, 'unauthorized')
     clock.advance(3 * day_ms - 1)
     assert.equal((await used.call('GET', '/session')).status, 200)
