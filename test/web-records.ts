@@ -34,9 +34,9 @@ const stages = [
 ]
 const tasks = ['Call back', 'Send the offer', 'Demo follow-up', 'Ask for the contract']
 const hour_ms = 3600 * 1000
-// Whole hours from now.
+// Whole hours from now. The first one is at least half an hour away, so that nothing becomes overdue during a test.
 const hour = (from_now: number) =>
-  new Date((Math.ceil(Date.now() / hour_ms) + from_now) * hour_ms).toISOString()
+  new Date((Math.ceil(Date.now() / hour_ms + 0.5) + from_now) * hour_ms).toISOString()
 const day = (from_now: number) => hour(from_now * 24)
 
 /** A workspace as a sales team has it, small: firms, people, deals in every stage, activities, appointments, notes. */

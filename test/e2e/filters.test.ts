@@ -266,9 +266,9 @@ test('the board, the activities and the calendar say which filter hides everythi
 })
 
 test('activities and the calendar have saved views, and a block of the calendar shows its host', async (t) => {
-  const start = new Date()
-  start.setUTCHours(10, 0, 0, 0)
-  const at = (hours: number) => new Date(start.getTime() + hours * 3_600_000).toISOString()
+  // The day of the person: at night, that of UTC is the one before, which may be in another week.
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(new Date())
+  const at = (hours: number) => `${today}T${10 + hours}:00:00.000Z`
   const { body } = await web.rapport.call('GET', '/api/v1/members')
   await made('appointments', {
     title: 'With a host',

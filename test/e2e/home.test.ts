@@ -120,7 +120,6 @@ test('the figures of the home page lead to their deals, and the counts to the ac
     await until(
       () => page.locator('.page-title .numbers').allInnerTexts(),
       ([shown]) => shown === String(total),
-      5000,
     ).catch((error) => assert.fail(`${name} has not ${total}: ${error}`))
     await page.goBack()
   }
