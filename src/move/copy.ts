@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { countRows } from '../db/lists/counts.ts'
@@ -35,11 +36,13 @@ export class Different extends Error {
 /**
  * Copies every row of a migrated database into an empty one, reads the rows back, and compares them. One transaction of
  * the target does all of it. Ids and the next id of each table stay the same. Throws `Different` if a count or a
- * checksum differs, and an error if the target has rows.
+ * checksum differs, and an error if the target has rows, or if somebody writes to the source during the copy.
  */
 export async function copyInstallation(source: Db, target: Db, options: Options): Promise<Copied[]> {
   // On SQLite the transaction also keeps other writers out. The source is idle while the target writes, so the timeouts of
   // the service do not apply here.
+  const tables = tablesOf(options.resources)
+  const before = await lastNumbers(source, tables)
   return source.transaction().execute(async (from) => {
     if (engineOf(from) === 'postgres') {
       await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(from)
@@ -53,11 +56,23 @@ export async function copyInstallation(source: Db, target: Db, options: Options)
         // Each table's indexes are built at its end. More memory saves most of the time of the large ones.
         await sql`SET LOCAL maintenance_work_mem = '256MB'`.execute(to)
       }
-      const tables = tablesOf(options.resources)
       await clearSettings(to, tables)
-      return copyTables(from, to, tables, options)
+      const copied = await copyTables(from, to, tables, options)
+      // PostgreSQL keeps no server away, and the copy is of the state at its start.
+      if (!isDeepStrictEqual(before, await lastNumbers(source, tables)))
+        throw new Error(
+          'A server wrote to the source during the copy. The copy was undone. Stop every server, and run it again.',
+        )
+      return copied
     })
   })
+}
+
+// Every change of a record gives a number to its event.
+async function lastNumbers(db: Db, tables: readonly Table[]) {
+  const numbers: (number | null)[] = []
+  for (const table of tables) numbers.push(await lastNumber(db, table))
+  return numbers
 }
 
 async function liftLimits(tx: Db) {

@@ -246,6 +246,36 @@ test('while a server runs at the source, nothing is copied', async (t) => {
   assert.ok(!existsSync(`${other}/rapport.db`))
 })
 
+test('a server that starts and writes during the copy stops the move, and the target stays empty', async (t) => {
+  const [url, other] = [await emptyDatabase(t), await emptyDatabase(t)]
+  const key_folder = scratchFolder(t)
+  const first = await servePostgres(t, key_folder, url)
+  await first.close()
+  await runRapport(['migrate'], { DATABASE_URL: other })
+  // The copy waits for this lock, where the contacts would be written.
+  const holder = new pg.Client({ connectionString: other })
+  await holder.connect()
+  t.after(() => holder.end())
+  await holder.query('BEGIN; LOCK TABLE contacts IN ACCESS SHARE MODE')
+  const moved = move(url, other, { DATA_DIR: key_folder })
+  await until(
+    () => ask(other, "SELECT 1 FROM pg_locks WHERE relation = 'contacts'::regclass AND NOT granted"),
+    (rows) => rows.length > 0,
+  )
+  const rapport = await servePostgres(t, key_folder, url)
+  const written = await client(rapport.url, first.key)('POST', '/api/v1/companies', { name: 'Late' })
+  assert.equal(written.status, 201, written.text)
+  await holder.query('ROLLBACK')
+  const { code, stderr } = await moved
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /A server wrote to the source during the copy\. The copy was undone\. Stop every server/,
+  )
+  for (const table of ['settings', 'workspaces', 'companies'])
+    assert.deepEqual(await ask(other, `SELECT count(*)::int AS n FROM ${table}`), [{ n: 0 }], table)
+})
+
 test('kill -9 in the middle of a copy leaves the target empty, and the next one succeeds', async (t) => {
   const [data_dir, url] = [await companies(t, 5000), await emptyDatabase(t)]
   change(
