@@ -55,6 +55,14 @@ describe('another origin', () => {
     assert.equal((await ada('GET', '/session')).status, 200)
   })
 
+  test('over https, an http page of the same host is of another origin; an https page is let in', async () => {
+    const { host } = new URL(rapport.url)
+    const signInFrom = (origin: string) =>
+      browser(rapport.url, { 'x-forwarded-proto': 'https', origin })('POST', '/session', { email, password })
+    refused(await signInFrom(`http://${host}`), 403, 'forbidden')
+    assert.equal((await signInFrom(`https://${host}`)).status, 200)
+  })
+
   test('the own origin is let in, and so is what comes from no page', async () => {
     const own: Record<string, string>[] = [
       { 'sec-fetch-site': 'same-origin' },

@@ -70,14 +70,21 @@ function credentialText(request: FastifyRequest): { kind: Credential['kind']; to
  * Refuses requests that a page of another origin makes a browser send. For each request that changes something, browsers
  * send Sec-Fetch-Site or Origin. A request without both does not come from a page.
  */
-export function refuseCrossSite({ method, headers, host }: FastifyRequest): void {
+export function refuseCrossSite(request: FastifyRequest): void {
+  const { method, headers } = request
   if (method === 'GET' || method === 'HEAD') return
   const site = headers['sec-fetch-site']
   const foreign =
     site !== undefined
       ? site !== 'same-origin' && site !== 'none'
-      : headers.origin !== undefined && URL.parse(headers.origin)?.host !== host
+      : headers.origin !== undefined && isOtherOrigin(headers.origin, request)
   if (foreign) throw forbidden('A page of another origin may not do this.')
+}
+
+// An https page may reach this service over http, through a proxy that does not send its protocol.
+function isOtherOrigin(origin: string, { protocol, host }: FastifyRequest): boolean {
+  const page = URL.parse(origin)
+  return page?.host !== host || (protocol === 'https' && page.protocol !== 'https:')
 }
 
 type Needs = Pick<Operation, 'scope' | 'or_scopes' | 'people_only'>
