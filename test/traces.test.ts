@@ -1,7 +1,7 @@
-// runs: once
+// runs: once, long
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { readConfig } from '../src/config.ts'
 import { openTracer } from '../src/telemetry/open.ts'
 import { calmTime } from './calm-time.ts'
@@ -60,11 +60,18 @@ async function start(t: TestContext, env: Record<string, string> = {}) {
 async function startCollector(t: TestContext) {
   const receiver = await useFor(t, startReceiver())
   const batches = () => receiver.received.map(({ body }) => JSON.parse(body).resourceSpans[0])
+  const spans = (): Span[] => batches().flatMap(({ scopeSpans }) => scopeSpans[0].spans)
   return {
     receiver,
     endpoint: new URL(receiver.url).origin,
     batches,
-    spans: (): Span[] => batches().flatMap(({ scopeSpans }) => scopeSpans[0].spans),
+    spans,
+    /** The spans that fit, when there are so many. They come every 5 s: a stop waits for them for a second only. */
+    waitFor: (count: number, fits = ({ traceId }: Span) => traceId === trace) =>
+      until(
+        async () => spans().filter(fits),
+        ({ length }) => length >= count,
+      ),
   }
 }
 
@@ -94,165 +101,164 @@ test('a retry sends the same trace, and a ping none', async (t) => {
   assert.equal(ping?.headers.traceparent, undefined)
 })
 
-test('the spans of a request, its transaction and its delivery share a trace', async (t) => {
-  const collector = await startCollector(t)
-  const { create, receiver, call, close } = await start(t, {
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
-    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc',
-    OTEL_SERVICE_NAME: 'crm',
-    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-  })
-  const { headers } = await create({ traceparent })
-  const [attempt] = await receiver.waitFor(1)
-  await until(
-    () => log(call),
-    ([one]) => one?.status === 'succeeded',
-  )
-  await close()
-  const own = collector.spans().filter(({ traceId }) => traceId === trace)
-  const [request, transaction, delivery, ...more] = [
-    'POST /api/v1/companies',
-    'transaction',
-    'deliver company.created',
-  ].map((name) => own.find((span) => span.name === name))
-  assert.ok(request && transaction && delivery && own.length === 3 && !more.length)
-  assert.deepEqual([request.kind, transaction.kind, delivery.kind], [2, 1, 3])
-  assert.equal(request.parentSpanId, parent)
-  assert.equal(transaction.parentSpanId, request.spanId)
-  assert.equal(delivery.parentSpanId, request.spanId)
-  assert.equal(attempt?.headers.traceparent, `00-${trace}-${delivery.spanId}-01`)
-  assert.equal(attribute(request, 'rapport.request_id'), headers.get('x-request-id'))
-  assert.equal(attribute(request, 'http.response.status_code'), '201')
-  assert.equal(attribute(delivery, 'http.response.status_code'), '200')
-  for (const { startTimeUnixNano: from, endTimeUnixNano: to } of own) {
-    assert.ok(BigInt(from) <= BigInt(to))
-    assert.ok(Math.abs(Number(BigInt(from) / 1_000_000n) - Date.now()) < 60_000)
-  }
-  const [sent] = collector.receiver.received
-  assert.equal(sent?.path, '/v1/traces')
-  assert.equal(sent?.headers.authorization, 'Bearer abc')
-  const resource = JSON.stringify(collector.batches()[0].resource)
-  for (const text of ['crm', 'service.version', 'deployment.environment.name'])
-    assert.ok(resource.includes(text), resource)
-})
-
-test('a request without a trace begins one; one that its caller does not record is not sent', async (t) => {
-  const collector = await startCollector(t)
-  const { create, receiver, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
-  await create()
-  await create({ traceparent: `00-${trace}-${parent}-00` })
-  const sent = await receiver.waitFor(2)
-  const headers = sent.map((one) => String(one.headers.traceparent))
-  assert.ok(headers.includes(`00-${trace}-${parent}-00`))
-  const begun = headers.find((one) => one.endsWith('-01'))?.slice(3, 35)
-  assert.match(String(begun), /^[\da-f]{32}$/)
-  await close()
-  assert.ok(collector.spans().some(({ traceId }) => traceId === begun))
-  assert.ok(!collector.spans().some(({ traceId }) => traceId === trace))
-})
-
-test('the sampler decides what is recorded, also of the traces of callers if it is not parentbased', async () => {
-  // The ratio is of the ids of traces: this one is at 0.57.
-  const recorded: [sampler: string, arg: string, caller: '00' | '01' | null, wanted: boolean][] = [
-    ['always_on', '', '00', true],
-    ['always_off', '', '01', false],
-    ['traceidratio', '0.6', '00', true],
-    ['traceidratio', '0.5', '01', false],
-    ['parentbased_always_on', '0', '00', false],
-    ['parentbased_always_on', '0', null, true],
-    ['parentbased_always_off', '1', '01', true],
-    ['parentbased_always_off', '1', null, false],
-    ['parentbased_traceidratio', '0', '01', true],
-    ['parentbased_traceidratio', '0', null, false],
-  ]
-  for (const [sampler, arg, caller, wanted] of recorded) {
-    const tracer = await openTracer(
-      readConfig({
-        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-        OTEL_TRACES_SAMPLER: sampler,
-        OTEL_TRACES_SAMPLER_ARG: arg,
-      }),
-      () => {},
+// They wait for the next batch of spans at the same time.
+describe('with a collector', { concurrency: true }, () => {
+  test('the spans of a request, its transaction and its delivery share a trace', async (t) => {
+    const collector = await startCollector(t)
+    const { create, receiver, call } = await start(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc',
+      OTEL_SERVICE_NAME: 'crm',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    })
+    const { headers } = await create({ traceparent })
+    const [attempt] = await receiver.waitFor(1)
+    await until(
+      () => log(call),
+      ([one]) => one?.status === 'succeeded',
     )
-    const span = tracer?.start('server', caller && `00-${trace}-${parent}-${caller}`)
-    const shown = `${sampler} ${arg} ${caller}: ${span?.traceparent}`
-    assert.equal(span?.traceparent.endsWith('-01'), wanted, shown)
-    if (caller) assert.ok(span?.traceparent.startsWith(`00-${trace}-`), shown)
-    if (caller && !wanted) assert.equal(span?.traceparent, `00-${trace}-${parent}-00`)
-  }
-})
-
-test('variables of traces alone win over the general ones, and their address is used as it is', async (t) => {
-  const collector = await startCollector(t)
-  const { create, close } = await start(t, {
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.endpoint}/spans/`,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=general',
-    OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=traces',
-    OTEL_EXPORTER_OTLP_TIMEOUT: '1',
-    OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '10000',
-    OTEL_METRICS_EXPORTER: 'none',
-    OTEL_RESOURCE_ATTRIBUTES: 'service.name=crm',
+    const own = await collector.waitFor(3)
+    const [request, transaction, delivery, ...more] = [
+      'POST /api/v1/companies',
+      'transaction',
+      'deliver company.created',
+    ].map((name) => own.find((span) => span.name === name))
+    assert.ok(request && transaction && delivery && own.length === 3 && !more.length)
+    assert.deepEqual([request.kind, transaction.kind, delivery.kind], [2, 1, 3])
+    assert.equal(request.parentSpanId, parent)
+    assert.equal(transaction.parentSpanId, request.spanId)
+    assert.equal(delivery.parentSpanId, request.spanId)
+    assert.equal(attempt?.headers.traceparent, `00-${trace}-${delivery.spanId}-01`)
+    assert.equal(attribute(request, 'rapport.request_id'), headers.get('x-request-id'))
+    assert.equal(attribute(request, 'http.response.status_code'), '201')
+    assert.equal(attribute(delivery, 'http.response.status_code'), '200')
+    for (const { startTimeUnixNano: from, endTimeUnixNano: to } of own) {
+      assert.ok(BigInt(from) <= BigInt(to))
+      assert.ok(Math.abs(Number(BigInt(from) / 1_000_000n) - Date.now()) < 60_000)
+    }
+    const [sent] = collector.receiver.received
+    assert.equal(sent?.path, '/v1/traces')
+    assert.equal(sent?.headers.authorization, 'Bearer abc')
+    const resource = JSON.stringify(collector.batches()[0].resource)
+    for (const text of ['crm', 'service.version', 'deployment.environment.name'])
+      assert.ok(resource.includes(text), resource)
   })
-  await create({ traceparent })
-  await close()
-  const [sent] = collector.receiver.received
-  assert.deepEqual([sent?.path, sent?.headers.authorization], ['/spans/', 'traces'])
-  const { attributes } = collector.batches()[0].resource
-  const names = attributes.filter(({ key }: { key: string }) => key === 'service.name')
-  assert.deepEqual(names, [{ key: 'service.name', value: { stringValue: 'crm' } }])
-})
 
-test('a failed attempt is a failed span', async (t) => {
-  const collector = await startCollector(t)
-  const { create, receiver, close } = await start(t, {
-    OTEL_TRACES_EXPORTER: 'otlp',
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+  test('a request without a trace begins one; one that its caller does not record is not sent', async (t) => {
+    const collector = await startCollector(t)
+    const { create, receiver } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+    await create()
+    await create({ traceparent: `00-${trace}-${parent}-00` })
+    const sent = await receiver.waitFor(2)
+    const headers = sent.map((one) => String(one.headers.traceparent))
+    assert.ok(headers.includes(`00-${trace}-${parent}-00`))
+    const begun = headers.find((one) => one.endsWith('-01'))?.slice(3, 35)
+    assert.match(String(begun), /^[\da-f]{32}$/)
+    // The request, its transaction and its delivery.
+    await collector.waitFor(3, ({ traceId }) => traceId === begun)
+    assert.ok(!collector.spans().some(({ traceId }) => traceId === trace))
   })
-  receiver.answering = () => ({ status: 503 })
-  await create({ traceparent })
-  await receiver.waitFor(2)
-  await close()
-  const attempts = collector.spans().filter(({ name }) => name.startsWith('deliver'))
-  assert.deepEqual(
-    attempts.map((span) => [span.status, attribute(span, 'error.type')]),
-    [
-      [{ code: 2, message: 'http_error' }, 'http_error'],
-      [{ code: 2, message: 'http_error' }, 'http_error'],
-    ],
-  )
-})
 
-test('requests that reach no route have spans, health checks and metrics none', async (t) => {
-  const collector = await startCollector(t)
-  const { url, call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
-  for (const path of ['/healthz', '/readyz', '/metrics', '/nowhere', '/api/v1/companies?a=%ff', '/%'])
-    await client(url, null)('GET', path, undefined, { traceparent })
-  await call('PATCH', '/api/v1/companies', {}, { traceparent })
-  await close()
-  const own = collector.spans().filter(({ traceId }) => traceId === trace)
-  assert.deepEqual(
-    own.map((span) => [span.name, attribute(span, 'http.response.status_code')]),
-    [
-      ['GET', '404'],
-      ['GET /api/v1/companies', '400'],
-      ['GET', '400'],
-      ['PATCH', '405'],
-    ],
-  )
-})
+  test('the sampler decides what is recorded, also of the traces of callers if it is not parentbased', async () => {
+    // The ratio is of the ids of traces: this one is at 0.57.
+    const recorded: [sampler: string, arg: string, caller: '00' | '01' | null, wanted: boolean][] = [
+      ['always_on', '', '00', true],
+      ['always_off', '', '01', false],
+      ['traceidratio', '0.6', '00', true],
+      ['traceidratio', '0.5', '01', false],
+      ['parentbased_always_on', '0', '00', false],
+      ['parentbased_always_on', '0', null, true],
+      ['parentbased_always_off', '1', '01', true],
+      ['parentbased_always_off', '1', null, false],
+      ['parentbased_traceidratio', '0', '01', true],
+      ['parentbased_traceidratio', '0', null, false],
+    ]
+    for (const [sampler, arg, caller, wanted] of recorded) {
+      const tracer = await openTracer(
+        readConfig({
+          OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+          OTEL_TRACES_SAMPLER: sampler,
+          OTEL_TRACES_SAMPLER_ARG: arg,
+        }),
+        () => {},
+      )
+      const span = tracer?.start('server', caller && `00-${trace}-${parent}-${caller}`)
+      const shown = `${sampler} ${arg} ${caller}: ${span?.traceparent}`
+      assert.equal(span?.traceparent.endsWith('-01'), wanted, shown)
+      if (caller) assert.ok(span?.traceparent.startsWith(`00-${trace}-`), shown)
+      if (caller && !wanted) assert.equal(span?.traceparent, `00-${trace}-${parent}-00`)
+    }
+  })
 
-test('a transaction that is rolled back is a failed span with a code', async (t) => {
-  const collector = await startCollector(t)
-  const { call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
-  assert.equal((await call('POST', '/api/v1/companies', {}, { traceparent })).status, 422)
-  await close()
-  const own = collector.spans().filter(({ traceId }) => traceId === trace)
-  const transaction = own.find(({ name }) => name === 'transaction')
-  assert.ok(transaction)
-  assert.deepEqual(transaction.status, { code: 2, message: 'validation_failed' })
-  assert.equal(attribute(transaction, 'error.type'), 'validation_failed')
+  test('variables of traces alone win over the general ones, and their address is used as it is', async (t) => {
+    const collector = await startCollector(t)
+    const { create } = await start(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.endpoint}/spans/`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=general',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=traces',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1',
+      OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '10000',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.name=crm',
+    })
+    await create({ traceparent })
+    const [sent] = await collector.receiver.waitFor(1)
+    assert.deepEqual([sent?.path, sent?.headers.authorization], ['/spans/', 'traces'])
+    const { attributes } = collector.batches()[0].resource
+    const names = attributes.filter(({ key }: { key: string }) => key === 'service.name')
+    assert.deepEqual(names, [{ key: 'service.name', value: { stringValue: 'crm' } }])
+  })
+
+  test('a failed attempt is a failed span', async (t) => {
+    const collector = await startCollector(t)
+    const { create, receiver } = await start(t, {
+      OTEL_TRACES_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    })
+    receiver.answering = () => ({ status: 503 })
+    await create({ traceparent })
+    await receiver.waitFor(2)
+    const attempts = await collector.waitFor(2, ({ name }) => name.startsWith('deliver'))
+    assert.deepEqual(
+      attempts.map((span) => [span.status, attribute(span, 'error.type')]),
+      [
+        [{ code: 2, message: 'http_error' }, 'http_error'],
+        [{ code: 2, message: 'http_error' }, 'http_error'],
+      ],
+    )
+  })
+
+  test('requests that reach no route have spans, health checks and metrics none', async (t) => {
+    const collector = await startCollector(t)
+    const { url, call } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+    for (const path of ['/healthz', '/readyz', '/metrics', '/nowhere', '/api/v1/companies?a=%ff', '/%'])
+      await client(url, null)('GET', path, undefined, { traceparent })
+    await call('PATCH', '/api/v1/companies', {}, { traceparent })
+    const own = await collector.waitFor(4)
+    assert.deepEqual(
+      own.map((span) => [span.name, attribute(span, 'http.response.status_code')]),
+      [
+        ['GET', '404'],
+        ['GET /api/v1/companies', '400'],
+        ['GET', '400'],
+        ['PATCH', '405'],
+      ],
+    )
+  })
+
+  test('a transaction that is rolled back is a failed span with a code', async (t) => {
+    const collector = await startCollector(t)
+    const { call } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+    assert.equal((await call('POST', '/api/v1/companies', {}, { traceparent })).status, 422)
+    // The request and its transaction.
+    const own = await collector.waitFor(2)
+    const transaction = own.find(({ name }) => name === 'transaction')
+    assert.ok(transaction)
+    assert.deepEqual(transaction.status, { code: 2, message: 'validation_failed' })
+    assert.equal(attribute(transaction, 'error.type'), 'validation_failed')
+  })
 })
 
 test('nothing is sent when the variables say so', async (t) => {
