@@ -25,13 +25,14 @@ let person: Awaited<ReturnType<typeof setUp>>
 test('it fills an empty workspace beside a running service, and the API shows all of it', async () => {
   person = await setUp(rapport)
   await join(person, rapport.url, 'member')
+  // Late in the day, some of what is due today may be overdue when it is read.
+  const now = new Date().toISOString()
   const { code, stdout } = await seed()
   assert.equal(code, 0)
   assert.match(
     stdout,
     /^Made 24 companies, 80 contacts, 60 deals, 145 activities, 30 appointments, 120 notes/,
   )
-  const now = new Date().toISOString()
   const counts = {
     companies: 24,
     contacts: 80,
