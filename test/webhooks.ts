@@ -121,6 +121,10 @@ export async function until<T>(
   }
 }
 
+/** Whether the service attempts nothing now. A jump of the clock would end the leases of attempts in flight. */
+export const attemptsNothing = async (call: Call): Promise<boolean> =>
+  /^rapport_deliveries_in_flight 0$/m.test((await call('GET', '/metrics')).text)
+
 /** The delivery, when it has a number of counted attempts. */
 export const attempted = (call: Call, id: string, count = 1, limit_ms?: number) =>
   until(
