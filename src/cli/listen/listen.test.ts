@@ -11,6 +11,7 @@ import { certificate } from '../../../test/certificate.ts'
 import { newWorkspace } from '../../../test/database.ts'
 import { settingsOf } from '../../../test/engine.ts'
 import { client, startRapport, useRapport } from '../../../test/harness.ts'
+import { freePort } from '../../../test/ports.ts'
 import { main, scratchFolder } from '../../../test/process.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
@@ -148,11 +149,10 @@ test('an event in flight at a kill arrives again, with the id of the first time'
 })
 
 test('it repeats while the target cannot be reached or answers with an error, and keeps the order', async (t) => {
-  const gone = await startReceiver()
-  await gone.close()
-  const port = Number(new URL(gone.url).port)
+  const port = await freePort()
   const env = { HOME: scratchFolder(t) }
-  const listener = await listen(t, ['--forward', gone.url, '--events', 'company.created'], env)
+  const words = ['--forward', `http://127.0.0.1:${port}/hook`, '--events', 'company.created']
+  const listener = await listen(t, words, env)
   for (const name of ['One', 'Two']) await company(rapport.call, name)
   await until(
     async () => listener.lines,
@@ -167,14 +167,15 @@ test('it repeats while the target cannot be reached or answers with an error, an
 
 test('it follows a service that restarts', async (t) => {
   const data_dir = scratchFolder(t)
-  const before = await startRapport({ data_dir })
+  const PORT = String(await freePort())
+  const before = await startRapport({ data_dir, env: { PORT } })
   const receiver = await startReceiving(t)
   const env = { HOME: scratchFolder(t), RAPPORT_URL: before.url, RAPPORT_API_KEY: before.key }
   const listener = await listen(t, ['--forward', receiver.url], env)
   await company(before.call, 'Before')
   await receiver.waitFor(1)
   await before.close()
-  const again = await startRapport({ data_dir, env: { PORT: new URL(before.url).port } })
+  const again = await startRapport({ data_dir, env: { PORT } })
   t.after(() => again.close())
   await company(client(again.url, before.key), 'After')
   await receiver.waitFor(2)

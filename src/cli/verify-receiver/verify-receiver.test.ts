@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import { certificate } from '../../../test/certificate.ts'
+import { freePort } from '../../../test/ports.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
 
@@ -159,11 +160,8 @@ describe('rapport verify-receiver', { concurrency: 3 }, () => {
   test('the sample receiver keeps all rules; the age of a request cannot be seen by it', async (t) => {
     const file = fileURLToPath(new URL('../../../docs/receivers/receiver.mjs', import.meta.url))
     const env = { WEBHOOK_SECRET: secret, PORT: '0', STORE: join(scratchFolder(t), 'received.ndjson') }
-    // It prints the port of its setting, so this takes a port that was free.
-    const probe = createServer().listen(0, '127.0.0.1')
-    await new Promise((listening) => probe.once('listening', listening))
-    const { port } = probe.address() as AddressInfo
-    await new Promise((closed) => probe.close(closed))
+    // It prints the port of its setting.
+    const port = await freePort()
     const child = spawn(process.execPath, [file], {
       env: { ...env, PORT: `${port}` },
       stdio: ['ignore', 'pipe', 'inherit'],
