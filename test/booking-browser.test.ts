@@ -322,7 +322,6 @@ test('what has the focus keeps it while the page becomes that of the zone, and o
         )
       },
       { words, focus },
-      { timeout: 5000 },
     )
   }
   await turn('goBack', 'Tuesday 24 November', 'next')

@@ -191,7 +191,6 @@ describe('sending again what failed, when it is much', () => {
     await until(
       () => total(after_start, 'status=succeeded'),
       (n) => n === count,
-      60_000,
     )
     assert.equal(await total(after_start, 'status=failed'), 0)
     assert.equal(await total(after_start, 'status=pending'), 0)

@@ -240,7 +240,6 @@ test('it speaks German, also of a webhook that fails and of an import', async (t
   await until(
     () => unreadOf(cookie),
     (unread) => unread === 3,
-    10_000,
   )
   const page = await web.open(t, '/notifications', { session })
   await bell(page, 0, 'Mitteilungen, 3 ungelesen').waitFor()

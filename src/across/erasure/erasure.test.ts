@@ -70,7 +70,6 @@ async function settled() {
   await until(
     () => total(call, 'status=pending'),
     (n) => n === 0,
-    15_000,
   )
 }
 

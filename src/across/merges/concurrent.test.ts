@@ -179,7 +179,6 @@ test('a merge that a crash interrupted is completed, and until then every deal h
   await until(
     () => ok('GET', '/merges', undefined, again),
     ([merge]) => merge.status === 'done',
-    60_000,
   )
   assert.deepEqual(await dealsOf(data_dir, [survivor, other]), [count, 0])
   assert.equal((await ok('GET', `/contacts/${survivor}`, undefined, again)).email, 'b@acme.example')
