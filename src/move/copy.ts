@@ -39,10 +39,10 @@ export class Different extends Error {
  * checksum differs, and an error if the target has rows, or if somebody writes to the source during the copy.
  */
 export async function copyInstallation(source: Db, target: Db, options: Options): Promise<Copied[]> {
-  // On SQLite the transaction also keeps other writers out. The source is idle while the target writes, so the timeouts of
-  // the service do not apply here.
   const tables = tablesOf(options.resources)
   const before = await lastNumbers(source, tables)
+  // On SQLite the transaction also keeps other writers out. The source is idle while the target writes, so the timeouts of
+  // the service do not apply here.
   return source.transaction().execute(async (from) => {
     if (engineOf(from) === 'postgres') {
       await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY`.execute(from)
