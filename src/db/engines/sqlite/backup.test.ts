@@ -181,6 +181,11 @@ test('whatever is no whole database of this program is refused, and nothing has 
     database.exec(sql)
     database.close()
   }
+  const flip = (path: string, at: number) => {
+    const bytes = readFileSync(path)
+    bytes[at] = ~Number(bytes[at])
+    writeFileSync(path, bytes)
+  }
   const other = join(folder, 'other')
   change(other, 'CREATE TABLE customers (id)')
   const cases: [string, RegExp][] = [
@@ -189,6 +194,8 @@ test('whatever is no whole database of this program is refused, and nothing has 
     [bad('text', (path) => writeFileSync(path, 'not a database '.repeat(1000))), /is not a database/],
     [bad('empty', (path) => writeFileSync(path, '')), /is not a database of Rapport/],
     [bad('cut', (path) => truncateSync(path, 40960)), /damaged/],
+    [bad('version', (path) => flip(path, 18)), /cannot be restored/],
+    [bad('format', (path) => flip(path, 47)), /cannot be restored/],
     [bad('hole', (path) => writeFileSync(path, readFileSync(path).fill(0x5a, 8192, 60000))), /damaged/],
     [other, /is not a database of Rapport/],
     [

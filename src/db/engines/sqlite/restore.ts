@@ -59,13 +59,11 @@ export async function restoreBackup(
 
 // Open and migrate the copy here, so that an error of the next start appears before the replacement.
 async function checkSchema(incoming: string, source: string) {
-  const opened = openSqlite(incoming)
   try {
-    await migrate(opened)
+    const opened = openSqlite(incoming)
+    await migrate(opened).finally(() => opened.close())
   } catch (error) {
     throw new Error(`${source} cannot be restored. ${(error as Error).message}`)
-  } finally {
-    await opened.close()
   }
   // Only the file is moved next, so its write-ahead log must be empty.
   if (existsSync(`${incoming}-wal`))
@@ -88,9 +86,10 @@ function checkFile(incoming: string, source: string) {
     if (known?.n !== 3) throw new Error(`${source} is not a database of Rapport.`)
   } catch (error) {
     // SQLITE_NOTADB and SQLITE_CORRUPT.
-    const { errcode = 0 } = error as { errcode?: number }
+    const { errcode = 0, message } = error as Error & { errcode?: number }
     if (errcode === 26) throw new Error(`${source} is not a database.`)
     if (errcode === 11) throw new Error(`${source} is damaged.`)
+    if (errcode !== 0) throw new Error(`${source} cannot be restored. ${message}`)
     throw error
   } finally {
     database.close()
