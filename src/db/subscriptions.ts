@@ -13,8 +13,9 @@ export type Subscription = {
   ordered: 0 | 1
 }
 
-// On PostgreSQL, lock the found subscriptions. A concurrent deletion of the webhook may wait for this transaction: then
-// it cancels its deliveries. Or it committed first: then its subscription is not found (see removeWebhook).
+// On PostgreSQL, lock the found webhooks. A concurrent deletion of a webhook may wait for this transaction: then it cancels
+// its deliveries. Or it committed first: then the webhook is not found (see removeWebhook). Do not lock the subscriptions:
+// after a wait for a change that replaced them, the new ones would not be found either.
 const subscriptionsTo = prepare((db, p: { workspace_id: number; patterns: string }) => {
   const query = db
     .selectFrom('webhook_subscriptions as s')
@@ -28,7 +29,7 @@ const subscriptionsTo = prepare((db, p: { workspace_id: number; patterns: string
     return query.where('s.event', 'in', sql<string>`(SELECT value FROM json_each(${p.patterns}))`)
   return query
     .where('s.event', '=', sql<string>`ANY(ARRAY(SELECT json_array_elements_text(${p.patterns}::json)))`)
-    .forKeyShare('s')
+    .forKeyShare('w')
 })
 
 /** The subscriptions that an event such as `deal.won` meets: `deal.won`, `deal.*` and `*`. */

@@ -4,7 +4,9 @@ import { sql } from 'kysely'
 import { momentOf } from '../../src/clock.ts'
 import { type Db, transaction } from '../../src/db/db.ts'
 import { claimDue } from '../../src/webhooks/delivery/claim.ts'
+import { updateWebhook } from '../../src/webhooks/registration/queries.ts'
 import { openOutbox } from '../outbox.ts'
+import { until } from '../webhooks.ts'
 
 // An unhandled rejection fails the test. In a service it ends the process.
 test('a connection that is lost during a claim fails the claim, and does not end the process', async (t) => {
@@ -24,4 +26,27 @@ test('a connection that is lost during a claim fails the claim, and does not end
   })
   await assert.rejects(lost)
   assert.equal((await transaction(db, (tx) => claim(tx, 'three'))).length, 3)
+})
+
+test('an event during a change of the subscriptions reaches a webhook that asks for it before and after', async (t) => {
+  const { db, workspace_id, close, webhook, events, deliveries } = await openOutbox()
+  t.after(close)
+  await webhook('wh_a', { events: ['company.*'] })
+  let emitted: Promise<unknown> | null = null
+  await transaction(db, async (tx) => {
+    await updateWebhook(tx, workspace_id, 'wh_a', { events: ['company.created'] })
+    let is_done = false
+    emitted = events().then(() => {
+      is_done = true
+    })
+    const waiting = sql`SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    // It does not wait for the change. If it did, it would find neither the old nor the new subscription.
+    await until(
+      async () => is_done || (await waiting.execute(db)).rows.length > 0,
+      (has_met) => has_met,
+    )
+  })
+  await emitted
+  assert.equal((await deliveries()).length, 1)
 })

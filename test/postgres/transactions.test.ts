@@ -57,14 +57,14 @@ test('a statement that is issued after the end of its transaction is refused', a
 })
 
 // Otherwise the restoration, a change of the record and the removal of a webhook could wait for each other.
-test('a restoration locks the subscriptions before its record, as every change does', async (t) => {
+test('a restoration locks the webhooks before its record, as every change does', async (t) => {
   const { db, context, webhook, close } = await openOutbox()
   t.after(close)
   await webhook('wh_a', { events: ['company.updated'] })
   const { id } = await transaction(db, (tx) => createCompany(tx, context(), { name: 'Atlas' }, []))
   const sent = { problems: [], expect() {} }
   await transaction(db, (tx) => deleteCompany(tx, context(), id, sent.expect))
-  const free = sql`SELECT 1 FROM webhook_subscriptions FOR UPDATE SKIP LOCKED`
+  const free = sql`SELECT 1 FROM webhooks FOR UPDATE SKIP LOCKED`
   let restored: Promise<unknown> | null = null
   await transaction(db, async (holder) => {
     await lockRow(holder, 'companies', 1, id)

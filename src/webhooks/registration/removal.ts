@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
-import { disableTimeouts } from '../../db/locks.ts'
+import { disableTimeouts, lockRow } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -21,10 +21,11 @@ type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
  */
 export async function removeWebhook(tx: Db, workspace_id: number, id: string, now: string): Promise<void> {
   const removal = { workspace_id, webhook_id: id, removed_at: now }
-  // Delete the subscriptions first. A concurrent change that found a subscription locks it until its commit: we wait, and
-  // then cancel its delivery below. A later change waits for our commit and finds no subscription. In another order, a
-  // change between the two steps could leave a delivery that is never cancelled.
+  // Lock the webhook first. A concurrent change that found it has locked it until its commit: we wait, and then cancel its
+  // delivery below. A later change waits for our commit and finds no webhook. In another order, a change between the two
+  // steps could leave a delivery that is never cancelled.
   await disableTimeouts(tx)
+  await lockRow(tx, 'webhooks', workspace_id, id, 'removal')
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
   await tx
