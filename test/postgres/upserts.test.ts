@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { transaction } from '../../src/db/db.ts'
 import { lockTexts } from '../../src/db/locks.ts'
 import { openScratch } from '../engine.ts'
-import { startService } from '../faults/service.ts'
+import { type Service, startService } from '../faults/service.ts'
 import { scratchFolder } from '../process.ts'
 
-test('50 upserts of one new e-mail address, in four processes, make one contact', async (t) => {
+/** Four processes on one database. Each has a connection for every batch of these tests, so none waits for one. */
+async function fourProcesses(t: TestContext): Promise<Service[]> {
   const data_dir = scratchFolder(t)
-  const first = await startService(data_dir)
-  const { key } = first
-  const others = await Promise.all([1, 2, 3].map(() => startService(data_dir, { key })))
+  const env = { DATABASE_POOL_SIZE: '20' }
+  const first = await startService(data_dir, { env })
+  const others = await Promise.all([1, 2, 3].map(() => startService(data_dir, { env, key: first.key })))
   const services = [first, ...others]
   t.after(() => Promise.all(services.map((service) => service.end('SIGKILL'))))
+  return services
+}
+
+test('50 upserts of one new e-mail address, in four processes, make one contact', async (t) => {
+  const services = await fourProcesses(t)
   const name = { first_name: 'Ana', last_name: 'Ruiz' }
   const upsert = (email: string) => ({ op: 'upsert', match: 'email', data: { ...name, email } })
   const replies = await Promise.all(
@@ -27,18 +33,13 @@ test('50 upserts of one new e-mail address, in four processes, make one contact'
   for (const reply of replies) assert.equal(reply?.status, 200, reply?.text)
   const ids = new Set(replies.flatMap((reply) => reply?.body.data.map(({ id }: { id: number }) => id)))
   assert.equal(ids.size, 5)
-  assert.equal((await first.call('GET', '/api/v1/contacts')).body.meta.total, 5)
+  assert.equal((await services[0]?.call('GET', '/api/v1/contacts'))?.body.meta.total, 5)
 })
 
 test('50 upserts of one new value of a unique custom field, in four processes, make one contact', async (t) => {
-  const data_dir = scratchFolder(t)
-  const first = await startService(data_dir)
-  const { key } = first
-  const others = await Promise.all([1, 2, 3].map(() => startService(data_dir, { key })))
-  const services = [first, ...others]
-  t.after(() => Promise.all(services.map((service) => service.end('SIGKILL'))))
+  const services = await fourProcesses(t)
   const field = { resource: 'contacts', key: 'number', type: 'text', unique: true }
-  assert.equal((await first.call('POST', '/api/v1/custom-fields', field)).status, 201)
+  assert.equal((await services[0]?.call('POST', '/api/v1/custom-fields', field))?.status, 201)
   const upsert = (custom_fields: object) => ({
     op: 'upsert',
     match: 'custom_fields.number',
@@ -53,7 +54,7 @@ test('50 upserts of one new value of a unique custom field, in four processes, m
   )
   for (const reply of replies) assert.equal(reply?.status, 200, reply?.text)
   assert.equal(new Set(replies.map((reply) => reply?.body.data[0].id)).size, 1)
-  assert.equal((await first.call('GET', '/api/v1/contacts')).body.meta.total, 51)
+  assert.equal((await services[0]?.call('GET', '/api/v1/contacts'))?.body.meta.total, 51)
 })
 
 test('an upsert waits for others of its value for longer than for other locks', async (t) => {
