@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 
 const begun = 'rapport:sqlite:statement:begun'
@@ -13,9 +14,32 @@ export type Measured = {
   longest_turn_ms: number
 }
 
+export type MeasuredWithSlowness = Measured & { slowness: number }
+
 const since = (from: NodeJS.CpuUsage): number => {
   const { user, system } = process.threadCpuUsage(from)
   return (user + system) / 1000
+}
+
+const yardstick_steps = 100_000
+// What they take on the machine for which the limits of tests were chosen.
+const quiet_ms = 20
+
+/** The median of some runs of a statement that always computes the same, in terms of what they take on a quiet machine. */
+function slownessNow(): number {
+  const database = new DatabaseSync(':memory:')
+  const yardstick = database.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${yardstick_steps})
+     SELECT count(*) FROM n WHERE i <> 'x'`,
+  )
+  const times = Array.from({ length: 5 }, () => {
+    const from = process.threadCpuUsage()
+    yardstick.get()
+    return since(from)
+  })
+  database.close()
+  const median = times.sort((a, b) => a - b)[2] as number
+  return Math.max(1, median / quiet_ms)
 }
 
 /** Measures the statements on SQLite, and the turns of the event loop, of this process while work is done. */
@@ -50,6 +74,14 @@ export async function measureStatements(work: () => Promise<unknown>): Promise<M
     unsubscribe(ended, onEnded)
   }
   return measured
+}
+
+/**
+ * The same, and how many times as long as on a quiet machine a statement computes now, at least 1: other programs share
+ * the caches and the cores.
+ */
+export async function measureWithSlowness(work: () => Promise<unknown>): Promise<MeasuredWithSlowness> {
+  return { ...(await measureStatements(work)), slowness: slownessNow() }
 }
 
 /**
