@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { type Db, transaction } from '../db/db.ts'
 import { countRows } from '../db/lists/counts.ts'
@@ -59,7 +58,7 @@ export async function copyInstallation(source: Db, target: Db, options: Options)
       await clearSettings(to, tables)
       const copied = await copyTables(from, to, tables, options)
       // PostgreSQL keeps no server away, and the copy is of the state at its start.
-      if (!isDeepStrictEqual(before, await lastNumbers(source, tables)))
+      if (before !== (await lastNumbers(source, tables)))
         throw new Error(
           'A server wrote to the source during the copy. The copy was undone. Stop every server, and run it again.',
         )
@@ -69,10 +68,10 @@ export async function copyInstallation(source: Db, target: Db, options: Options)
 }
 
 // Every change of a record gives a number to its event.
-async function lastNumbers(db: Db, tables: readonly Table[]) {
+async function lastNumbers(db: Db, tables: readonly Table[]): Promise<string> {
   const numbers: (number | null)[] = []
   for (const table of tables) numbers.push(await lastNumber(db, table))
-  return numbers
+  return numbers.join(' ')
 }
 
 async function liftLimits(tx: Db) {
