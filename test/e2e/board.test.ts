@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { checkScreen } from '../web.ts'
+import { checkScreen, phone } from '../web.ts'
 import { type Board, cardIn, carry, column, startBoard, toast } from '../web-board.ts'
 import { until } from '../webhooks.ts'
 
@@ -106,6 +106,35 @@ test('a card that is held over the last visible column drops there: the board do
   await until(
     () => board.dealOf(id),
     ({ stage }) => stage === last.stage,
+  )
+})
+
+test('on a phone, a card that a finger holds at its side reaches the other columns', async (t) => {
+  const { id } = await board.createDeal({ name: 'Held at its side', value: 70, stage: 'new_lead' })
+  const page = await board.web.open(t, '/deals', { ...phone, hasTouch: true, load: true })
+  const card = cardIn(page, 'new_lead', id)
+  await card.scrollIntoViewIfNeeded()
+  const { x, y, width } = (await card.boundingBox()) as Box
+  const devtools = await page.context().newCDPSession(page)
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: number) =>
+    devtools.send('Input.dispatchTouchEvent', { type, touchPoints: at ? [{ x: at, y: y + 20 }] : [] })
+  const side = x + width - 40
+  await touch('touchStart', side)
+  await page.locator('.board[data-lifted]').waitFor()
+  await touch('touchMove', phone.viewport.width - 4)
+  await until(
+    () => page.locator('.board').evaluate((element) => element.scrollLeft),
+    (left) => left > 300,
+  )
+  await touch('touchMove', side)
+  const over = page.locator('.column[data-over]:not([data-stage=new_lead])')
+  await over.waitFor()
+  const stage = await over.getAttribute('data-stage')
+  await touch('touchEnd')
+  // The column of lost deals would ask for the reason, and the board has not come as far.
+  await until(
+    () => board.dealOf(id),
+    (deal) => deal.stage === stage,
   )
 })
 

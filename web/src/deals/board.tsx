@@ -16,10 +16,6 @@ import { type Stage, stages } from './stages.ts'
 import './stages.css'
 import './board.css'
 
-// The board scrolls only while a card is over its edge. Near the edge, the last visible column must not
-// move.
-const scrolling = { startFromPercentage: 0.02, maxScrollAtPercentage: 0 }
-
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
 type Props = {
@@ -135,7 +131,6 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
         board={board}
         in_use={menu !== null || asked !== null}
         nonce={nonce}
-        autoScrollerOptions={scrolling}
         dragHandleUsageInstructions={t.deals.drag_instructions}
         onDragStart={onStart}
         onDragUpdate={({ destination }, { announce }) => {

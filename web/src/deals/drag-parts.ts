@@ -1,2 +1,3 @@
 // What is loaded after the first screen of the board.
 export { DragDropContext, Draggable, Droppable } from '@hello-pangea/dnd'
+export { scrollAtEdges } from './drag-scroll.ts'

@@ -8,7 +8,7 @@ import type {
   DroppableStateSnapshot,
 } from '@hello-pangea/dnd'
 import { useIsFetching } from '@tanstack/react-query'
-import { createContext, type ReactNode, type RefObject, useContext, useEffect, useState } from 'react'
+import { createContext, type ReactNode, type RefObject, useContext, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useIdle } from '../app/idle.ts'
 import { latePart } from '../app/late.ts'
@@ -40,6 +40,9 @@ type BoardProps = Omit<DragDropContextProps, 'children'> & {
 
 const press_poll_ms = 100
 
+// Disabled, it would not scroll for the keyboard either.
+const no_scrolling = { startFromPercentage: 0, maxScrollAtPercentage: 0, maxPixelScroll: 0 }
+
 /**
  * A board whose cards can be dragged as soon as the program for it is loaded: after the first screen. Everything else
  * works before.
@@ -61,8 +64,27 @@ export function DragBoard({ board, in_use, children, ...given }: BoardProps) {
     })
     return () => clearTimeout(next)
   }, [ready, found, board])
+  const endScrolling = useRef(() => {})
+  useEffect(() => () => endScrolling.current(), [])
   const content = <PartsContext value={used}>{children}</PartsContext>
-  return used ? <used.DragDropContext {...given}>{content}</used.DragDropContext> : content
+  return used ? (
+    <used.DragDropContext
+      {...given}
+      autoScrollerOptions={no_scrolling}
+      onDragStart={(start, provided) => {
+        if (start.mode === 'FLUID' && board.current) endScrolling.current = used.scrollAtEdges(board.current)
+        given.onDragStart?.(start, provided)
+      }}
+      onDragEnd={(result, provided) => {
+        endScrolling.current()
+        given.onDragEnd(result, provided)
+      }}
+    >
+      {content}
+    </used.DragDropContext>
+  ) : (
+    content
+  )
 }
 
 /** Draws the board anew in one task, so that no key press comes between. The focus and the scroll position stay. */
