@@ -108,9 +108,9 @@ test('what differs from a tab can be saved in it, taken back, or saved as a new 
   await untilEqual(() => button(page, 'Save').count(), 0)
 })
 
-test('a view is renamed and deleted in the menu of its tab, and Undo puts it back', async (t) => {
+test('a view is renamed and deleted in the menu of its tab, Undo puts it back, and one that somebody else deletes takes no name', async (t) => {
   await save('activities', 'Calls', 'show=all&type=call')
-  const page = await web.open(t, '/activities')
+  const page = await web.open(t, '/activities', { allow: /status of 404/ })
   await tab(page, 'Calls').click()
   await button(page, 'Actions on the view Calls').click()
   await page.getByRole('menuitem', { name: 'Rename view' }).click()
@@ -125,7 +125,17 @@ test('a view is renamed and deleted in the menu of its tab, and Undo puts it bac
   assert.deepEqual(await current(page), ['All'])
   assert.equal(parameter(page, 'type'), null)
   await button(page, 'Undo').click()
-  await tab(page, 'All calls').waitFor()
+  await tab(page, 'All calls').click()
+  await isCurrent(page, 'All calls')
+
+  await choose(page, 'All calls', 'Rename view')
+  await name.fill('Our calls')
+  const views: { id: string; name: string }[] = await call('GET', '/views')
+  await call('DELETE', `/views/${views.find((view) => view.name === 'All calls')?.id}`)
+  await tab(page, 'All calls').waitFor({ state: 'detached' })
+  await name.press('Enter')
+  await page.getByRole('dialog').getByText('This is gone. Somebody may have deleted it.').waitFor()
+  assert.ok(!(await names(page)).includes('Our calls'))
 })
 
 test('who may only read opens the tabs and cannot change them', async (t) => {

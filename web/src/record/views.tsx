@@ -82,7 +82,8 @@ export function ViewTabs({ list }: { list: List }) {
   const t = useTexts()
   const { reads, writes, isOwn, mayChange } = useRights()
   const { tabs, current, differs, now, default_tab, error } = useTabs(list, reads)
-  const [naming, setNaming] = useState<'new' | 'rename' | null>(null)
+  // The view to rename, which somebody else may delete meanwhile; without one, a new view.
+  const [naming, setNaming] = useState<{ view?: View } | null>(null)
   const [said, setSaid] = useState('')
   const strip = useRef<HTMLElement>(null)
   const hides = useOverflow(strip, current.key, tabs.map(({ key, name }) => `${key} ${name}`).join())
@@ -146,7 +147,7 @@ export function ViewTabs({ list }: { list: List }) {
   }
   const ended = (work: () => Promise<unknown>) => () => void shown(work()).finally(() => keepFocus())
   const actions: TabActions = {
-    ...(view && mayChange(view) && { rename: () => setNaming('rename') }),
+    ...(view && mayChange(view) && { rename: () => setNaming({ view }) }),
     ...(view && isOwn(view) && view.visibility === 'private' && { share: ended(() => show(view, 'shared')) }),
     ...(view &&
       isOwn(view) &&
@@ -206,7 +207,7 @@ export function ViewTabs({ list }: { list: List }) {
         </Button>
       )}
       {writes && differs && (
-        <Button size="compact-sm" variant="default" onClick={() => setNaming('new')}>
+        <Button size="compact-sm" variant="default" onClick={() => setNaming({})}>
           {t.app.save_new_view}
         </Button>
       )}
@@ -214,9 +215,9 @@ export function ViewTabs({ list }: { list: List }) {
       <ViewDialog
         opened={naming !== null}
         onClose={() => setNaming(null)}
-        view={naming === 'rename' ? view : undefined}
+        view={naming?.view}
         send={async (named) => {
-          if (naming === 'rename' && view) return change(view, { name: named.name })
+          if (naming?.view) return change(naming.view, { name: named.name })
           const made = await create(named, now)
           await changeAddress({ saved: made.id }, true)
           showMessage(t.app.view_saved({ name: made.name }))
