@@ -72,7 +72,14 @@ test('to delete a person for good the name is typed; then the record and its dat
 
 test('the audit log tells who changed what, from what to what, and leads to the record', async (t) => {
   const [id] = filled.contacts
-  await call('PUT', `/contacts/${id}`, { phone: '+49 30 99', tags: ['vip'] })
+  await call('POST', '/custom-fields', {
+    resource: 'contacts',
+    key: 'region',
+    type: 'text',
+    label: 'Sales region',
+  })
+  const custom_fields = { region: 'LATAM' }
+  await call('PUT', `/contacts/${id}`, { phone: '+49 30 99', tags: ['vip'], custom_fields })
   const page = await web.open(t, `/audit-log?kind=contacts&record_id=${id}`)
   const row = page.getByRole('list', { name: 'Changes, newest first' }).getByRole('listitem').first()
   await row.getByText('First key changed contact Ada Lovelace').waitFor()
@@ -80,6 +87,10 @@ test('the audit log tells who changed what, from what to what, and leads to the 
   const phone_row = row.getByRole('row').filter({ hasText: 'Phone' })
   assert.deepEqual(await phone_row.getByRole('cell').allInnerTexts(), ['+49 30 5550100', '+49 30 99'])
   await row.getByRole('row').filter({ hasText: 'Tags' }).getByText('vip').waitFor()
+  // A custom field has a row, with its label, if it changed.
+  const custom_row = row.getByRole('row').filter({ hasText: 'Sales region' })
+  assert.deepEqual(await custom_row.getByRole('cell').allInnerTexts(), ['APAC', 'LATAM'])
+  assert.equal(await row.getByText('seats').count(), 0)
   await row.getByRole('link', { name: 'contact Ada Lovelace' }).click()
   await page.waitForURL(`**/contacts/${id}`)
 })

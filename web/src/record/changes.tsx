@@ -36,6 +36,17 @@ type Read = (name: string, value: unknown) => string
 
 const custom = 'custom_fields.'
 
+/** The fields of a side, with each custom field as a field of its own. */
+export const withCustomFields = (side: Side | undefined): Side | undefined =>
+  side &&
+  Object.fromEntries(
+    Object.entries(side).flatMap(([name, value]) =>
+      name === 'custom_fields' && isObject(value)
+        ? Object.entries(value).map(([key, one]) => [custom + key, one])
+        : [[name, value]],
+    ),
+  )
+
 /** The labels of a kind's fields, also of custom fields, such as `custom_fields.region`. */
 export function useFieldLabels(kind: string): (field: string) => string {
   const labelOf = useLabels(kind)

@@ -6,8 +6,7 @@ import { useId, useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useReadable, whoOf } from '../record/changes.tsx'
-import { useLabels } from '../record/kinds.ts'
+import { useFieldLabels, useReadable, whoOf, withCustomFields } from '../record/changes.tsx'
 import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 
@@ -73,7 +72,7 @@ function Sides({ entry }: { entry: AuditEntry }) {
   const formats = useFormats()
   const { id, request_id, kind, record_id, occurred_at } = entry
   // Lists omit long sides.
-  const labelOf = useLabels(kind)
+  const labelOf = useFieldLabels(kind)
   const read = useReadable(kind)
   const incomplete = entry.before === undefined || entry.after === undefined
   const whole = useQuery({
@@ -81,8 +80,12 @@ function Sides({ entry }: { entry: AuditEntry }) {
     queryFn: ({ signal }) => dataOf(api.GET('/api/v1/audit-log/{id}', { signal, params: { path: { id } } })),
     enabled: incomplete,
   })
-  const { before, after } = whole.data ?? entry
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  const sides = whole.data ?? entry
+  const before = withCustomFields(sides.before)
+  const after = withCustomFields(sides.after)
+  const differs = (name: string) =>
+    !before || !after || JSON.stringify(before[name]) !== JSON.stringify(after[name])
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(differs)
   return (
     <>
       {incomplete && !whole.data ? (
