@@ -160,7 +160,7 @@ test('what is written in a dialog survives Escape and a reload, is said to be re
   await untilEqual(() => dialog.getByText('Draft restored').count(), 0)
 })
 
-test('an edit in place survives a reload, also of a half-typed date, and Escape discards it', async (t) => {
+test('an edit in place survives a reload, also of a half-typed date, beside what is stored now, and Escape discards it', async (t) => {
   const contact = await makeContact('Reloaded')
   const page = await web.open(t, `/contacts/${contact.id}`)
   const phone = page.getByRole('textbox', { name: 'Phone' })
@@ -184,8 +184,11 @@ test('an edit in place survives a reload, also of a half-typed date, and Escape 
   const made = await web.rapport.call('POST', '/api/v1/deals', { name: 'Dated' })
   await page.goto(`${web.rapport.url}/deals/${made.body.data.id}`)
   await typeIn(page, 'Close date', '15/0')
+  const changes = { expected_close_date: '2031-10-11' }
+  await web.rapport.call('PUT', `/api/v1/deals/${made.body.data.id}`, changes)
   await page.reload()
   await page.getByText('Draft restored').waitFor()
+  await page.getByText('now: 11 Oct 2031').waitFor()
   await untilEqual(() => page.getByRole('textbox', { name: 'Close date' }).inputValue(), '15/0')
 })
 

@@ -1,19 +1,27 @@
 import { Button } from '@mantine/core'
-import { useTexts } from '../texts/texts.ts'
+import { place, useTexts } from '../texts/texts.ts'
 
 type Props = {
   /** What is stored now, if it is not what the draft began with. */
-  now?: string | undefined
+  now?: React.ReactNode
   onDiscard: () => void
 }
 
 /** Says that a draft was restored, and discards it. */
 export function DraftNote({ now, onDiscard }: Props) {
   const t = useTexts()
+  const [before, after] = t.app.draft_now({ value: place }).split(place)
   return (
     <span className="draft-note hint">
       <span role="status">{t.app.draft_restored}</span>
-      {now !== undefined && ` · ${t.app.draft_now({ value: now })}`}
+      {now !== undefined && (
+        <>
+          {' · '}
+          {before}
+          {now}
+          {after}
+        </>
+      )}
       <Button
         size="compact-sm"
         variant="subtle"

@@ -255,7 +255,7 @@ export function Field(props: Props) {
         )}
         {editing && kept.found && (
           <DraftNote
-            now={kept.found.began === value ? undefined : String(value ?? t.record.nothing)}
+            now={kept.found.began === value ? undefined : (text ?? t.record.nothing)}
             onDiscard={() => {
               reverted.current = true
               end()
