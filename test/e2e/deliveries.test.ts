@@ -65,6 +65,8 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await page.getByText('down for repair').waitFor()
   await page.getByText('The receiver refused it').waitFor()
   await page.getByText(/Next attempt in \d+ s/).waitFor()
+  // Meanwhile it cannot be resent, and the page says why.
+  await page.getByText('Can be resent afterwards').waitFor()
   await page.getByRole('button', { name: /Attempt 2/ }).waitFor()
   await page.getByRole('button', { name: /Attempt 3/ }).waitFor()
   await page.locator('.page-line').getByText('Failed').waitFor()

@@ -6,8 +6,7 @@ import { useTexts } from '../texts/with-settings.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
-import { DeliveryView, Resend, useDelivery } from './delivery-view.tsx'
-import { DeliveryStatus } from './statuses.tsx'
+import { DeliveryView, Resend, StatusOf, useDelivery } from './delivery-view.tsx'
 import { useWebhooks } from './webhooks.ts'
 import './settings.css'
 
@@ -34,7 +33,7 @@ export function DeliveryPage() {
   return (
     <Page
       title={data.event}
-      middle={<DeliveryStatus status={data.status} />}
+      middle={<StatusOf delivery={data} />}
       actions={
         <>
           <Button component={Link} to="/settings/deliveries" variant="default">

@@ -66,6 +66,22 @@ export function Resend({ delivery }: { delivery: Delivery }) {
   )
 }
 
+/** The status of a delivery, and why it cannot be resent. */
+export function StatusOf({ delivery: { status, webhook_id } }: { delivery: Delivery }) {
+  const t = useTexts()
+  const { data: webhooks } = useWebhooks()
+  const writes = useMay()('webhooks:write')
+  const paused = webhooks?.find(({ id }) => id === webhook_id)?.status === 'paused'
+  return (
+    <Group gap="sm">
+      <DeliveryStatus status={status} />
+      {writes && status === 'pending' && (
+        <span className="hint">{paused ? t.settings.resume_first : t.settings.resent_later}</span>
+      )}
+    </Group>
+  )
+}
+
 type Props = {
   delivery: Delivery
   /** The number of the selected attempt; null: the latest. */
@@ -156,7 +172,7 @@ export function DeliveryInPanel({ id }: { id: string }) {
           <Group justify="space-between">
             <Group gap="md">
               <h2 className="delivery-title">{data.event}</h2>
-              <DeliveryStatus status={data.status} />
+              <StatusOf delivery={data} />
             </Group>
             <Resend delivery={data} />
           </Group>
