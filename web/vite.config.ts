@@ -129,7 +129,7 @@ const late = [
   /@mantine[\\/]core[\\/].*[\\/](Autocomplete|Checkbox|Combobox|Floating|FocusTrap|Menu|Modal|ModalBase|NativeSelect)[\\/]/,
   /@mantine[\\/]core[\\/].*[\\/](NumberInput|Overlay|Pill|PillsInput|Popover|Radio|ScrollArea|Select|Switch)[\\/]/,
   /@mantine[\\/]core[\\/].*[\\/](TagsInput|Textarea)[\\/]/,
-  /web[\\/]src[\\/]ui[\\/](day|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
+  /web[\\/]src[\\/]ui[\\/](day|dialog|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
   /web[\\/]src[\\/]ui[\\/](pick-list|record-form|reference|spoken-day|toast-list|written-input)\./,
   /web[\\/]src[\\/](settings|texts)[\\/]/,
   /web[\\/]src[\\/]record[\\/](choices|create-record|defined-inputs|export|mention-input|owner-input)\./,

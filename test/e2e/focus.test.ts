@@ -118,7 +118,7 @@ test('Escape gives the focus back: from the panel to its row, from the dialog to
   await untilEqual(() => button.evaluate((one) => one === (globalThis as any).document.activeElement), true)
 })
 
-test('the way back closes the record beside its list, and a record that was closed leaves no step of its own', async (t) => {
+test('the way back closes a dialog first, then the record beside its list, and a record that was closed leaves no step of its own', async (t) => {
   const page = await web.open(t, '/', { viewport: { width: 390, height: 844 } })
   await page.getByRole('link', { name: 'Contacts' }).first().click()
   const row = page.locator('tbody tr[data-row-id]').first()
@@ -130,8 +130,36 @@ test('the way back closes the record beside its list, and a record that was clos
     await panel.waitFor({ state: 'detached' })
     assert.equal(new URL(page.url()).pathname, '/contacts')
   }
+  // A dialog over the record.
+  await row.locator('td[data-phone]').nth(1).click()
+  await panel.waitFor()
+  const dialog = page.getByRole('dialog', { name: 'Create contact' })
+  await page.keyboard.press('c')
+  await dialog.waitFor()
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+  await panel.getByRole('button', { name: 'Close' }).click()
+  await panel.waitFor({ state: 'detached' })
   await page.goBack()
   await page.waitForURL((url) => url.pathname === '/')
+})
+
+test('the first stop of the keyboard is a link to the content, in the colours of the theme', async (t) => {
+  const page = await web.open(t, '/contacts', { load: true })
+  await page.locator('tbody tr[data-row-id]').first().waitFor()
+  await page.keyboard.press('Tab')
+  const skip = page.getByRole('link', { name: 'Skip to content' })
+  const colours = () =>
+    skip.evaluate((link) => {
+      const { document, getComputedStyle } = globalThis as any
+      const { color, outlineStyle } = getComputedStyle(link)
+      return {
+        focused: document.activeElement === link,
+        own: color === getComputedStyle(document.body).color,
+        outlineStyle,
+      }
+    })
+  await untilEqual(colours, { focused: true, own: true, outlineStyle: 'solid' })
 })
 
 test('a click beside a dialog closes none in which something is written', async (t) => {

@@ -1,6 +1,6 @@
-import { Modal } from '@mantine/core'
 import { useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { type Command, useOffered } from './commands.ts'
 import { Keys } from './keys.tsx'
 import './shortcut-sheet.css'
@@ -21,13 +21,12 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
     requestAnimationFrame(() => before?.isConnected && before.focus())
   }
   return (
-    <Modal
+    <Dialog
       opened
       onClose={close}
       title={t.app.shortcuts}
       size={groups.length > 1 ? 680 : 420}
       returnFocus={false}
-      closeButtonProps={{ 'aria-label': t.app.close }}
       transitionProps={{ duration: 0 }}
     >
       <div className="sheet" data-many={groups.length > 1 || undefined}>
@@ -52,7 +51,7 @@ export function ShortcutSheet({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,5 +1,5 @@
-import { Modal } from '@mantine/core'
 import { useTexts } from '../texts/texts.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { LostReason, type Props } from './lost-reason.tsx'
 
 type DialogProps = Omit<Props, 'onCancel' | 'cancel'> & { opened: boolean; onClose: () => void }
@@ -8,14 +8,8 @@ type DialogProps = Omit<Props, 'onCancel' | 'cancel'> & { opened: boolean; onClo
 export function LostReasonDialog({ opened, onClose, ...props }: DialogProps) {
   const t = useTexts()
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t.deals.stages.lost}
-      size="sm"
-      closeButtonProps={{ 'aria-label': t.app.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t.deals.stages.lost} size="sm">
       <LostReason {...props} onCancel={onClose} />
-    </Modal>
+    </Dialog>
   )
 }

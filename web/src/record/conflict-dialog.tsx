@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Conflict } from '../api/change-since.ts'
 import type { Schemas } from '../api/client.ts'
@@ -6,6 +6,7 @@ import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import type { Authored } from './authors.tsx'
 import { useFieldLabels, useReadable, whoOf } from './changes.tsx'
 import { type Question, useQuestion } from './conflicts.ts'
@@ -27,13 +28,12 @@ function Asked({ kind, record, clashes, answer }: Question) {
   const { nameOf }: Kind = useKind(kind)
   const labelOf = useFieldLabels(kind)
   return (
-    <Modal
+    <Dialog
       opened
       onClose={() => answer(null)}
       title={t.record.conflict({ what: nameOf(record as AnyRecord) })}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t.app.close }}
       transitionProps={{ duration: 0 }}
     >
       <p className="hint">
@@ -67,7 +67,7 @@ function Asked({ kind, record, clashes, answer }: Question) {
         </Button>
         <Button onClick={() => answer('mine')}>{t.record.use_mine}</Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }
 

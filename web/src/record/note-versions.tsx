@@ -1,8 +1,9 @@
-import { Button, Modal, Skeleton } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { noteApi } from '../api/note-api.ts'
 import type { Noted } from '../api/note-kinds.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { Ago } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
 import { useBy } from './authors.tsx'
@@ -16,15 +17,9 @@ type Props = { owner: Owner; note_id: number; opened: boolean; onClose: () => vo
 export function NoteVersions({ owner, note_id, opened, onClose }: Props) {
   const t = useTexts()
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t.record.note_history}
-      size="lg"
-      closeButtonProps={{ 'aria-label': t.app.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t.record.note_history} size="lg">
       <Versions owner={owner} note_id={note_id} />
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
+import { Dialog } from '../ui/dialog.tsx'
 
 type Props = {
   title: string
@@ -38,7 +39,7 @@ export function AskDialog({ title, text, children, action, opened, onClose, onDo
     }
   }
   return (
-    <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': t.app.close }}>
+    <Dialog opened={opened} onClose={close} title={title}>
       <Text size="sm">{text}</Text>
       {children}
       {problem ? <ProblemNote error={problem} /> : null}
@@ -50,6 +51,6 @@ export function AskDialog({ title, text, children, action, opened, onClose, onDo
           {action}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,4 +1,4 @@
-import { Modal, Skeleton, Stack, Text } from '@mantine/core'
+import { Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf, isGone, type Schemas } from '../api/client.ts'
@@ -6,6 +6,7 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import type { Change } from '../record/explained.tsx'
 import { type Texts, useTexts } from '../texts/with-settings.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { writeNumber } from '../ui/number.ts'
 import { conditionText, shortField, valueText } from './condition-text.ts'
 import { Status } from './statuses.tsx'
@@ -35,14 +36,7 @@ export const ExplainChange = ({ onClose, ...change }: Change & { onClose: () => 
 
 function ReasonsDialog(props: { opened: boolean; onClose: () => void; children: React.ReactNode }) {
   const t = useTexts()
-  return (
-    <Modal
-      {...props}
-      title={t.webhooks.explain_title}
-      size="lg"
-      closeButtonProps={{ 'aria-label': t.app.close }}
-    />
-  )
+  return <Dialog {...props} title={t.webhooks.explain_title} size="lg" />
 }
 
 function ReasonsOfChange(change: Change) {

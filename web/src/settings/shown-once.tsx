@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useTexts } from '../texts/with-settings.ts'
 import { CopyButton } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 
 type Props = {
   opened: boolean
@@ -19,7 +20,7 @@ export function ShownOnce(props: Props) {
   const { opened, onClose, title, text, value, copy, children } = props
   const t = useTexts()
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={onClose}
       title={title}
@@ -42,6 +43,6 @@ export function ShownOnce(props: Props) {
       <Group justify="flex-end" mt="lg">
         <Button onClick={onClose}>{t.settings.kept}</Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }

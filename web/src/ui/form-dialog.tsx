@@ -1,7 +1,8 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import type { FormErrors, UseFormReturnType } from '@mantine/form'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Dialog } from './dialog.tsx'
 import { DraftNote } from './draft-note.tsx'
 import { focusFirst, focusWrong } from './focus.ts'
 import { useFormDraft } from './form-draft.ts'
@@ -41,21 +42,19 @@ type DialogProps<Values extends FormValues, Made> = FormProps<Values, Made> & {
  */
 export function FormDialog<Values extends FormValues, Made>(props: DialogProps<Values, Made>) {
   const { title, opened, size = 'md', ...form } = props
-  const t = useTexts()
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={form.onClose}
       title={title}
       size={size}
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': t.app.close }}
       // The form must have the focus as soon as it mounts.
       transitionProps={{ duration: 0 }}
       returnFocus={false}
     >
       <DialogForm {...form} />
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -23,7 +23,12 @@ export function useAddress() {
   const address = useMemo(() => withoutOldForm(written), [written])
   const navigate = useNavigate()
   const change = useCallback(
-    (parts: Record<string, string | null | undefined>, replace = false, state: object = {}) =>
+    (
+      parts: Record<string, string | null | undefined>,
+      replace = false,
+      // An entry that is replaced keeps its state.
+      state: object | true = replace || {},
+    ) =>
       navigate({
         to: '.',
         replace,
@@ -59,7 +64,7 @@ export function useOpen(): (id: string | number | null) => Promise<unknown> {
             resolve()
           })
         })
-        history.back()
+        history.back({ ignoreBlocker: true })
         closing = untilShown(back).finally(() => {
           closing = null
         })

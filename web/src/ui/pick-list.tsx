@@ -1,7 +1,8 @@
-import { Loader, Modal } from '@mantine/core'
+import { Loader } from '@mantine/core'
 import { SearchIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { Keys } from '../app/keys.tsx'
+import { Dialog } from './dialog.tsx'
 import { redrawnOf } from './focus.ts'
 import type { Entry, PickProps } from './pick-dialog.tsx'
 import './pick-dialog.css'
@@ -62,7 +63,7 @@ export function PickList(props: PickProps) {
   }, [current?.id, text])
 
   return (
-    <Modal
+    <Dialog
       opened
       onClose={close}
       withCloseButton={false}
@@ -134,6 +135,6 @@ export function PickList(props: PickProps) {
       <p className="palette-said" role="status">
         {said}
       </p>
-    </Modal>
+    </Dialog>
   )
 }
