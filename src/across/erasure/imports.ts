@@ -41,6 +41,7 @@ async function addressesOf(db: Db, { workspace_id, resource, id }: Erased): Prom
     SELECT ${sql.join(names.map((name) => sql.ref(name)))} FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(db)
   const sides = [...rows]
+  const pace = createPace()
   for await (const ids of entriesOf(db, workspace_id, table, [id])) {
     const entries = await db
       .selectFrom('audit_log')
@@ -49,7 +50,12 @@ async function addressesOf(db: Db, { workspace_id, resource, id }: Erased): Prom
       .where('id', 'in', ids)
       .execute()
     for (const text of entries.flatMap(({ before, after }) => [before, after]))
-      if (text) sides.push(JSON.parse(text))
+      if (text) {
+        // Do not keep the whole history in memory.
+        const side: Record<string, unknown> = JSON.parse(text)
+        sides.push(Object.fromEntries(names.map((name) => [name, side[name]])))
+      }
+    await pace()
   }
   const valuesOf = (some: readonly string[]) =>
     sides.flatMap((side) => some.map((name) => side[name])).filter((value) => typeof value === 'string')
