@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import type { TestContext } from 'node:test'
-import { startService } from './faults/service.ts'
+import { type Service, startService } from './faults/service.ts'
 import { scratchFolder } from './process.ts'
 import { until } from './webhooks.ts'
 
@@ -19,6 +19,13 @@ export function isAlive(pid: number): boolean {
     return false
   }
 }
+
+/** The metrics, when all processes are in them: one that is too busy to answer in time is left out. */
+export const metricsOf = ({ call }: Pick<Service, 'call'>, processes: number): Promise<string> =>
+  until(
+    async () => (await call('GET', '/metrics')).text,
+    (text) => new RegExp(`^rapport_build_info\\{.*\\} ${processes}$`, 'm').test(text),
+  )
 
 /** Starts several processes that serve one port. They end with the test. */
 export async function startWorkers(t: Pick<TestContext, 'after'>, env: Record<string, string>) {

@@ -7,7 +7,7 @@ import { runRapport, scratchFolder } from '../../test/process.ts'
 import { startReceiver } from '../../test/receiver.ts'
 import { useFor } from '../../test/use.ts'
 import { company, log, register, until } from '../../test/webhooks.ts'
-import { startWorkers } from '../../test/workers.ts'
+import { metricsOf, startWorkers } from '../../test/workers.ts'
 
 const three = { WEB_CONCURRENCY: '3' }
 const two = { WEB_CONCURRENCY: '2' }
@@ -46,7 +46,7 @@ test('several processes serve one port, and /metrics of any of them counts what 
   // Two may have started in the same millisecond.
   assert.ok(ids.size === 2 || ids.size === 3, `${[...ids]}`)
   const counted = 'rapport_http_requests_total{method="GET",route="/api/v1/companies",status="200"}'
-  const one = (await service.call('GET', '/metrics')).text
+  const one = await metricsOf(service, 3)
   assert.equal(sample(one, counted), 30)
   assert.equal(sample(one, 'rapport_http_request_seconds_count{method="GET",route="/api/v1/companies"}'), 30)
   const build = new RegExp(
