@@ -265,6 +265,24 @@ test('the list of a month begins with the day, which the calendar marks', async 
   await page.locator('.calendar-grid[data-ready] .calendar-today').first().waitFor()
 })
 
+test('with a filter that leaves few appointments, the list has twelve months, over the turn of a year', async (t) => {
+  const contact_id = await web.create('/contacts', { first_name: 'Zoë', last_name: 'Winterbottom' })
+  for (const [title, day] of [
+    ['First call', '2031-08-04'],
+    ['Demo', '2031-12-30'],
+    ['Signing', '2032-01-05'],
+  ] as const)
+    await appointment(title, `${day}T09:00:00Z`, `${day}T10:00:00Z`, { contact_id })
+  const page = await web.open(t, `/calendar?contact_id=${contact_id}&date=2031-12-30`)
+  await page.getByText(/Jul 2031\s–\sJun 2032/).waitFor()
+  for (const title of ['First call', 'Demo', 'Signing']) await entry(page, title).waitFor()
+  await page.getByRole('button', { name: 'Later' }).click()
+  await page.getByText(/Jul 2032\s–\sJun 2033/).waitFor()
+  await page.getByText('No appointments match.').waitFor()
+  await page.getByRole('button', { name: 'Earlier' }).click()
+  await entry(page, 'Signing').waitFor()
+})
+
 test('on a phone, a line keeps an appointment that the edge of the list cuts from the time zone below it', async (t) => {
   const page = await web.open(t, '/calendar?show=list', phone)
   const line = await page

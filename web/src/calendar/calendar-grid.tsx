@@ -29,12 +29,12 @@ const views = {
   week: 'timeGridWeek',
   day: 'timeGridDay',
   list: 'listMonth',
-  year: 'listYear',
+  year: 'listTwelveMonths',
 } as const satisfies Record<CalendarShow, string>
 
 export type GridProps = {
   show: CalendarShow
-  /** A day of the view. */
+  /** A day of the view; of a year, the first one. */
   day: string
   appointments: Appointment[]
   /** Whether appointments may be moved, and created by dragging. */
@@ -137,7 +137,7 @@ export function CalendarGrid(props: GridProps) {
         dayMaxEvents
         fixedWeekCount={false}
         navLinks
-        views={{ timeGrid: { navLinks: false } }}
+        views={{ timeGrid: { navLinks: false }, [views.year]: { type: 'list', duration: { months: 12 } } }}
         blockEventClass="calendar-block"
         scrollTime="07:30:00"
         slotDuration="00:30:00"

@@ -63,7 +63,7 @@ export function CalendarPage() {
   // One contact or booking page has few appointments.
   const few = of_few.some((name) => view.filters[name])
   const show = shows.find((one) => one === address.show) ?? (phone || few ? 'list' : 'week')
-  // The list of a person has a month, other filters leave so little that it has a year.
+  // The list of a person has a month. Other filters leave so few appointments that it has twelve.
   const rare = Object.keys(view.filters).some((name) => name !== 'owner_id')
   const shown: CalendarShow = show === 'list' && rare ? 'year' : show
   const { zone, locale } = formats

@@ -32,10 +32,10 @@ export function CalendarView({ days, awaited, ...given }: Props) {
       place.current?.querySelector<HTMLElement>(`.${focused.current}`)?.focus({ preventScroll: true })
   }, [settled])
   const { show, day, appointments, onOpen } = given
-  // A list has the whole month, and begins with the day.
+  // A list has the whole month or year, and begins with the day.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is drawn twice, and scrolls each time
   useEffect(() => {
-    if (show !== 'list' || awaited) return
+    if ((show !== 'list' && show !== 'year') || awaited) return
     const days = [...(place.current?.querySelectorAll<HTMLElement>('[data-date]') ?? [])]
     days.find(({ dataset }) => (dataset.date ?? '') >= day)?.scrollIntoView()
   }, [show, day, awaited, settled])
@@ -47,7 +47,9 @@ export function CalendarView({ days, awaited, ...given }: Props) {
       aria-busy={awaited || undefined}
     >
       {!settled && <FirstGrid show={show} days={days} appointments={appointments} onOpen={onOpen} />}
-      {found && <found.CalendarGrid {...given} onSettled={onSettled} />}
+      {found && (
+        <found.CalendarGrid {...given} day={show === 'year' ? days.first : day} onSettled={onSettled} />
+      )}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { addDays, startOfDay } from '../app/zones.ts'
 
-/** The views of the calendar. `year` is the list of the appointments of a contact or a booking page. */
+/** The views of the calendar. `year` is a list of twelve months, for filters that leave few appointments. */
 export type CalendarShow = 'month' | 'week' | 'day' | 'list' | 'year'
 
 /** The days of a view, and those that it draws: a month begins and ends with whole weeks. `last` is not in it. */
@@ -41,10 +41,8 @@ export function daysOf(show: CalendarShow, day: string, locale: string): Days {
     const first = weekOf(day, first_day)
     return span(first, addDays(first, 7))
   }
-  if (show === 'year') {
-    const first = `${day.slice(0, 4)}-01-01`
-    return span(first, monthAfter(first, 12))
-  }
+  // The past half and the coming one: a visitor may book an appointment of the next calendar year.
+  if (show === 'year') return span(monthAfter(day, -5), monthAfter(day, 7))
   const [first, last] = [monthAfter(day, 0), monthAfter(day, 1)]
   if (show === 'list') return span(first, last)
   return {
@@ -58,6 +56,7 @@ export function daysOf(show: CalendarShow, day: string, locale: string): Days {
 /** The first day of the view before or after that of a day. */
 export function stepFrom(show: CalendarShow, day: string, by: 1 | -1, locale: string): string {
   if (show === 'day') return addDays(day, by)
+  if (show === 'year') return monthAfter(day, by * 12)
   const { first, last } = daysOf(show, day, locale)
   return by > 0 ? last : daysOf(show, addDays(first, -1), locale).first
 }
@@ -74,10 +73,12 @@ const date = (day: string): Date => new Date(`${day}T00:00Z`)
 export function titleOf(show: CalendarShow, { first, last }: Days, locale: string): string {
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, { timeZone: 'UTC', year: 'numeric', ...options })
-  if (show === 'year') return format({}).format(date(first))
   if (show === 'day') return format({ month: 'long', day: 'numeric' }).format(date(first))
-  if (show !== 'week') return format({ month: 'long' }).format(date(first))
-  return format({ month: 'short', day: 'numeric' }).formatRange(date(first), date(addDays(last, -1)))
+  const range = (options: Intl.DateTimeFormatOptions) =>
+    format({ month: 'short', ...options }).formatRange(date(first), date(addDays(last, -1)))
+  if (show === 'year') return range({})
+  if (show === 'week') return range({ day: 'numeric' })
+  return format({ month: 'long' }).format(date(first))
 }
 
 /** All days from the first one to before the last one. */
