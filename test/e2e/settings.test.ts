@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { client } from '../harness.ts'
 import { browser, join, password } from '../people.ts'
-import { checkScreen, owner, phone, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, owner, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -15,7 +15,8 @@ function ownersCalls() {
 }
 
 test('a key that is made in the app has exactly the chosen scopes, is shown once, and can be revoked', async (t) => {
-  const page = await web.open(t, '/settings/keys')
+  const page = await web.open(t, '/settings/webhooks')
+  await visit(page, '/settings/keys')
   await page.getByRole('button', { name: 'Create API key' }).click()
   const dialog = page.getByRole('dialog', { name: 'Create API key' })
   await dialog.getByLabel('Name').fill('Website form')
@@ -28,6 +29,8 @@ test('a key that is made in the app has exactly the chosen scopes, is shown once
   assert.match(token, /^crm_\w+$/)
   await checkScreen(page)
   await page.keyboard.press('Escape')
+  await page.goBack()
+  await once.getByText(token, { exact: true }).waitFor()
   await once.getByRole('button', { name: 'I have kept it' }).click()
   await once.waitFor({ state: 'hidden' })
   await untilEqual(() => page.getByText(token).count(), 0)

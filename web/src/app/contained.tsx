@@ -62,12 +62,12 @@ export function laterDialog<Given extends { opened: boolean; onClose: () => void
   load: () => Promise<ComponentType<Given>>,
 ) {
   const Late = contained(async () => {
-    const Dialog = await load()
+    const Loaded = await load()
     return function Mounted(props: Given) {
       // It returns the focus only if it was closed before.
       const [mounted, setMounted] = useState(false)
       useEffect(() => setMounted(true), [])
-      return <Dialog {...props} opened={props.opened && mounted} />
+      return <Loaded {...props} opened={props.opened && mounted} />
     }
   })
   return function LateDialog(props: Given) {

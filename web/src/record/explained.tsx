@@ -7,24 +7,24 @@ import { useTexts } from '../texts/texts.ts'
 /** A change of a record, as its timeline shows it. */
 export type Change = paths['/api/v1/events/of-change']['get']['parameters']['query']
 
-type Dialog = ComponentType<Change & { onClose: () => void }>
+type ReasonsDialog = ComponentType<Change & { onClose: () => void }>
 
 /** The dialog that explains a change, provided by main.tsx, so that nothing here imports a room. */
-export const ExplainContext = createContext<Dialog | null>(null)
+export const ExplainContext = createContext<ReasonsDialog | null>(null)
 
 /** A button that opens the reasons why each webhook got the events of a change or not. */
 export function Explained({ label, ...change }: Change & { label: string }) {
   const t = useTexts()
-  const Dialog = useContext(ExplainContext)
+  const Reasons = useContext(ExplainContext)
   const may = useMay()('webhooks:read')
   const [opened, setOpened] = useState(false)
-  if (!may || !Dialog) return null
+  if (!may || !Reasons) return null
   return (
     <>
       <Button variant="subtle" size="compact-xs" aria-label={label} onClick={() => setOpened(true)}>
         {t.record.explain}
       </Button>
-      {opened && <Dialog {...change} onClose={() => setOpened(false)} />}
+      {opened && <Reasons {...change} onClose={() => setOpened(false)} />}
     </>
   )
 }

@@ -27,7 +27,7 @@ export function useAddress() {
       parts: Record<string, string | null | undefined>,
       replace = false,
       // An entry that is replaced keeps its state.
-      state: object | true = replace || {},
+      state: object | true = replace ? true : {},
     ) =>
       navigate({
         to: '.',
