@@ -66,7 +66,7 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await page.getByText('The receiver refused it').waitFor()
   await page.getByText(/Next attempt in \d+ s/).waitFor()
   // Meanwhile it cannot be resent, and the page says why.
-  await page.getByText('Can be resent afterwards').waitFor()
+  await page.getByText('Can be resent when it has ended').waitFor()
   await page.getByRole('button', { name: /Attempt 2/ }).waitFor()
   await page.getByRole('button', { name: /Attempt 3/ }).waitFor()
   await page.locator('.page-line').getByText('Failed').waitFor()
@@ -92,6 +92,13 @@ test('a receiver that breaks shows its failed attempts and when the next one com
 
   // A delivery that cannot be sent again shows the reason.
   await retried.rapport.call('POST', `/api/v1/webhooks/${webhook_id}/pause`, {})
+  await visit(page, '/settings/deliveries')
+  await visit(page, `/settings/deliveries/${id}`)
+  await page.getByText('The webhook is paused. Resume it first.').waitFor()
+  await page.getByRole('button', { name: 'Resend', disabled: true }).waitFor()
+  await retried.rapport.call('DELETE', `/api/v1/webhooks/${webhook_id}`)
+  await visit(page, '/settings/deliveries')
+  await visit(page, `/settings/deliveries/${id}`)
   await page.getByRole('button', { name: 'Resend' }).click()
   await page.getByText('or its webhook is paused or deleted.').waitFor()
 })

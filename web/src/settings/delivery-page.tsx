@@ -6,7 +6,7 @@ import { useTexts } from '../texts/with-settings.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
-import { DeliveryView, Resend, StatusOf, useDelivery } from './delivery-view.tsx'
+import { DeliveryView, Resend, ResendStatus, useDelivery } from './delivery-view.tsx'
 import { useWebhooks } from './webhooks.ts'
 import './settings.css'
 
@@ -33,7 +33,7 @@ export function DeliveryPage() {
   return (
     <Page
       title={data.event}
-      middle={<StatusOf delivery={data} />}
+      middle={<ResendStatus delivery={data} />}
       actions={
         <>
           <Button component={Link} to="/settings/deliveries" variant="default">

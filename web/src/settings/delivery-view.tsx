@@ -40,6 +40,7 @@ export function Resend({ delivery }: { delivery: Delivery }) {
   const client = useQueryClient()
   const writes = useMay()('webhooks:write')
   const [sending, setSending] = useState(false)
+  const paused = useIsPaused(delivery)
   const { id, status } = delivery
   if (!writes || status === 'cancelled') return null
   async function send() {
@@ -60,24 +61,28 @@ export function Resend({ delivery }: { delivery: Delivery }) {
     }
   }
   return (
-    <Button loading={sending} disabled={status === 'pending'} onClick={send}>
+    <Button loading={sending} disabled={paused || status === 'pending'} onClick={send}>
       {t.settings.resend}
     </Button>
   )
 }
 
-/** The status of a delivery, and why it cannot be resent. */
-export function StatusOf({ delivery: { status, webhook_id } }: { delivery: Delivery }) {
-  const t = useTexts()
+function useIsPaused({ webhook_id }: Delivery): boolean {
   const { data: webhooks } = useWebhooks()
+  return webhooks?.find(({ id }) => id === webhook_id)?.status === 'paused'
+}
+
+/** The status of a delivery, and why it cannot be resent now. */
+export function ResendStatus({ delivery }: { delivery: Delivery }) {
+  const t = useTexts()
+  const paused = useIsPaused(delivery)
+  const { status } = delivery
   const writes = useMay()('webhooks:write')
-  const paused = webhooks?.find(({ id }) => id === webhook_id)?.status === 'paused'
+  const reason = paused ? t.settings.resume_first : status === 'pending' && t.settings.resent_later
   return (
     <Group gap="sm">
       <DeliveryStatus status={status} />
-      {writes && status === 'pending' && (
-        <span className="hint">{paused ? t.settings.resume_first : t.settings.resent_later}</span>
-      )}
+      {writes && status !== 'cancelled' && reason && <span className="hint">{reason}</span>}
     </Group>
   )
 }
@@ -172,7 +177,7 @@ export function DeliveryInPanel({ id }: { id: string }) {
           <Group justify="space-between">
             <Group gap="md">
               <h2 className="delivery-title">{data.event}</h2>
-              <StatusOf delivery={data} />
+              <ResendStatus delivery={data} />
             </Group>
             <Resend delivery={data} />
           </Group>
