@@ -40,7 +40,7 @@ type BoardProps = Omit<DragDropContextProps, 'children'> & {
 
 const press_poll_ms = 100
 
-// Disabled, it would not scroll for the keyboard either.
+// `disabled` would also stop the scrolling by keyboard.
 const no_scrolling = { startFromPercentage: 0, maxScrollAtPercentage: 0, maxPixelScroll: 0 }
 
 /**
