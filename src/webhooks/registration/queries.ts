@@ -1,4 +1,4 @@
-import { type Selectable, type SqlBool, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
@@ -91,15 +91,11 @@ export async function subscribe(
   webhook_id: string,
   events: string[],
 ): Promise<void> {
-  // Keep the subscriptions that the new list covers: a concurrent emit must find them.
-  const groups = events.flatMap((event) => (event.endsWith('.*') ? [event.slice(0, -1)] : []))
   await tx
     .deleteFrom('webhook_subscriptions')
     .where('workspace_id', '=', workspace_id)
     .where('webhook_id', '=', webhook_id)
     .$if(events.length > 0, (old) => old.where('event', 'not in', events))
-    .$if(events.includes('*'), (old) => old.where(sql<SqlBool>`1 = 0`))
-    .where((eb) => eb.and(groups.map((group) => eb('event', 'not like', `${group}%`))))
     .execute()
   const rows = events.map((event) => ({ workspace_id, event, webhook_id }))
   if (!rows.length) return
