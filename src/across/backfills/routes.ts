@@ -69,6 +69,7 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
+        await existingWebhook(tx, context.workspace_id, request.params.webhook_id)
         // A transaction that began before the registration of the webhook has no delivery for it. Its new records must be
         // committed before the backfill reads. Each new record reads the definitions.
         await awaitDefinitions(tx, context.workspace_id)
