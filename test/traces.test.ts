@@ -66,6 +66,11 @@ async function startCollector(t: TestContext) {
     endpoint: new URL(receiver.url).origin,
     batches,
     spans,
+    /** All spans of the trace of the tests: the stop of the service has sent the last ones. */
+    async allOf(close: () => Promise<void>) {
+      await close()
+      return spans().filter(({ traceId }) => traceId === trace)
+    },
     /** The spans that fit, when there are so many. They come every 5 s: a stop waits for them for a second only. */
     waitFor: (count: number, fits = ({ traceId }: Span) => traceId === trace) =>
       until(
@@ -105,7 +110,7 @@ test('a retry sends the same trace, and a ping none', async (t) => {
 describe('with a collector', { concurrency: true }, () => {
   test('the spans of a request, its transaction and its delivery share a trace', async (t) => {
     const collector = await startCollector(t)
-    const { create, receiver, call } = await start(t, {
+    const { create, receiver, call, close } = await start(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc',
       OTEL_SERVICE_NAME: 'crm',
@@ -117,7 +122,8 @@ describe('with a collector', { concurrency: true }, () => {
       () => log(call),
       ([one]) => one?.status === 'succeeded',
     )
-    const own = await collector.waitFor(3)
+    await collector.waitFor(3)
+    const own = await collector.allOf(close)
     const [request, transaction, delivery, ...more] = [
       'POST /api/v1/companies',
       'transaction',
@@ -146,7 +152,7 @@ describe('with a collector', { concurrency: true }, () => {
 
   test('a request without a trace begins one; one that its caller does not record is not sent', async (t) => {
     const collector = await startCollector(t)
-    const { create, receiver } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+    const { create, receiver, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
     await create()
     await create({ traceparent: `00-${trace}-${parent}-00` })
     const sent = await receiver.waitFor(2)
@@ -156,7 +162,7 @@ describe('with a collector', { concurrency: true }, () => {
     assert.match(String(begun), /^[\da-f]{32}$/)
     // The request, its transaction and its delivery.
     await collector.waitFor(3, ({ traceId }) => traceId === begun)
-    assert.ok(!collector.spans().some(({ traceId }) => traceId === trace))
+    assert.deepEqual(await collector.allOf(close), [])
   })
 
   test('the sampler decides what is recorded, also of the traces of callers if it is not parentbased', async () => {
@@ -232,11 +238,12 @@ describe('with a collector', { concurrency: true }, () => {
 
   test('requests that reach no route have spans, health checks and metrics none', async (t) => {
     const collector = await startCollector(t)
-    const { url, call } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+    const { url, call, close } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
     for (const path of ['/healthz', '/readyz', '/metrics', '/nowhere', '/api/v1/companies?a=%ff', '/%'])
       await client(url, null)('GET', path, undefined, { traceparent })
     await call('PATCH', '/api/v1/companies', {}, { traceparent })
-    const own = await collector.waitFor(4)
+    await collector.waitFor(4)
+    const own = await collector.allOf(close)
     assert.deepEqual(
       own.map((span) => [span.name, attribute(span, 'http.response.status_code')]),
       [

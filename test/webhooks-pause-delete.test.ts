@@ -41,9 +41,10 @@ async function failedWebhook() {
  */
 async function settled(count: () => number): Promise<number> {
   let last = count()
-  for (let turns = 0; turns < 50; turns++) {
+  let quiet_turns = 0
+  while (quiet_turns < 50) {
     await pause(1)
-    if (count() !== last) turns = 0
+    quiet_turns = count() === last ? quiet_turns + 1 : 0
     last = count()
   }
   return last
