@@ -57,7 +57,7 @@ export async function copyInstallation(source: Db, target: Db, options: Options)
       }
       await clearSettings(to, tables)
       const copied = await copyTables(from, to, tables, options)
-      // PostgreSQL keeps no server away, and the copy is of the state at its start.
+      // On PostgreSQL, a server can write during the copy. The copy has the state at its start.
       if (before !== (await lastNumbers(source, tables)))
         throw new Error(
           'A server wrote to the source during the copy. The copy was undone. Stop every server, and run it again.',
@@ -67,7 +67,7 @@ export async function copyInstallation(source: Db, target: Db, options: Options)
   })
 }
 
-// Every change of a record gives a number to its event.
+// Each change of a record writes an event, which has a number.
 async function lastNumbers(db: Db, tables: readonly Table[]): Promise<string> {
   const numbers: (number | null)[] = []
   for (const table of tables) numbers.push(await lastNumber(db, table))
