@@ -1,6 +1,6 @@
 import { Skeleton, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useId } from 'react'
+import { createContext, useContext, useId, useState } from 'react'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 
@@ -18,11 +18,25 @@ type Props = {
   children: React.ReactNode
 }
 
-/** A card of the home page. While it waits, it is as high as with all its rows, so that nothing moves when they arrive. */
+/** Whether the cards are visible. */
+export const HomeShown = createContext(false)
+
+/**
+ * A card of the home page. While it waits, it is as high as with all its rows. If somebody has seen that, it stays so high: nothing
+ * moves when the rows arrive.
+ */
 export function Card({ title, beside, more, area, waiting, error, onRetry, children }: Props) {
   const id = useId()
+  const shown = useContext(HomeShown)
+  const [late, setLate] = useState(false)
+  if (waiting && shown && !late) setLate(true)
   return (
-    <section className={`home-card home-${area}`} aria-labelledby={id} aria-busy={waiting || undefined}>
+    <section
+      className={`home-card home-${area}`}
+      aria-labelledby={id}
+      aria-busy={waiting || undefined}
+      data-late={late || undefined}
+    >
       <header className="home-card-line">
         <Title order={2} id={id}>
           {title}

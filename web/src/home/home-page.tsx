@@ -3,6 +3,7 @@ import { useTexts } from '../texts/texts.ts'
 import { useRest } from '../ui/drawn.ts'
 import { Page } from '../ui/page.tsx'
 import { NextAppointments } from './appointments.tsx'
+import { HomeShown } from './card.tsx'
 import { DealsToMove } from './deals.tsx'
 import { LatestEvents } from './events.tsx'
 import { Figures } from './figures.tsx'
@@ -29,27 +30,29 @@ export function HomePage() {
   const begins = contacts === 0 || deals === 0
   const rest = useRest(!beginnings.awaited)
   return (
-    <Page title={t.app.home}>
-      {/* The layout depends on whether there are records. Until then, the cards read their data unseen. */}
-      <div
-        className="home"
-        data-empty={empty || undefined}
-        data-awaited={beginnings.awaited || undefined}
-        aria-busy={beginnings.awaited}
-      >
-        {begins && <FirstSteps {...beginnings} />}
-        {may('activities:read') && <Tasks />}
-        {may('appointments:read') && <NextAppointments />}
-        {may('deals:read') && <DealsToMove />}
-        {may('reports:read') && !empty && (
-          <>
-            <Figures pipeline={pipeline} outcomes={outcomes} />
-            {rest && <PipelineChart />}
-            {rest && <OutcomesChart />}
-          </>
-        )}
-        {rest && may('events:read') && <LatestEvents />}
-      </div>
-    </Page>
+    <HomeShown value={!beginnings.awaited}>
+      <Page title={t.app.home}>
+        {/* The layout depends on whether there are records. Until then, the cards read their data unseen. */}
+        <div
+          className="home"
+          data-empty={empty || undefined}
+          data-awaited={beginnings.awaited || undefined}
+          aria-busy={beginnings.awaited}
+        >
+          {begins && <FirstSteps {...beginnings} />}
+          {may('activities:read') && <Tasks />}
+          {may('appointments:read') && <NextAppointments />}
+          {may('deals:read') && <DealsToMove />}
+          {may('reports:read') && !empty && (
+            <>
+              <Figures pipeline={pipeline} outcomes={outcomes} />
+              {rest && <PipelineChart />}
+              {rest && <OutcomesChart />}
+            </>
+          )}
+          {rest && may('events:read') && <LatestEvents />}
+        </div>
+      </Page>
+    </HomeShown>
   )
 }
