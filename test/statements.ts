@@ -22,10 +22,10 @@ const since = (from: NodeJS.CpuUsage): number => {
 }
 
 const yardstick_steps = 100_000
-// What they take on the machine for which the limits of tests were chosen.
+// The CPU time of these steps on the machine on which the limits of the tests were chosen.
 const quiet_ms = 20
 
-/** The median of some runs of a statement that always computes the same, relative to a quiet machine; from 1 to 4. */
+/** How many times slower this machine is now than a quiet one, from 1 to 4: the median of five runs of one statement. */
 function slownessNow(): number {
   const database = new DatabaseSync(':memory:')
   const yardstick = database.prepare(

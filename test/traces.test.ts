@@ -71,7 +71,7 @@ async function startCollector(t: TestContext) {
       await close()
       return spans().filter(({ traceId }) => traceId === trace)
     },
-    /** The spans that fit, when there are so many. They come every 5 s: a stop waits for them for a second only. */
+    /** Waits for this many spans that fit. The service sends spans every 5 s, and its stop waits for 1 s only. */
     waitFor: (count: number, fits = ({ traceId }: Span) => traceId === trace) =>
       until(
         async () => spans().filter(fits),

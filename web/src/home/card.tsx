@@ -22,8 +22,8 @@ type Props = {
 export const HomeShown = createContext(false)
 
 /**
- * A card of the home page. While it waits, it is as high as with all its rows. If somebody has seen that, it stays so high: nothing
- * moves when the rows arrive.
+ * A card of the home page. While it waits, it is as high as with all its rows. A card that was visible while it waited keeps that
+ * height, so nothing moves when its rows arrive.
  */
 export function Card({ title, beside, more, area, waiting, error, onRetry, children }: Props) {
   const id = useId()
