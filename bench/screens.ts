@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { chromium, type Page } from 'playwright-core'
-import { findBrowser } from '../test/packages.ts'
+import { startBrowser } from '../test/browser.ts'
 import type { Databases } from './databases.ts'
 import { head, line } from './record.ts'
 import { words } from './seed.ts'
@@ -27,8 +26,11 @@ const pages: [name: string, path: string, most_ms: number][] = [
   ['the delivery log', '/settings/deliveries', 4000],
   ['members', '/settings/members', 4000],
 ]
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking']
 const longest_ms = 20_000
+
+// Without Playwright, which enables the protocol's Runtime domain. With it, V8 parses a script again when an error is made,
+// which React does at its start: 50 ms of processor time that no user has.
+type Page = Awaited<ReturnType<typeof startBrowser>>
 
 // Functions of the page. `until` resolves to the time at which a condition holds, before the next frame is painted.
 const functions = `
@@ -55,6 +57,17 @@ const pageTurned = `(async () => {
   return await until(() => firstRow() !== before && isDrawn(), 'The next page') - start
 })()`
 
+/** Resolves when the browser has stored the requests of a page. */
+const remembered = (path: string) => `until(() =>
+  ${JSON.stringify(path)} in (JSON.parse(localStorage.getItem('rapport-reads') ?? '{}').pages ?? {}), 'The requests')`
+
+/** Selects the text of the search, so that the next input replaces it. */
+const searchSelected = `(() => {
+  const search = document.querySelector('#content input[type=search]')
+  search.focus()
+  search.select()
+})()`
+
 /** Resolves to the milliseconds from the request of a search until its rows are drawn. */
 const searched = (text: string) => `(async () => {
   const asked = () => performance.getEntriesByType('resource').findLast(({ name }) =>
@@ -79,20 +92,19 @@ export async function measureScreens(
     })
   const cookie = await signUp(origin, run('setup-link'))
   run('seed', '--add')
-  const browser = await chromium.launch({ executablePath: findBrowser(), args: flags })
+  const page = await startBrowser(undefined, ['--window-size=1440,900', '--lang=en-GB'])
   try {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB' })
+    await page.send('Page.enable')
+    await page.send('Page.addScriptToEvaluateOnNewDocument', { source: functions })
     const [name = '', value = ''] = cookie.split('=')
-    await context.addCookies([{ name, value, url: origin }])
-    const page = await context.newPage()
-    await page.addInitScript(functions)
+    await page.send('Network.setCookie', { name, value, url: origin })
     return [
       ...head('page', 'first screen or answer (median)'),
       ...(await firstScreens(page, origin, rounds)),
       ...(await longList(page, origin, rounds * 2)),
     ]
   } finally {
-    await browser.close()
+    await page.close()
     await server.stop()
   }
 }
@@ -112,29 +124,31 @@ async function signUp(origin: string, link: string): Promise<string> {
 
 const ms = (n: number) => `${Math.round(n)} ms`
 
-/** Loads pages without a cache, on a slow device and a slow line. */
+/** Loads pages without a cache, as after an update of Rapport, on a slow device and a slow line. */
 async function firstScreens(page: Page, origin: string, rounds: number): Promise<string[]> {
-  // The browser remembers that somebody is signed in.
-  await page.goto(origin)
-  await page.evaluate('drawn')
-  const session = await page.context().newCDPSession(page)
-  await session.send('Network.enable')
-  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
-  await session.send('Network.emulateNetworkConditions', line_of_3g)
-  await session.send('Emulation.setCPUThrottlingRate', { rate: cpu_slowdown })
+  // The browser has been used before: it remembers the session and the requests of each page.
+  for (const [, path] of pages) {
+    await page.goto(origin + path)
+    await page.evaluate('drawn')
+    await page.evaluate(remembered(path))
+  }
+  await page.send('Network.enable')
+  await page.send('Network.setCacheDisabled', { cacheDisabled: true })
+  await page.send('Network.emulateNetworkConditions', line_of_3g)
+  await page.send('Emulation.setCPUThrottlingRate', { rate: cpu_slowdown })
   const lines: string[] = []
   for (const [name, path, most] of pages) {
     const times: number[] = []
     for (let round = 0; round < rounds; round++) {
       await page.goto('about:blank')
-      await page.goto(origin + path, { waitUntil: 'commit' })
+      await page.goto(origin + path)
       times.push(await page.evaluate<number>('drawn'))
     }
     lines.push(line([name], times, { most }, ms))
   }
-  await session.send('Emulation.setCPUThrottlingRate', { rate: 1 })
-  await session.send('Network.emulateNetworkConditions', { ...line_of_3g, latency: 0, ...no_limit })
-  await session.detach()
+  await page.send('Emulation.setCPUThrottlingRate', { rate: 1 })
+  await page.send('Network.emulateNetworkConditions', { ...line_of_3g, latency: 0, ...no_limit })
+  await page.send('Network.disable')
   return lines
 }
 
@@ -148,7 +162,8 @@ async function longList(page: Page, origin: string, rounds: number): Promise<str
   const found: number[] = []
   // A word that was searched before would be answered from the cache.
   for (const word of words.slice(0, rounds)) {
-    await page.getByRole('searchbox').fill(word)
+    await page.evaluate(searchSelected)
+    await page.send('Input.insertText', { text: word })
     found.push(await page.evaluate<number>(searched(word)))
   }
   return [

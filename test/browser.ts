@@ -25,12 +25,14 @@ const flags = [
 
 type Message = { id?: number; method?: string; params?: any; result?: any; error?: { message: string } }
 
-/** Opens a page in a browser of its own; `requests` grows with every address that the page asks for, or is refused. */
-export async function openPage(url: string) {
+/**
+ * Starts a browser of its own with one empty page. `told` gets the events of the page whose domain is enabled.
+ * https://chromedevtools.github.io/devtools-protocol
+ */
+export async function startBrowser(told: (message: Message) => void = () => {}, more_flags: string[] = []) {
   const profile = mkdtempSync(join(tmpdir(), 'rapport-chromium-'))
-  const browser = spawn(findBrowser(), [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const words = [...flags, ...more_flags, `--user-data-dir=${profile}`, 'about:blank']
+  const browser = spawn(findBrowser(), words, { stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = once(browser, 'exit')
   const debugger_url = await debuggerOf(browser.stderr)
   const targets = await fetch(`http://${new URL(debugger_url).host}/json/list`)
@@ -40,43 +42,67 @@ export async function openPage(url: string) {
   const socket = new WebSocket(tab!.webSocketDebuggerUrl)
   await once(socket, 'open')
 
-  const requests: string[] = []
-  const complaints: string[] = []
-  const waiting = new Map<number, (message: Message) => void>()
+  const waiting = new Map<number, PromiseWithResolvers<Message>>()
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as Message
-    if (message.id !== undefined) waiting.get(message.id)?.(message)
-    if (message.method === 'Network.requestWillBeSent') requests.push(message.params.request.url)
-    if (message.method === 'Network.webSocketCreated') requests.push(message.params.url)
-    if (message.method === 'Log.entryAdded' && message.params.entry.level === 'error')
-      complaints.push(message.params.entry.text)
-    if (message.method === 'Runtime.exceptionThrown')
-      complaints.push(message.params.exceptionDetails.exception?.description ?? 'an exception')
+    if (message.id === undefined) return told(message)
+    waiting.get(message.id)?.resolve(message)
+    waiting.delete(message.id)
+  })
+  socket.addEventListener('close', () => {
+    for (const { reject } of waiting.values()) reject(new Error('The browser is gone.'))
   })
   let last_id = 0
   async function send(method: string, params: object = {}): Promise<any> {
     const id = ++last_id
-    const answer = new Promise<Message>((resolve, reject) => {
-      waiting.set(id, resolve)
-      const fail = () => reject(new Error(`${method}: the browser is gone or does not answer`))
-      socket.addEventListener('close', fail, { once: true })
-      // The documentation takes long to draw on a busy machine.
-      setTimeout(fail, 120_000).unref()
-    })
+    const answer = Promise.withResolvers<Message>()
+    waiting.set(id, answer)
+    // The documentation takes long to draw on a busy machine.
+    setTimeout(() => answer.reject(new Error(`${method}: the browser does not answer`)), 120_000).unref()
     socket.send(JSON.stringify({ id, method, params }))
-    const { error, result } = await answer
+    const { error, result } = await answer.promise
     if (error) throw new Error(`${method}: ${error.message}`)
     return result
   }
-  for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
-  await send('Page.navigate', { url })
 
-  /** The value of an expression in the page. */
-  async function evaluate<T = unknown>(expression: string): Promise<T> {
-    const answer = await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })
-    return answer.result.value
+  return {
+    send,
+    /** Shows a page; resolves when its document has come. */
+    async goto(url: string): Promise<void> {
+      const { errorText } = await send('Page.navigate', { url })
+      if (errorText) throw new Error(`${url}: ${errorText}`)
+    },
+    /** The value of an expression in the page, of its promise if it is one. */
+    async evaluate<T = unknown>(expression: string): Promise<T> {
+      const answer = await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })
+      if (answer.exceptionDetails) throw new Error(answer.result.description)
+      return answer.result.value
+    },
+    async close() {
+      // It may be gone before it has answered, or never answer.
+      socket.send(JSON.stringify({ id: ++last_id, method: 'Browser.close', params: {} }))
+      const late = setTimeout(() => browser.kill('SIGKILL'), 5000)
+      await exited
+      clearTimeout(late)
+      socket.close()
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    },
   }
+}
 
+/** Opens a page in a browser of its own; `requests` grows with every address that the page asks for, or is refused. */
+export async function openPage(url: string) {
+  const requests: string[] = []
+  const complaints: string[] = []
+  const { send, goto, evaluate, close } = await startBrowser(({ method, params }) => {
+    if (method === 'Network.requestWillBeSent') requests.push(params.request.url)
+    if (method === 'Network.webSocketCreated') requests.push(params.url)
+    if (method === 'Log.entryAdded' && params.entry.level === 'error') complaints.push(params.entry.text)
+    if (method === 'Runtime.exceptionThrown')
+      complaints.push(params.exceptionDetails.exception?.description ?? 'an exception')
+  })
+  for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
+  await goto(url)
   return {
     requests,
     /** Errors of the page: exceptions, failed loads, and what its policy refused. */
@@ -91,15 +117,7 @@ export async function openPage(url: string) {
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     },
-    async close() {
-      // It may be gone before it has answered, or never answer.
-      socket.send(JSON.stringify({ id: ++last_id, method: 'Browser.close', params: {} }))
-      const late = setTimeout(() => browser.kill('SIGKILL'), 5000)
-      await exited
-      clearTimeout(late)
-      socket.close()
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
-    },
+    close,
   }
 }
 

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: what the page shows is only looked at
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import type { Page, Request } from 'playwright-core'
+import type { Page, Request, Response } from 'playwright-core'
 import { settled, startWeb, untilEqual, type Web } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
@@ -11,6 +11,7 @@ import { until } from '../webhooks.ts'
 let web: Web
 before(async () => {
   web = await startWeb()
+  await fillWorkspace(web.rapport)
 })
 after(() => web?.close())
 
@@ -128,45 +129,61 @@ const forget = (path: string) =>
 function noteEmptyDrawings() {
   const { MutationObserver, document } = globalThis as any
   const below = '.home-events, .home-pipeline, .home-outcomes'
-  const empty = `.home-card:not(${below}) .home-awaited, tbody .mantine-Skeleton-root`
+  const empty = `.home-card:not(${below}) .home-awaited, :is(tbody, .home-figures, .column) .mantine-Skeleton-root`
   const look = () => document.querySelector(empty) && Object.assign(globalThis, { drawn_empty: true })
   new MutationObserver(look).observe(document, { childList: true, subtree: true })
 }
 
+/**
+ * Opens a page, and lets its script come when the early requests are answered. Returns the requests that the app sent besides.
+ */
+async function openAnswered(page: Page, path: string, early: number): Promise<string[]> {
+  await page.goto('about:blank')
+  const release = await holdScript(page)
+  const asked: string[] = []
+  let answered = 0
+  const isRead = (request: Request) =>
+    /^\/api\/v1\/(?!session|events\/stream)/.test(new URL(request.url()).pathname)
+  const note = (request: Request) => isRead(request) && asked.push(request.url())
+  const count = (response: Response) => isRead(response.request()) && answered++
+  page.on('request', note).on('response', count)
+  await page.goto(web.rapport.url + path, { waitUntil: 'commit' })
+  await untilEqual(async () => answered, early)
+  await page.evaluate(forget(path))
+  release()
+  await settled(page)
+  page.off('request', note).off('response', count)
+  await page.unrouteAll()
+  return asked.slice(early)
+}
+
+/** Resolves to the stored requests of a page. The app stores them when the page is idle. */
+const keptOf = (page: Page, path: string) =>
+  until(
+    () => page.evaluate<string[] | undefined>(`${kept}?.['${path}']`),
+    (reads) => reads !== undefined,
+  )
+
 test('the first visit of Home and of contacts asks for all its data before the app runs, for no more, and is drawn once', async (t) => {
-  await fillWorkspace(web.rapport)
   const page = await web.open(t, '/settings/profile', { reusable: false })
   await until(() => page.evaluate<string | null>("localStorage.getItem('rapport-stream')"), Boolean)
-  const known = await until(
-    () => page.evaluate<Record<string, string[]> | undefined>(kept),
-    (pages) => pages?.['/'] !== undefined,
-  )
+  const known = new Map<string, string[]>()
+  for (const path of ['/', '/contacts']) known.set(path, (await keptOf(page, path)) ?? [])
   await page.addInitScript(noteEmptyDrawings)
-  for (const path of ['/', '/contacts']) {
-    const wanted = known?.[path] ?? []
+  for (const [path, wanted] of known) {
     assert.ok(wanted.length > 5, path)
-    await page.goto('about:blank')
-    const release = await holdScript(page)
-    const asked: string[] = []
-    const count = (request: Request) => {
-      const { pathname, search } = new URL(request.url())
-      if (/^\/api\/v1\/(?!session|events\/stream)/.test(pathname)) asked.push(pathname + search)
-    }
-    page.on('request', count)
-    await page.goto(web.rapport.url + path, { waitUntil: 'commit' })
-    await untilEqual(async () => asked.length, wanted.length)
-    await page.evaluate(forget(path))
-    release()
-    await settled(page)
-    assert.deepEqual(asked.slice(wanted.length), [], path)
+    assert.deepEqual(await openAnswered(page, path, wanted.length), [], path)
     assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false, path)
-    page.off('request', count)
-    await page.unrouteAll()
-    // The app stores its requests when the page is idle.
-    const used = await until(
-      () => page.evaluate<string[] | undefined>(`${kept}['${path}']`),
-      (reads) => reads !== undefined,
-    )
-    assert.deepEqual(used?.toSorted(), wanted.toSorted())
+    assert.deepEqual((await keptOf(page, path))?.toSorted(), wanted.toSorted())
   }
+})
+
+test('the board of a later visit is drawn once, with its cards', async (t) => {
+  const page = await web.open(t, '/deals', { reusable: false })
+  await until(() => page.evaluate<string | null>("localStorage.getItem('rapport-stream')"), Boolean)
+  const wanted = (await keptOf(page, '/deals'))?.filter((path) => path !== '/api/v1/session') ?? []
+  assert.ok(wanted.length > 8)
+  await page.addInitScript(noteEmptyDrawings)
+  assert.deepEqual(await openAnswered(page, '/deals', wanted.length), [])
+  assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false)
 })

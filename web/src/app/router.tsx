@@ -19,7 +19,7 @@ import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
-import { readListAhead, readRecordAhead } from './read-ahead.ts'
+import { readRecordAhead } from './read-ahead.ts'
 import { hadSession, sessionQuery } from './session.ts'
 
 type Opening = {
@@ -94,8 +94,11 @@ const mergePages = (kind: MergedKind, path: string) => ({
 /** Loads the program of Home. Unlike the way to a page, it does not reload the app when the file is missing. */
 export const loadHome = () => import('../home/home-page.tsx')
 const home = () => loaded(loadHome())
+
 // The way to Home waits for its data no longer than this: a slow service must not hold it up.
 const longest_wait_ms = 300
+const soon = (read?: Promise<unknown>) =>
+  Promise.race([read, new Promise((resolve) => setTimeout(resolve, longest_wait_ms))])
 
 /** The pages of the frame. Each chunk is loaded when its page is first shown. */
 const pages: Record<string, AsyncRouteComponent<object>> = {
@@ -161,9 +164,8 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
     const page = await home().catch(() => null)
     const read = page?.readHome(context.client)
     // With its data, the page is drawn once. At the start of the app, the data is on its way since the document has come.
-    await (hasEarlyReads()
-      ? read
-      : Promise.race([read, new Promise((resolve) => setTimeout(resolve, longest_wait_ms))]))
+    if (hasEarlyReads()) await read?.top
+    await soon(Promise.all([read?.top, read?.figures]))
     return
   }
   const list = listed.find((one) => kinds[one].path === location.pathname)
@@ -173,7 +175,7 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   // The page shows why the views cannot be read.
   const address = await defaultAddress(context.client, list).catch(() => null)
   if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
-  const rows = readListAhead(context.client, list)
+  const rows = all_kinds.find(({ kind }) => kind === list)?.firstRows?.(context.client)
   // As for Home.
   if (hasEarlyReads()) await rows
 }

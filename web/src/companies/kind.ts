@@ -1,6 +1,7 @@
 import { OrganizationIcon } from '@primer/octicons-react'
 import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
+import { first_page } from '../record/list-query.ts'
 import { visible } from '../ui/visible.ts'
 
 export const companiesApi = recordApi('companies')
@@ -29,5 +30,6 @@ export const companies = {
   },
   named: (name) => ({ name }),
   list: async () => (await import('./companies-page.tsx')).CompaniesPage,
+  firstRows: (client) => client.prefetchQuery(companiesApi.listQuery(first_page)),
   record: async () => (await import('./company-record.tsx')).CompanyRecord,
 } as const satisfies Kind<'companies'>

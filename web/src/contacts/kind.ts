@@ -1,6 +1,7 @@
 import { PeopleIcon } from '@primer/octicons-react'
 import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
+import { first_page } from '../record/list-query.ts'
 import { fullName } from '../ui/full-name.ts'
 
 export const contactsApi = recordApi('contacts')
@@ -44,6 +45,7 @@ export const contacts = {
     return words.length ? { first_name: words.join(' '), last_name } : null
   },
   list: async () => (await import('./contacts-page.tsx')).ContactsPage,
+  firstRows: (client) => client.prefetchQuery(contactsApi.listQuery(first_page)),
   record: async () => (await import('./contact-record.tsx')).ContactRecord,
   related: {
     to: ['companies'],

@@ -27,6 +27,8 @@ import { useMoves } from './moves.ts'
 import type { Stage } from './stages.ts'
 import { ViewSwitch } from './view-switch.tsx'
 
+export { readBoard } from './columns.ts'
+
 const CreateDeal = laterDialog(async () => (await import('./create-deal.tsx')).CreateDeal)
 const DealRecord = lateRecord(async () => (await import('./deal-record.tsx')).DealRecord)
 

@@ -1,10 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
-import { usePages } from '../record/pages.ts'
+import { pagesQuery, usePages } from '../record/pages.ts'
 import { type Deal, listDeals } from './deals.ts'
 import { dealIn, type Move } from './moves.ts'
-import { isOpen, type Stage } from './stages.ts'
+import { isOpen, type Stage, stages } from './stages.ts'
 
 /** The orders of a column. */
 export const board_orders = ['-updated_at', 'expected_close_date', '-value,name', 'name', '-id'] as const
@@ -14,6 +14,26 @@ export type BoardOrder = (typeof board_orders)[number]
 export type BoardFilter = Record<string, string>
 
 const per_page = 25
+
+const columnOf = (stage: Stage, sort: BoardOrder, filter: BoardFilter) => ({
+  queryKey: ['deals', 'board', stage, sort, filter],
+  read: (cursor: string, _: number, signal: AbortSignal) =>
+    listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
+})
+
+const pipelineQuery = (filter: BoardFilter) =>
+  queryOptions({
+    queryKey: ['reports', 'pipeline', filter],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/v1/reports/pipeline', { signal, params: { query: filter } })),
+  })
+
+/** Reads the board without filters before it is drawn, so that it is drawn once, with its cards. */
+export const readBoard = (client: QueryClient): Promise<unknown> =>
+  Promise.all([
+    client.prefetchQuery(pipelineQuery({})),
+    ...stages.map((stage) => client.prefetchInfiniteQuery(pagesQuery(columnOf(stage, board_orders[0], {})))),
+  ])
 
 /** The last value, while `held`. */
 function useHeld<T>(value: T, held: boolean): T {
@@ -30,11 +50,7 @@ export function useColumn(
   moves: ReadonlyMap<number, Move>,
   held: boolean,
 ) {
-  const query = usePages({
-    queryKey: ['deals', 'board', stage, sort, filter],
-    read: (cursor, _, signal) => listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
-    keeps: true,
-  })
+  const query = usePages({ ...columnOf(stage, sort, filter), keeps: true })
   const data = useHeld(query.data, held)
   // A deal that moved between two reads can be on both pages.
   const deals = data && [
@@ -79,12 +95,7 @@ type Pipeline = Schemas['PipelineReport']
 
 /** Count and sum of every column, including cards that are moving. */
 export function usePipeline(filter: BoardFilter, moves: ReadonlyMap<number, Move>, held: boolean) {
-  const query = useQuery({
-    queryKey: ['reports', 'pipeline', filter],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/v1/reports/pipeline', { signal, params: { query: filter } })),
-    placeholderData: keepPreviousData,
-  })
+  const query = useQuery({ ...pipelineQuery(filter), placeholderData: keepPreviousData })
   const report = useHeld(query.data, held)
   return { ...query, report: report && moved(report, moves) }
 }

@@ -1,16 +1,21 @@
-import { lazy, Suspense } from 'react'
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { Suspense } from 'react'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { whenIdle } from '../app/idle.ts'
 import { loaded } from '../app/loading.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { ViewSwitch } from './view-switch.tsx'
 
-const board = () => import('./board-page.tsx')
-const table = () => import('./deals-table.tsx')
-const BoardPage = lazy(async () => ({ default: (await loaded(board())).BoardPage }))
-const DealsTable = lazy(async () => ({ default: (await loaded(table())).DealsTable }))
-whenIdle(table)
-whenIdle(board)
+const BoardPage = lazyRouteComponent(() => loaded(import('./board-page.tsx')), 'BoardPage')
+const DealsTable = lazyRouteComponent(() => loaded(import('./deals-table.tsx')), 'DealsTable')
+whenIdle(async () => DealsTable.preload?.())
+whenIdle(async () => BoardPage.preload?.())
+
+/** Loads the view that the browser's address names, so that the page is drawn with it. */
+export async function loadView(): Promise<void> {
+  const view = new URLSearchParams(window.location.search).get('view')
+  await (view === 'table' ? DealsTable : BoardPage).preload?.()
+}
 
 /** The deals, as a board or as a table, by the address. */
 export function DealsPage() {

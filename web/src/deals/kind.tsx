@@ -47,7 +47,12 @@ export const deals = {
     )
     return data.map(({ id, name, stage }) => ({ id, name, detail: t.deals.stages[stage] }))
   },
-  list: async () => (await import('./deals-page.tsx')).DealsPage,
+  async list() {
+    const { DealsPage, loadView } = await import('./deals-page.tsx')
+    await loadView()
+    return DealsPage
+  },
+  firstRows: async (client) => (await import('./board-page.tsx')).readBoard(client),
   record: async () => (await import('./deal-record.tsx')).DealRecord,
   related: {
     to: ['contacts', 'companies'],

@@ -107,15 +107,15 @@ export const latestEventsQuery = queryOptions({
 })
 
 /**
- * Reads what Home shows at its top, so that it is drawn once, with its data. What is below may take longer: it is asked for,
- * but not awaited.
+ * Asks for what Home shows, so that it is drawn once, with its data. `top` resolves when the upper cards have theirs, and `figures`
+ * when the key figures have theirs, which may take longer. The page itself reports failures.
  */
-export async function readHome(client: QueryClient): Promise<void> {
+export function readHome(client: QueryClient): { top: Promise<unknown>; figures: Promise<unknown> } | null {
   const session = client.getQueryData(sessionQuery.queryKey)
-  if (!session) return
+  if (!session) return null
   const zone = session.user.time_zone ?? browser_zone
   const may = (scope: string) => session.scopes.includes(scope)
-  const top = [
+  const top = Promise.all([
     may('contacts:read') && client.prefetchQuery(contactCountQuery),
     may('deals:read') && client.prefetchQuery(dealCountQuery),
     may('activities:read') && client.prefetchQuery(tasksQuery(todayIn(zone), zone)),
@@ -123,12 +123,16 @@ export async function readHome(client: QueryClient): Promise<void> {
     may('appointments:read') && client.prefetchQuery(requestsQuery),
     may('deals:read') && client.prefetchQuery(dealsToMoveQuery(without_step)),
     may('deals:read') && client.prefetchQuery(dealsToMoveQuery(standingStill())),
-  ]
-  if (may('reports:read')) {
-    client.prefetchQuery(taskCountsQuery(zone))
-    client.prefetchQuery(pipelineQuery)
-    client.prefetchQuery(outcomesQuery(zone))
-  }
+  ])
+  const figures = Promise.all(
+    may('reports:read')
+      ? [
+          client.prefetchQuery(taskCountsQuery(zone)),
+          client.prefetchQuery(pipelineQuery),
+          client.prefetchQuery(outcomesQuery(zone)),
+        ]
+      : [],
+  )
   if (may('events:read')) client.prefetchQuery(latestEventsQuery)
-  await Promise.all(top)
+  return { top, figures }
 }

@@ -1,4 +1,5 @@
 import type { Icon } from '@primer/octicons-react'
+import type { QueryClient } from '@tanstack/react-query'
 import { type ComponentType, createContext, type ReactNode, useCallback, useContext } from 'react'
 import type { EventName, Schemas } from '../api/client.ts'
 import type { RecordKind, RecordOf, RowOf } from '../api/record-api.ts'
@@ -109,6 +110,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */
   named?(name: string): object | null
   list(): Promise<ComponentType>
+  /** Reads what the list shows at an address without a query. Left out: the page reads it when it is drawn. */
+  firstRows?(client: QueryClient): Promise<unknown>
   record(): Promise<ComponentType<RecordProps>>
   /** The dialog that logs what happened with a record, such as a call. */
   log?(): Promise<ComponentType<CreateProps>>

@@ -20,13 +20,9 @@ type Options<Row> = {
 /** Page sizes double up to 100. An update reads all pages again, so there must be few. */
 export const growing = (first: number, nth: number): number => Math.min(100, first * 2 ** nth)
 
-/**
- * A list that is read page by page with cursors. If an update interrupts the read of a page, the page is
- * read after it.
- */
-export function usePages<Row>({ queryKey, read, keeps = false }: Options<Row>) {
-  const client = useQueryClient()
-  const options = infiniteQueryOptions({
+/** The query of such a list, for reads before it is drawn. */
+export const pagesQuery = <Row>({ queryKey, read }: Options<Row>) =>
+  infiniteQueryOptions({
     queryKey,
     queryFn: ({ pageParam: { cursor, nth }, signal }) => read(cursor, nth, signal),
     initialPageParam: { cursor: '', nth: 0 },
@@ -35,6 +31,15 @@ export function usePages<Row>({ queryKey, read, keeps = false }: Options<Row>) {
       return cursor ? { cursor, nth } : null
     },
   })
+
+/**
+ * A list that is read page by page with cursors. If an update interrupts the read of a page, the page is
+ * read after it.
+ */
+export function usePages<Row>({ keeps = false, ...list }: Options<Row>) {
+  const client = useQueryClient()
+  const { queryKey } = list
+  const options = pagesQuery(list)
   // The read begins before the page is drawn, as that of a list (list-page.tsx).
   if (!client.getQueryState(queryKey)) client.prefetchInfiniteQuery(options)
   const query = useInfiniteQuery({ ...options, placeholderData: keeps ? keepPreviousData : undefined })
