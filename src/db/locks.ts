@@ -141,23 +141,26 @@ export async function lockTexts(
   await locked
 }
 
-// An advisory lock number that nothing else on the same database uses. The second number is the workspace.
-const definitions_lock = 7_239_053
-const definitionsLock = (how: '' | '_shared') =>
-  prepare((db, p: { workspace_id: number }) => ({
-    compile: () =>
-      sql`SELECT ${sql.raw(`pg_advisory_xact_lock${how}`)}(${sql.lit(definitions_lock)}, (${p.workspace_id}::bigint & 2147483647)::int)`.compile(
-        db,
-      ),
-  }))
-const [shared, exclusive] = [definitionsLock('_shared'), definitionsLock('')]
+/** An advisory lock with a number that nothing else on the same database uses. Its second number is the workspace. */
+function workspaceLock(number: number) {
+  const taken = (how: '' | '_shared') =>
+    prepare((db, p: { workspace_id: number }) => ({
+      compile: () =>
+        sql`SELECT ${sql.raw(`pg_advisory_xact_lock${how}`)}(${sql.lit(number)}, (${p.workspace_id}::bigint & 2147483647)::int)`.compile(
+          db,
+        ),
+    }))
+  return { shared: taken('_shared'), exclusive: taken('') }
+}
+const definitions = workspaceLock(7_239_053)
+const subscriptions = workspaceLock(7_239_054)
 
 /**
  * Takes a shared lock until the end of the transaction, before it reads definitions of custom fields. A new definition waits
  * for the lock (awaitDefinitions).
  */
 export async function shareDefinitions(tx: Db, workspace_id: number): Promise<void> {
-  if (engineOf(tx) === 'postgres') await shared(tx, { workspace_id })
+  if (engineOf(tx) === 'postgres') await definitions.shared(tx, { workspace_id })
 }
 
 /**
@@ -165,7 +168,17 @@ export async function shareDefinitions(tx: Db, workspace_id: number): Promise<vo
  * which has one writer.
  */
 export async function awaitDefinitions(tx: Db, workspace_id: number): Promise<void> {
-  if (engineOf(tx) === 'postgres') await exclusive(tx, { workspace_id })
+  if (engineOf(tx) === 'postgres') await definitions.exclusive(tx, { workspace_id })
+}
+
+/** The same lock for the webhooks that get the events of a transaction. The start of a backfill waits for it. */
+export async function shareSubscriptions(tx: Db, workspace_id: number): Promise<void> {
+  if (engineOf(tx) === 'postgres') await subscriptions.shared(tx, { workspace_id })
+}
+
+/** Waits for the end of all transactions of a workspace that may have read before now which webhooks get their events. */
+export async function awaitSubscriptions(tx: Db, workspace_id: number): Promise<void> {
+  if (engineOf(tx) === 'postgres') await subscriptions.exclusive(tx, { workspace_id })
 }
 
 /** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */

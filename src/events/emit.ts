@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { insertEvents } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
+import { shareSubscriptions } from '../db/locks.ts'
 import { enqueueInOrder, recordKey } from '../db/queue-order.ts'
 import { deferRows, rootOf } from '../db/statements/bulk.ts'
 import { announce, defer, engineOf } from '../db/statements/prepare.ts'
@@ -37,9 +38,16 @@ export function prepareEmit(
 export function readSubscribers(tx: Db, workspace_id: number, names: readonly string[]): void {
   const root = rootOf(tx)
   if (prepared.has(root)) return
-  const found = names.length ? findSubscriptions(tx, workspace_id, names) : Promise.resolve([])
+  const found = names.length ? subscriptionsTo(tx, workspace_id, names) : Promise.resolve([])
   defer(tx, found)
   prepared.set(root, { workspace_id, names, found })
+}
+
+/** Reads the subscriptions, and holds off the start of a backfill until the changes of this transaction can be read. */
+function subscriptionsTo(tx: Db, workspace_id: number, names: readonly string[]): Promise<Subscription[]> {
+  // A statement of its own: the read must begin after the lock is held.
+  if (engineOf(tx) === 'postgres') defer(tx, shareSubscriptions(tx, workspace_id))
+  return findSubscriptions(tx, workspace_id, names)
 }
 
 /**
@@ -61,7 +69,7 @@ export async function emit(
   const event_id = insertPayload(tx, context, event, payload, record_id)
   const known = prepared.get(rootOf(tx))
   const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
-  const found = is_known ? known.found : findSubscriptions(tx, workspace_id, [event])
+  const found = is_known ? known.found : subscriptionsTo(tx, workspace_id, [event])
   const recipients = recipientsOf(event, await found).filter(
     ({ conditions }) => conditions === null || !failedCondition(conditions, payload),
   )

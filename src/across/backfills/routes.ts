@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { transaction } from '../../db/db.ts'
-import { awaitDefinitions } from '../../db/locks.ts'
+import { awaitSubscriptions } from '../../db/locks.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -70,9 +70,9 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
         await existingWebhook(tx, context.workspace_id, request.params.webhook_id)
-        // A transaction that began before the registration of the webhook has no delivery for it. Its new records must be
-        // committed before the backfill reads. Each new record reads the definitions.
-        await awaitDefinitions(tx, context.workspace_id)
+        // A transaction that began before the registration of the webhook has no delivery for it. Its changes must be
+        // committed before the backfill reads.
+        await awaitSubscriptions(tx, context.workspace_id)
         const expect = (webhook: object) => checkMatch(request, webhook)
         const sent = { request, params: request.params, problems, expect }
         const { id: webhook_id } = await webhookToChange(tx, rights, sent)
