@@ -63,7 +63,7 @@ export function Chart({ view, label }: { view: View; label: string }) {
     const target = partAt(bar, event)?.target
     if (!target || target === bar.target) return
     event.preventDefault()
-    navigate({ to: target.to, search: target.search as never })
+    navigate({ to: target.to, search: target.search })
   }
   const current = bars.find(({ key }) => key === shown?.key)
   const axis_ticks = narrow ? ticks.filter((_, index) => index % 2 === 0) : ticks
@@ -167,7 +167,7 @@ export function Chart({ view, label }: { view: View; label: string }) {
                 {target ? (
                   <Link
                     to={target.to}
-                    search={target.search as never}
+                    search={target.search}
                     className="report-row"
                     preload={false}
                     onClick={(event) => open(bar, event)}
@@ -183,7 +183,7 @@ export function Chart({ view, label }: { view: View; label: string }) {
                 {hint?.target && (
                   <Link
                     to={hint.target.to}
-                    search={hint.target.search as never}
+                    search={hint.target.search}
                     className="report-hint numbers"
                     aria-label={`${label}: ${hint.shown}`}
                     preload={false}

@@ -44,7 +44,7 @@ export function ReportTable({ view, label }: { view: Pick<View, 'columns' | 'row
 /** A number, as a link if it has records. */
 export const Figure = ({ shown, target, said }: Pick<Cell, 'shown' | 'target'> & { said: string }) =>
   target ? (
-    <Link to={target.to} search={target.search as never} preload={false} aria-label={said}>
+    <Link to={target.to} search={target.search} preload={false} aria-label={said}>
       {shown}
     </Link>
   ) : (
