@@ -72,3 +72,26 @@ test('the parts of the web app import nothing in a circle, its shared parts no r
   const reached_rooms = [...reached].map((file) => file.split('/')[2])
   assert.deepEqual([...new Set(reached_rooms)].sort(), ['api', 'app', 'contacts', 'record', 'texts', 'ui'])
 })
+
+test('each address that the web app names has a page', () => {
+  const routed = [...read('web/src/app/router.tsx').matchAll(/^ +\[?'(\/[^']*)'[:,]/gm)].map(
+    ([, path]) => path,
+  )
+  const kinds = files
+    .filter((file) => /\/kind\.tsx?$/.test(file))
+    .flatMap((file) => [...read(file).matchAll(/^ {2}path: '(.+)'/gm)].map(([, path]) => path))
+  const of_records = kinds.flatMap((path) =>
+    ['', '/$id', '/duplicates', '/$id/merge'].map((end) => path + end),
+  )
+  const pages = [...routed, ...of_records].map((path) => new RegExp(`^${path?.replace(/\$\w+/g, '[^/]+')}$`))
+  const named = files.flatMap((file) =>
+    [...read(file).matchAll(/\b(?:to|href)(?:=\{?|: )(['"`])(\/[a-z][^'"`]*)\1/g)].map(
+      ([, , text = '']) => [file, text.replace(/\$\{[^}]*\}/g, '1').replace(/[?#].*/, '')] as const,
+    ),
+  )
+  // The service answers these.
+  const of_app = named.filter(([, address]) => !/^\/(api|docs|book)\b/.test(address))
+  const lost = of_app.filter(([, address]) => !pages.some((page) => page.test(address)))
+  assert.deepEqual(lost, [])
+  assert.ok(of_app.length > 40 && pages.length > 40)
+})
