@@ -171,7 +171,10 @@ export async function awaitDefinitions(tx: Db, workspace_id: number): Promise<vo
   if (engineOf(tx) === 'postgres') await definitions.exclusive(tx, { workspace_id })
 }
 
-/** The same lock for the webhooks that get the events of a transaction. The start of a backfill waits for it. */
+/**
+ * Takes a shared lock until the end of the transaction, before it reads which webhooks get its events. The start of a backfill
+ * waits for the lock (awaitSubscriptions).
+ */
 export async function shareSubscriptions(tx: Db, workspace_id: number): Promise<void> {
   if (engineOf(tx) === 'postgres') await subscriptions.shared(tx, { workspace_id })
 }

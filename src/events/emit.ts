@@ -31,7 +31,8 @@ export function prepareEmit(
 ): void {
   if (engineOf(tx) === 'sqlite') return
   const names = events.flatMap((event) => event?.name ?? [])
-  readSubscribers(tx, workspace_id, names)
+  // A change without an event of its own may still read them for others.
+  if (names.length) readSubscribers(tx, workspace_id, names)
 }
 
 /** Reads who is subscribed to events, once for all that this transaction will emit. On SQLite this pays off in bulk only. */

@@ -60,7 +60,7 @@ test('a record whose transaction began before the registration of a webhook is i
   assert.equal(await backfilledBeside(t, [], write), 1)
 })
 
-test('so is a change of an older record, if the backfill sends what has changed since then', async (t) => {
+test('a running change of an older record is in a backfill of what has changed since then', async (t) => {
   const write: Write = (tx, context) =>
     changeCompany(tx, context, 1, { name: 'Atlas AG' }, { problems: [], expect() {} })
   const since = new Date(write_ms).toISOString()
