@@ -181,9 +181,11 @@ test('the first visit of Home and of contacts asks for all its data before the a
 test('the board of a later visit is drawn once, with its cards', async (t) => {
   const page = await web.open(t, '/deals', { reusable: false })
   await until(() => page.evaluate<string | null>("localStorage.getItem('rapport-stream')"), Boolean)
-  const wanted = (await keptOf(page, '/deals'))?.filter((path) => path !== '/api/v1/session') ?? []
+  const rest = async () => (await keptOf(page, '/deals'))?.filter((path) => path !== '/api/v1/session') ?? []
+  const wanted = await rest()
   assert.ok(wanted.length > 8)
   await page.addInitScript(noteEmptyDrawings)
   assert.deepEqual(await openAnswered(page, '/deals', wanted.length), [])
   assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false)
+  assert.deepEqual((await rest()).toSorted(), wanted.toSorted())
 })

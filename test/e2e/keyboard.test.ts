@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { checkScreen, untilEqual, useWeb, visit, type Web } from '../web.ts'
+import { checkScreen, untilEqual, useWeb, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -56,7 +56,7 @@ test('a key that is pressed while the next page loads does nothing on the page t
 test('another key takes the place of one that waits, and a click drops it', async (t) => {
   const page = await openContacts(t)
   const letCome = await holdBack(page, /\/board-page-.*\.js$/)
-  await visit(page, '/deals')
+  await page.getByRole('link', { name: 'Deals', exact: true }).click()
   await page.locator('#content').getByLabel('Loading').waitFor()
   await page.keyboard.press('c')
   await page.keyboard.press('?')

@@ -95,9 +95,9 @@ const mergePages = (kind: MergedKind, path: string) => ({
 export const loadHome = () => import('../home/home-page.tsx')
 const home = () => loaded(loadHome())
 
-// The way to Home waits for its data no longer than this: a slow service must not hold it up.
+// A page waits for what may take long no longer than this: a slow service must not hold it up.
 const longest_wait_ms = 300
-const soon = (read?: Promise<unknown>) =>
+const withinLimit = (read?: Promise<unknown>) =>
   Promise.race([read, new Promise((resolve) => setTimeout(resolve, longest_wait_ms))])
 
 /** The pages of the frame. Each chunk is loaded when its page is first shown. */
@@ -165,7 +165,7 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
     const read = page?.readHome(context.client)
     // With its data, the page is drawn once. At the start of the app, the data is on its way since the document has come.
     if (hasEarlyReads()) await read?.top
-    await soon(Promise.all([read?.top, read?.figures]))
+    await withinLimit(Promise.all([read?.top, read?.figures]))
     return
   }
   const list = listed.find((one) => kinds[one].path === location.pathname)
@@ -175,7 +175,11 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   // The page shows why the views cannot be read.
   const address = await defaultAddress(context.client, list).catch(() => null)
   if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
-  const rows = all_kinds.find(({ kind }) => kind === list)?.firstRows?.(context.client)
+  // The page itself reports a failure.
+  const rows = all_kinds
+    .find(({ kind }) => kind === list)
+    ?.firstRows?.(context.client)
+    .catch(() => null)
   // As for Home.
   if (hasEarlyReads()) await rows
 }

@@ -6,10 +6,12 @@ import { loaded } from '../app/loading.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { ViewSwitch } from './view-switch.tsx'
 
-const BoardPage = lazyRouteComponent(() => loaded(import('./board-page.tsx')), 'BoardPage')
-const DealsTable = lazyRouteComponent(() => loaded(import('./deals-table.tsx')), 'DealsTable')
-whenIdle(async () => DealsTable.preload?.())
-whenIdle(async () => BoardPage.preload?.())
+const board = () => import('./board-page.tsx')
+const table = () => import('./deals-table.tsx')
+const BoardPage = lazyRouteComponent(() => loaded(board()), 'BoardPage')
+const DealsTable = lazyRouteComponent(() => loaded(table()), 'DealsTable')
+whenIdle(table)
+whenIdle(board)
 
 /** Loads the view that the browser's address names, so that the page is drawn with it. */
 export async function loadView(): Promise<void> {
