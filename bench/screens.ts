@@ -92,8 +92,11 @@ export async function measureScreens(
     })
   const cookie = await signUp(origin, run('setup-link'))
   run('seed', '--add')
-  const page = await startBrowser(undefined, ['--window-size=1440,900', '--lang=en-GB'])
+  const page = await startBrowser()
   try {
+    const size = { width: 1440, height: 900, deviceScaleFactor: 1, mobile: false }
+    await page.send('Emulation.setDeviceMetricsOverride', size)
+    await page.send('Emulation.setLocaleOverride', { locale: 'en-GB' })
     await page.send('Page.enable')
     await page.send('Page.addScriptToEvaluateOnNewDocument', { source: functions })
     const [name = '', value = ''] = cookie.split('=')

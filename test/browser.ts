@@ -26,13 +26,13 @@ const flags = [
 type Message = { id?: number; method?: string; params?: any; result?: any; error?: { message: string } }
 
 /**
- * Starts a browser of its own with one empty page. `told` gets the events of the page whose domain is enabled.
+ * Starts a browser of its own with one empty page. `onEvent` gets the events of its enabled domains.
  * https://chromedevtools.github.io/devtools-protocol
  */
-export async function startBrowser(told: (message: Message) => void = () => {}, more_flags: string[] = []) {
+export async function startBrowser(onEvent: (message: Message) => void = () => {}) {
   const profile = mkdtempSync(join(tmpdir(), 'rapport-chromium-'))
-  const words = [...flags, ...more_flags, `--user-data-dir=${profile}`, 'about:blank']
-  const browser = spawn(findBrowser(), words, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const args = [...flags, `--user-data-dir=${profile}`, 'about:blank']
+  const browser = spawn(findBrowser(), args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = once(browser, 'exit')
   const debugger_url = await debuggerOf(browser.stderr)
   const targets = await fetch(`http://${new URL(debugger_url).host}/json/list`)
@@ -45,7 +45,7 @@ export async function startBrowser(told: (message: Message) => void = () => {}, 
   const waiting = new Map<number, PromiseWithResolvers<Message>>()
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as Message
-    if (message.id === undefined) return told(message)
+    if (message.id === undefined) return onEvent(message)
     waiting.get(message.id)?.resolve(message)
     waiting.delete(message.id)
   })
@@ -101,8 +101,13 @@ export async function openPage(url: string) {
     if (method === 'Runtime.exceptionThrown')
       complaints.push(params.exceptionDetails.exception?.description ?? 'an exception')
   })
-  for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
-  await goto(url)
+  try {
+    for (const domain of ['Network', 'Log', 'Runtime', 'Page']) await send(`${domain}.enable`)
+    await goto(url)
+  } catch (error) {
+    await close()
+    throw error
+  }
   return {
     requests,
     /** Errors of the page: exceptions, failed loads, and what its policy refused. */
@@ -112,7 +117,9 @@ export async function openPage(url: string) {
     /** Waits until the expression is true in the page; throws after 60 s. */
     async until(expression: string) {
       const deadline = Date.now() + 60_000
-      while (!(await evaluate(`Boolean(${expression})`))) {
+      // The document may have no body yet.
+      const holds = `(() => { try { return Boolean(${expression}) } catch { return false } })()`
+      while (!(await evaluate(holds))) {
         if (Date.now() > deadline) throw new Error(`Never true in the page: ${expression}`)
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
