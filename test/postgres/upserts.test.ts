@@ -32,7 +32,7 @@ test('50 upserts of one new e-mail address, in four processes, make one contact'
   const upsert = (email: string) => ({ op: 'upsert', match: 'email', data: { ...name, email } })
   const replies = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
-      // Several addresses in different orders: the batches wait for each other, and none fails.
+      // Several addresses in different orders: the batches wait for each other.
       sendBatch(
         services[n % 4],
         ['a', 'b', 'c', 'd', 'e'].map((_, at, all) => upsert(`${all[(at + n) % 5]}@acme.example`)),

@@ -69,10 +69,10 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        await existingWebhook(tx, context.workspace_id, request.params.webhook_id)
+        const { webhook_id: id } = request.params
+        await existingWebhook(tx, context.workspace_id, id)
         // A second start is refused below. It holds up no writes.
-        const of_webhook = [tx, context.workspace_id, request.params.webhook_id] as const
-        const is_second = (await findBackfill(...of_webhook))?.status === 'running'
+        const is_second = (await findBackfill(tx, context.workspace_id, id))?.status === 'running'
         // A transaction that began before the registration of the webhook has no delivery for it. Its changes must be
         // committed before the backfill reads.
         if (!is_second) await awaitSubscriptions(tx, context.workspace_id)

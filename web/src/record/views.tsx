@@ -99,7 +99,7 @@ export function ViewTabs({ list }: { list: List }) {
   const save = useSave(view, differs)
   if (!reads) return null
 
-  const go = (search: Address) => navigate({ to: pathname, search: search })
+  const go = (search: Address) => navigate({ to: pathname, search })
   const shown = (work: Promise<unknown>) => work.catch((problem) => showProblem(problem, t))
   async function create({ name, visibility }: NamedView, query: string) {
     const made = dataOf(api.POST('/api/v1/views', { body: { list, name, query, visibility } }))
@@ -164,7 +164,7 @@ export function ViewTabs({ list }: { list: List }) {
           // The router's links decide for themselves which one is current.
           <a
             key={key}
-            href={router.buildLocation({ to: pathname, search: search }).href}
+            href={router.buildLocation({ to: pathname, search }).href}
             className="view-tab"
             aria-current={key === current.key || undefined}
             title={hintOf(view, key === default_tab && key !== 'all', t)}
