@@ -28,7 +28,11 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'db/.*|clock|installed',
     packages: 'kysely|node:(sqlite|fs|path|crypto|url|diagnostics_channel)',
   },
-  { files: 'db/engines/postgres/.*', may: 'db/.*|clock', packages: 'kysely|pg|node:(crypto|stream)' },
+  {
+    files: 'db/engines/postgres/.*',
+    may: 'db/.*|clock',
+    packages: 'kysely|pg|node:(crypto|stream|timers/promises)',
+  },
   // config and errors for a type alone.
   {
     files: 'db/.*',

@@ -6,9 +6,15 @@ import type { TestContext } from 'node:test'
 export async function startProxy(t: TestContext, url: string) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
+  const answers = new Set<Socket>()
   let hanging = false
-  const server = createServer((near) => {
+  let arriving: ((near: Socket) => Promise<void>) | null = null
+  const server = createServer(async (near) => {
+    near.on('error', () => {})
+    await arriving?.(near)
     const far = connect(Number(target.port), target.hostname)
+    answers.add(far)
+    far.on('close', () => answers.delete(far))
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -46,5 +52,16 @@ export async function startProxy(t: TestContext, url: string) {
       hanging = false
     },
     drop,
+    /** From now on, each new connection first waits for this work. */
+    onArrival(work: (near: Socket) => Promise<void>) {
+      arriving = work
+    },
+    /** Keeps the answers of all open connections until the returned function is called. */
+    keepAnswers() {
+      const kept = [...answers].map((far) => far.pause())
+      return () => {
+        for (const far of kept) far.resume()
+      }
+    },
   }
 }

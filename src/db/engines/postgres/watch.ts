@@ -1,3 +1,4 @@
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import pg, { type Pool, type PoolClient } from 'pg'
 import { explainLoss, Unreachable } from '../../errors.ts'
 import { closeConnection, connectionOptions, destroyConnection } from './connection.ts'
@@ -6,6 +7,8 @@ import { closeConnection, connectionOptions, destroyConnection } from './connect
 // second case the connection is destroyed, so that its caller gets an error within 6 s.
 const suspect_after_ms = 1500
 const poll_ms = 500
+// The answer of a statement that ended just before the check arrives within this time.
+const under_way_ms = 250
 const close_timeout_ms = 1000
 
 export type PoolWatch = ReturnType<typeof watchPool>
@@ -18,6 +21,7 @@ export function watchPool(pool: Pool, url: string) {
   const all = new Set<PoolClient>()
   const waiting = new Map<PoolClient, { unanswered: number; since_ms: number }>()
   let next_check_ms = 0
+  let answered_ms = 0
   pool.on('connect', (client) => void all.add(client))
   pool.on('remove', (client) => void all.delete(client))
 
@@ -28,7 +32,11 @@ export function watchPool(pool: Pool, url: string) {
     next_check_ms = Infinity
     const active = await activePids(url)
     next_check_ms = performance.now() + suspect_after_ms
-    if (active === 'unknown') return
+    // A busy server, or one without a free connection, may open none in time while it answers on the others.
+    if (active === 'unknown' || (!active.size && answered_ms >= at_ms)) return
+    await pause(under_way_ms, undefined, { ref: false })
+    // The timer may come before the answers that have arrived.
+    await turn()
     // While a server hangs, the check takes as long as suspect_after_ms. So statements sent shortly before it are late now.
     const dead = [...waiting].filter(
       ([client, { since_ms }]) =>
@@ -53,8 +61,9 @@ export function watchPool(pool: Pool, url: string) {
     answered(client: PoolClient): void {
       const entry = waiting.get(client)
       if (!entry) return
+      answered_ms = performance.now()
       // An answer shows that the connection works, so the other answers get more time.
-      entry.since_ms = performance.now()
+      entry.since_ms = answered_ms
       if (--entry.unanswered === 0) waiting.delete(client)
     },
     /** Closes the pool. After 1 s it destroys the remaining connections. */
