@@ -1,7 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { calmTime } from '../../../test/calm-time.ts'
 import { message, onRequest, receiver, sender, tcpServer } from '../../../test/sender.ts'
@@ -88,6 +90,38 @@ test('a receiver that never answers, or sends headers byte by byte, times out at
     assert.ok(outcome.duration_ms >= 299 && outcome.duration_ms <= Math.ceil(took_ms), `${took_ms} ms`)
     assert.ok(calm_ms < 800, `${calm_ms} ms`)
   }
+})
+
+// It answers while this thread stands still. Stages: 0, this thread runs; 1, it stands still; 2, the answer was sent.
+const other_thread = `
+  const { createServer } = require('node:http')
+  const { parentPort, workerData: stage } = require('node:worker_threads')
+  const server = createServer((request, response) => {
+    request.resume()
+    parentPort.postMessage('arrived')
+    Atomics.wait(stage, 0, 0)
+    response.end('thanks', () => {
+      Atomics.store(stage, 0, 2)
+      Atomics.notify(stage, 0)
+    })
+  })
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+
+test('an answer that arrived in time is a success, also if this process stood still until after the timeout', async (t) => {
+  const timeout_ms = 1000
+  const stage = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(other_thread, { eval: true, workerData: stage })
+  t.after(() => worker.terminate())
+  const [port] = await once(worker, 'message')
+  const until_ms = performance.now() + timeout_ms + 100
+  const sent = sender(t).send({ ...message, url: `http://127.0.0.1:${port}/hook`, timeout_ms })
+  await once(worker, 'message')
+  Atomics.store(stage, 0, 1)
+  Atomics.notify(stage, 0)
+  Atomics.wait(stage, 0, 1)
+  Atomics.wait(stage, 0, 2, until_ms - performance.now())
+  const { ok, error, response } = await sent
+  assert.deepEqual([ok, error, response?.body], [true, null, 'thanks'])
 })
 
 test('after the headers only the status counts: a slow, broken or invalid body is cut', async (t) => {

@@ -116,10 +116,12 @@ export function createSender(options: SenderOptions): Sender {
       }
       const drop = () => controller?.abort(new Error('the attempt is over'))
       const late = () => {
+        if (settled) return
         finish({ code: 'timeout', message: `No answer within ${timeout_ms} ms.` })
         drop()
       }
-      const timer = setTimeout(late, Math.max(0, deadline - performance.now()))
+      // After a pause of this process, the timer comes before the answers that have arrived. They are read first.
+      const timer = setTimeout(setImmediate, Math.max(0, deadline - performance.now()), late)
 
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
