@@ -291,6 +291,20 @@ test('other bodies, an empty one and one above the limit are refused', async () 
   }
 })
 
+test('a file without its content type is refused with the types that a file can have', async () => {
+  // Browsers on Windows, curl and other programs send these types.
+  for (const type of ['application/vnd.ms-excel', 'application/x-www-form-urlencoded', 'text/plain'])
+    for (const path of ['?resource=contacts', '/preview?resource=contacts']) {
+      const reply = await upload(rapport, path, 'first_name,last_name\nAna,Ruiz\n', { 'content-type': type })
+      refused(reply, 415, 'unsupported_media_type')
+      assert.match(reply.body.error.message, /with Content-Type text\/csv or/, `${type} ${path}`)
+    }
+  const { id } = (await upload(rapport, '?resource=contacts', 'first_name\n')).body.data
+  const undo = await upload(rapport, `/${id}/undo`, 'a,b')
+  refused(undo, 415, 'unsupported_media_type')
+  assert.match(undo.body.error.message, /Send the body as JSON/)
+})
+
 test('a sheet of Excel and a compressed file are refused with what to do, also in the preview', async () => {
   const { total } = (await rapport.call('GET', '/api/v1/imports')).body.meta
   for (const [start, message] of [

@@ -19,7 +19,7 @@ import { other_scopes } from './archive.ts'
 import { link_codes, readErrors } from './errors.ts'
 import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
-import { formats, previewRoute, startRoute } from './start-routes.ts'
+import { previewRoute, startRoute } from './start-routes.ts'
 import { findImport, type ImportRow, lockImport, optionsOf, shownImports } from './store.ts'
 import { beginUndo, completeUndo } from './undo.ts'
 
@@ -31,15 +31,15 @@ const csv = {
 
 /** Imports of files: start, preview, list, read, errors, cancel and undo. */
 export async function importRoutes(root: App, service: Service, rooms: readonly Room[]): Promise<void> {
-  // Only these routes take bodies that are not JSON.
+  // Only these routes take bodies that are not JSON. They refuse other types themselves, and name those that they take.
   await root.register(async (scoped) => {
     const app = scoped as unknown as App
-    app.addContentTypeParser(Object.keys(formats), (_request, payload, done) => done(null, payload))
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
     startRoute(app, service, rooms)
     previewRoute(app, service, rooms)
-    readRoutes(app, service, rooms)
-    undoRoute(app, service, rooms)
   })
+  readRoutes(root, service, rooms)
+  undoRoute(root, service, rooms)
 }
 
 function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {

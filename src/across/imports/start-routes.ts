@@ -26,7 +26,7 @@ const path = '/api/v1/imports'
 /** The content type of an archive of a workspace. Its files have lines of JSON. */
 const archive_type = 'application/gzip'
 /** The content types of files. */
-export const formats: Record<string, FileFormat> = {
+const formats: Record<string, FileFormat> = {
   'text/csv': 'csv',
   'text/tab-separated-values': 'csv',
   'application/x-ndjson': 'ndjson',
