@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg, { type Pool, type PoolClient } from 'pg'
 import { explainLoss, Unreachable } from '../../errors.ts'
 import { closeConnection, connectionOptions, destroyConnection } from './connection.ts'
