@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
+import { unavailable } from '../errors.ts'
 import type { Db } from './db.ts'
 import type { Deletable } from './records.ts'
 import { prepareById, rootOf } from './statements/bulk.ts'
@@ -141,48 +143,78 @@ export async function lockTexts(
   await locked
 }
 
-/** An advisory lock with a number that nothing else on the same database uses. Its second number is the workspace. */
+/** Whether all of some transactions have ended. */
+export type Ended = (db: Db) => Promise<boolean>
+
+/**
+ * A shared advisory lock, with a number that nothing else on the same database uses and the workspace. Nothing takes it
+ * exclusively: while one transaction waits for that, PostgreSQL queues the shared locks of all others behind it.
+ */
 function workspaceLock(number: number) {
-  const taken = (how: '' | '_shared') =>
-    prepare((db, p: { workspace_id: number }) => ({
-      compile: () =>
-        sql`SELECT ${sql.raw(`pg_advisory_xact_lock${how}`)}(${sql.lit(number)}, (${p.workspace_id}::bigint & 2147483647)::int)`.compile(
-          db,
-        ),
-    }))
-  return { shared: taken('_shared'), exclusive: taken('') }
+  type Workspace = { workspace_id: number }
+  const second = (workspace_id: number) => sql`(${workspace_id}::bigint & 2147483647)`
+  const take = prepare((db, p: Workspace) => ({
+    compile: () =>
+      sql`SELECT pg_advisory_xact_lock_shared(${sql.lit(number)}, ${second(p.workspace_id)}::int)`.compile(
+        db,
+      ),
+  }))
+  const holders = prepare((db, p: Workspace) => ({
+    compile: () =>
+      sql<{ holder: string }>`SELECT virtualtransaction AS holder FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND classid = ${sql.lit(number)} AND objid = ${second(p.workspace_id)}::oid AND objsubid = 2`.compile(
+        db,
+      ),
+  }))
+  return {
+    async share(tx: Db, workspace_id: number): Promise<void> {
+      if (engineOf(tx) === 'postgres') await take(tx, { workspace_id })
+    },
+    /** Of the transactions that have the lock at the first look. */
+    earlier(workspace_id: number): Ended {
+      let left: Set<string> | undefined
+      return async (db) => {
+        // It has one writer.
+        if (engineOf(db) === 'sqlite') return true
+        const now = new Set((await holders(db, { workspace_id })).map(({ holder }) => holder))
+        left = left?.intersection(now) ?? now
+        return left.size === 0
+      }
+    },
+  }
 }
 const definitions = workspaceLock(7_239_053)
 const subscriptions = workspaceLock(7_239_054)
 
 /**
- * Takes a shared lock until the end of the transaction, before it reads definitions of custom fields. A new definition waits
- * for the lock (awaitDefinitions).
+ * Takes a shared lock until the end of the transaction, before it reads definitions of custom fields. The check of a new
+ * definition waits for the transaction (awaitDefinitions).
  */
-export async function shareDefinitions(tx: Db, workspace_id: number): Promise<void> {
-  if (engineOf(tx) === 'postgres') await definitions.shared(tx, { workspace_id })
+export const shareDefinitions = definitions.share
+
+// Between two looks at the locks.
+const look_ms = 20
+
+/** Waits for the end of all transactions that may have read the definitions of a workspace before now. */
+export async function awaitDefinitions(db: Db, workspace_id: number): Promise<void> {
+  const haveEnded = definitions.earlier(workspace_id)
+  const until_ms = performance.now() + lock_wait_ms
+  while (!(await haveEnded(db))) {
+    if (performance.now() > until_ms)
+      throw unavailable('Writes that began earlier are still running. Nothing was changed. Try again.')
+    await pause(look_ms)
+  }
 }
 
 /**
- * Waits for the end of all transactions that may have read the definitions of a workspace before now. A no-op on SQLite,
- * which has one writer.
+ * Takes a shared lock until the end of the transaction, before it reads which webhooks get its events. A backfill begins
+ * after the transaction (earlierWrites).
  */
-export async function awaitDefinitions(tx: Db, workspace_id: number): Promise<void> {
-  if (engineOf(tx) === 'postgres') await definitions.exclusive(tx, { workspace_id })
-}
+export const shareSubscriptions = subscriptions.share
 
-/**
- * Takes a shared lock until the end of the transaction, before it reads which webhooks get its events. The start of a backfill
- * waits for the lock (awaitSubscriptions).
- */
-export async function shareSubscriptions(tx: Db, workspace_id: number): Promise<void> {
-  if (engineOf(tx) === 'postgres') await subscriptions.shared(tx, { workspace_id })
-}
-
-/** Waits for the end of all transactions of a workspace that may have read before now which webhooks get their events. */
-export async function awaitSubscriptions(tx: Db, workspace_id: number): Promise<void> {
-  if (engineOf(tx) === 'postgres') await subscriptions.exclusive(tx, { workspace_id })
-}
+/** Says whether all transactions have ended that may have read before the first look which webhooks get their events. */
+export const earlierWrites = subscriptions.earlier
 
 /** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */
 export async function disableTimeouts(tx: Db): Promise<void> {

@@ -1,76 +1,53 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { sql } from 'kysely'
 import { backfillKinds } from '../../src/across/backfills/state.ts'
-import { type Db, transaction } from '../../src/db/db.ts'
-import { type Context, contextOf } from '../../src/events/context.ts'
 import { changeCompany, createCompany } from '../../src/resources/companies/operations.ts'
 import { rooms } from '../../src/resources/index.ts'
 import type { Sent } from '../../src/resources/operations.ts'
 import { newWorkspace } from '../database.ts'
-import { openScratch } from '../engine.ts'
 import { useRapport } from '../harness.ts'
+import { before } from '../use.ts'
 import { act, type Call, log, register, until } from '../webhooks.ts'
-
-// The write is later than what was there before.
-const write_ms = Date.now() + 86_400_000
-
-type Write = (tx: Db, context: Context) => Promise<unknown>
-const sent: Sent = { problems: [], expect() {} }
+import { beginWrite, type Write, write_ms } from './running-write.ts'
 
 const rapport = useRapport()
+let others: Call
+before(async () => {
+  others = await newWorkspace(rapport)
+})
 
-/** Begins a write to the newest workspace in another process. `commit` ends it. */
-async function beginWrite(t: TestContext, write: Write) {
-  const { db, close } = await openScratch(rapport.data_dir)
-  const { workspace_id } = await db
-    .selectFrom('workspaces')
-    .select(({ fn }) => fn.max('id').as('workspace_id'))
-    .executeTakeFirstOrThrow()
-  const actor = { kind: 'key', id: 'key_test' } as const
-  const time = { now: () => write_ms, elapsed: () => write_ms }
-  const context = contextOf(time, { workspace_id, actor, request_id: null })
-  const [made, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const writing = transaction(db, async (tx) => {
-    await write(tx, context)
-    made.resolve()
-    await ending.promise
-  })
-  await Promise.race([made.promise, writing])
-  const commit = () => {
-    ending.resolve()
-    return writing
-  }
-  t.after(commit)
-  t.after(close)
-  return { db, commit }
+const sent: Sent = { problems: [], expect() {} }
+const register_at = { url: 'http://127.0.0.1:9/', events: ['company.created'] }
+const pathOf = (id: string) => `/api/v1/webhooks/${id}/backfill`
+const statusOf = async (call: Call, id: string) => (await call('GET', pathOf(id))).body.data?.status
+
+async function begin(call: Call, kind: string, since?: string): Promise<string> {
+  const { id } = await register(call, register_at)
+  const { status, text } = await call('POST', pathOf(id), { kinds: [kind], ...(since && { since }) })
+  assert.equal(status, 202, text)
+  return id
 }
+const end = (call: Call, id: string) =>
+  until(
+    () => statusOf(call, id),
+    (status) => status === 'succeeded',
+  )
 
-/**
- * Registers a webhook while a write is running, and starts a backfill. The write ends when the backfill waits for it, or
- * has ended. Returns the number of deliveries.
- */
+/** Starts a backfill of a new webhook while a write is running. Returns the number of its deliveries. */
 async function backfilledBeside(
   t: TestContext,
   call: Call,
   write: Write,
   { kind = 'companies', since }: { kind?: string; since?: string } = {},
 ): Promise<number> {
-  const { db, commit } = await beginWrite(t, write)
-  const hook = await register(call, { url: 'http://127.0.0.1:9/', events: ['company.created'] })
-  const path = `/api/v1/webhooks/${hook.id}/backfill`
-  const status = async () => (await call('GET', path)).body.data?.status
-  const started = call('POST', path, { kinds: [kind], ...(since && { since }) })
-  const waiting = sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-  await until(
-    async () => (await waiting.execute(db)).rows.length > 0 || (await status()) === 'succeeded',
-    (has_met) => has_met,
-  )
+  const commit = await beginWrite(t, rapport, write)
+  const id = await begin(call, kind, since)
+  // Each backfill has its turn, so this one would have ended before a later one.
+  await end(others, await begin(others, 'companies'))
+  assert.equal(await statusOf(call, id), 'running')
   await commit()
-  assert.equal((await started).status, 202)
-  await until(status, (found) => found === 'succeeded')
-  return (await log(call, `webhook_id=${hook.id}`)).length
+  await end(call, id)
+  return (await log(call, `webhook_id=${id}`)).length
 }
 
 test('a record whose transaction began before the registration of a webhook is in its backfill', async (t) => {
@@ -109,14 +86,27 @@ for (const kind of backfillKinds(rooms).keys())
     assert.equal(await backfilledBeside(t, call, write, { kind }), 1)
   })
 
+test('a backfill that waits for a long write holds up no other writes', async (t) => {
+  const call = await newWorkspace(rapport)
+  const commit = await beginWrite(t, rapport, (tx, context) =>
+    createCompany(tx, context, { name: 'Atlas' }, []),
+  )
+  const id = await begin(call, 'companies')
+  const other = await call('POST', '/api/v1/contacts', new_records.contacts)
+  assert.equal(other.status, 201, other.text)
+  assert.equal(await statusOf(call, id), 'running')
+  await commit()
+  await end(call, id)
+})
+
 test('a second start of a running backfill is refused while a write is running', async (t) => {
   const call = await newWorkspace(rapport)
-  const { id } = await register(call, { url: 'http://127.0.0.1:9/', events: ['company.created'] })
+  const { id } = await register(call, register_at)
   // So the backfill does not end.
   await act(call, id, 'pause')
-  const begin = () => call('POST', `/api/v1/webhooks/${id}/backfill`, { kinds: ['companies'] })
-  assert.equal((await begin()).status, 202)
-  await beginWrite(t, (tx, context) => createCompany(tx, context, { name: 'Atlas' }, []))
-  const { status, body } = await begin()
+  const start = () => call('POST', pathOf(id), { kinds: ['companies'] })
+  assert.equal((await start()).status, 202)
+  await beginWrite(t, rapport, (tx, context) => createCompany(tx, context, { name: 'Atlas' }, []))
+  const { status, body } = await start()
   assert.deepEqual([status, body.error.reason], [409, 'backfill_running'])
 })

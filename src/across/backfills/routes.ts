@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { transaction } from '../../db/db.ts'
-import { awaitSubscriptions } from '../../db/locks.ts'
 import { announce } from '../../db/statements/prepare.ts'
 import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -69,13 +68,6 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
     },
     (request, reply) =>
       write(request, reply, async (tx, context, problems) => {
-        const { webhook_id: id } = request.params
-        await existingWebhook(tx, context.workspace_id, id)
-        // A second start is refused below. It holds up no writes.
-        const is_second = (await findBackfill(tx, context.workspace_id, id))?.status === 'running'
-        // A transaction that began before the registration of the webhook has no delivery for it. Its changes must be
-        // committed before the backfill reads.
-        if (!is_second) await awaitSubscriptions(tx, context.workspace_id)
         const expect = (webhook: object) => checkMatch(request, webhook)
         const sent = { request, params: request.params, problems, expect }
         const { id: webhook_id } = await webhookToChange(tx, rights, sent)
@@ -84,7 +76,7 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         const events = asked.flatMap((kind) => kinds.get(kind)?.event.name ?? [])
         rights.refuseUnreadable(request.access.scopes, events)
         const last = await findBackfill(tx, context.workspace_id, webhook_id)
-        if (is_second || last?.status === 'running')
+        if (last?.status === 'running')
           throw conflict(
             'backfill_running',
             'A backfill of this webhook is running. Stop it first, or wait for its end.',

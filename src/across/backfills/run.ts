@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { type Ended, earlierWrites } from '../../db/locks.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -32,24 +33,42 @@ type Deps = { db: Db; clock: Clock; rooms: readonly Room[] }
 /** Sends the records of all running backfills, until they have ended, their webhooks are paused, or the service stops. */
 export async function continueBackfills({ db, clock, rooms }: Deps, stopping: AbortSignal): Promise<void> {
   const kinds = backfillKinds(rooms)
+  const canBegin = afterEarlierWrites()
   for (;;) {
     const running = await runningBackfills(db)
     if (!running.length || stopping.aborted) return
     let moved = false
     for (const one of running) {
       if (stopping.aborted) return
-      moved = (await step(db, clock, kinds, one)) || moved
+      moved = (await step(db, clock, { kinds, canBegin }, one)) || moved
     }
     await pause(moved ? 0 : pause_ms, undefined, { signal: stopping }).catch(() => {})
   }
 }
 
+/**
+ * Says whether the writes have ended that were running at the first question about a backfill. A write that began before the
+ * registration of the webhook has no delivery for it, so the backfill has to read what it stores.
+ */
+function afterEarlierWrites() {
+  const asked = new Map<string, Ended>()
+  return (tx: Db, { workspace_id, webhook_id, started_at }: Backfill): Promise<boolean> => {
+    const name = `${webhook_id} ${started_at}`
+    const haveEnded = asked.get(name) ?? earlierWrites(workspace_id)
+    asked.set(name, haveEnded)
+    return haveEnded(tx)
+  }
+}
+
+type Means = { kinds: BackfillKinds; canBegin: ReturnType<typeof afterEarlierWrites> }
+
 /** Sends the next records of a backfill. False when it has to wait. */
-async function step(db: Db, clock: Clock, kinds: BackfillKinds, running: Running): Promise<boolean> {
+async function step(db: Db, clock: Clock, { kinds, canBegin }: Means, running: Running): Promise<boolean> {
   if (await isQueueLong(db, running, clock.elapsed())) return false
   return transaction(db, async (tx) => {
     const backfill = await claimBackfill(tx, running)
     if (!backfill) return false
+    if (backfill.kind === null && !(await canBegin(tx, backfill))) return false
     const context = await contextOfBackfill(tx, clock, backfill)
     const at = await placeOf(tx, backfill)
     const kind = at.kind === null ? undefined : kinds.get(at.kind)

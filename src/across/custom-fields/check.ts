@@ -60,7 +60,7 @@ export async function checkExisting(
   definition: Unchecked,
   hold?: Hold,
 ): Promise<Broken> {
-  await transaction(db, (tx) => awaitDefinitions(tx, definition.workspace_id))
+  await awaitDefinitions(db, definition.workspace_id)
   const broken = { invalid: 0, taken: 0 }
   for (let after: Place | undefined = { value: '', record_id: 0 }; after; ) {
     const place: Place = after
