@@ -3,7 +3,8 @@ import { dirname, join, relative } from 'node:path'
 import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
 import { root } from './root.ts'
 
-// Modules that a release replaces.
+// Packages and modules that a release replaces.
+const packages = ['undici', 'yaml']
 const replaced: Record<string, string> = {
   [join(root, 'src/web/open.ts')]: join(root, 'release/program/open.ts'),
   [join(root, 'src/http/openapi/scalar.ts')]: join(root, 'release/program/scalar.ts'),
@@ -12,7 +13,7 @@ const replaced: Record<string, string> = {
 const replaceModules: Plugin = {
   name: 'replace-modules',
   resolveId(name, importer) {
-    if (name === 'undici') return join(root, 'release/program/undici.ts')
+    if (packages.includes(name)) return join(root, `release/program/${name}.ts`)
     return importer && name.startsWith('.') ? replaced[join(dirname(importer), name)] : undefined
   },
 }
@@ -46,6 +47,18 @@ const inlineTexts: Plugin = {
   },
 }
 
+/** The minifier escapes the characters of strings, but leaves those of tagged templates as they are. */
+const escapeTexts: Plugin = {
+  name: 'escape-texts',
+  transform(code, id) {
+    if (!/^(src|demo)\//.test(relative(root, id))) return
+    const escaped = code.replaceAll(/[^\0-\x7f]/g, (unit) => {
+      return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+    })
+    return { code: escaped, map: null }
+  },
+}
+
 /** Bundles a program with its packages. Parts that are loaded later are files of their own, if the output has a folder. */
 export async function bundle(input: Record<string, string>, output: OutputOptions): Promise<void> {
   const built = await rolldown({
@@ -54,10 +67,11 @@ export async function bundle(input: Record<string, string>, output: OutputOption
     platform: 'node',
     // An optional part of pg, which is not installed.
     external: ['pg-native'],
-    plugins: [replaceModules, requireHttp, inlineTexts],
+    plugins: [replaceModules, requireHttp, inlineTexts, escapeTexts],
     logLevel: 'warn',
   })
-  // V8 keeps a source in two bytes for each character if one of them is beyond Latin-1.
-  await built.write({ minify: true, keepNames: true, charset: 'ascii', ...output })
+  // V8 keeps a source in two bytes for each character if one of them is beyond ASCII. licences.md has the licences.
+  const ascii = { charset: 'ascii', comments: { legal: false } } as const
+  await built.write({ minify: true, keepNames: true, ...ascii, ...output })
   await built.close()
 }

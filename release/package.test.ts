@@ -1,7 +1,16 @@
 // runs: once, apart
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -48,6 +57,14 @@ test('the package has all files of the build, and nothing that a run of the prog
   assert.notEqual(kept.length, files.length)
   const packed = run('tar', ['-tzf', tarball]).trim().split('\n')
   assert.deepEqual(packed.sort(), kept.sort())
+})
+
+test('the program is in ASCII, which V8 keeps in one byte for each character', () => {
+  const dist = join(folder, 'dist')
+  const sources = globSync(['main.js', 'parts/*.js'], { cwd: dist })
+  assert.ok(sources.length > 10)
+  const wide = sources.filter((name) => /[^\0-\x7f]/.test(readFileSync(join(dist, name), 'utf8')))
+  assert.deepEqual(wide, [])
 })
 
 test('the package says which Node it needs to one that is too old', () => {
