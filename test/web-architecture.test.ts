@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { posix } from 'node:path'
 import { test } from 'node:test'
+import type { Path, Target } from '../web/src/app/addresses.ts'
 import { form, importsOf, read, root } from './source-files.ts'
 
 const files = globSync('web/src/**/*.{ts,tsx}', { cwd: root }).map((file) => file.replaceAll('\\', '/'))
@@ -94,4 +95,44 @@ test('each address that the web app names has a page', () => {
   const lost = of_app.filter(([, address]) => !pages.some((page) => page.test(address)))
   assert.deepEqual(lost, [])
   assert.ok(of_app.length > 40 && pages.length > 40)
+})
+
+test('links and navigations take an address of the types of the app, not any text', () => {
+  const of_router =
+    /import \{[^}]*\b(?:Link|Navigate|useNavigate|redirect)\b[^}]*\} from '@tanstack\/react-router'/
+  const untyped = files.filter((file) => of_router.test(read(file)))
+  // The second one stays on its page, and changes its search parameters.
+  assert.deepEqual(untyped.sort(), ['web/src/app/link.ts', 'web/src/ui/list-view.ts'])
+})
+
+test('an address without a page, or with a search parameter that its page does not have, is a compile error', () => {
+  // tsc reports an expected error that does not occur.
+  const to = <P extends Path>({ to }: Target<P>) => to
+  const id = 1 as number
+  const known = [
+    to({ to: '/' }),
+    to({ to: `/contacts/${id}`, search: { tab: 'notes' } }),
+    to({ to: '/deals', search: { view: 'table', stage: 'demo', 'custom_fields[region]': 'North' } }),
+    to({ to: '/calendar', search: { show: 'week', date: '2026-03-02' } }),
+    to({ to: '/settings/imports/new', search: { resource: 'contacts' } }),
+  ]
+  const unknown = [
+    // @ts-expect-error
+    to({ to: '/contact' }),
+    // @ts-expect-error
+    to({ to: `/contact/${id}` }),
+    // @ts-expect-error
+    to({ to: '/contacts/new' }),
+    // @ts-expect-error
+    to({ to: `/deals/${id}/merge` }),
+    // @ts-expect-error
+    to({ to: '/deals?view=table' }),
+    // @ts-expect-error
+    to({ to: '/deals', search: { veiw: 'table' } }),
+    // @ts-expect-error
+    to({ to: '/contacts', search: { view: 'table' } }),
+    // @ts-expect-error
+    to({ to: `/contacts/${id}`, search: { sort: 'name' } }),
+  ]
+  assert.equal(known.length + unknown.length, 13)
 })

@@ -28,7 +28,7 @@ test('an entry about a custom field has its label, and links to the fields', () 
     actor: { id: null, name: null },
   }
   assert.equal(namesOf([entry])(entry), 'Sales region')
-  assert.equal(linksOf([entry], {})(entry), '/settings/fields')
+  assert.deepEqual(linksOf([entry], {})(entry), { to: '/settings/fields' })
   const removed = { ...entry, action: 'deleted', before: { key: 'region' }, after: null }
   assert.equal(namesOf([removed])(removed), 'region')
 })

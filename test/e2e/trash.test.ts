@@ -114,13 +114,13 @@ test('an entry of the audit log leads to where its record is now', () => {
     of('4', 'updated'),
   ]
   assert.deepEqual(entries.map(linksOf(entries, { contacts: { path: '/contacts' } })), [
-    '/contacts/1',
+    { to: '/contacts/1' },
     null,
-    '/trash?kind=contacts',
-    '/contacts/1',
+    { to: '/trash', search: { kind: 'contacts' } },
+    { to: '/contacts/1' },
     null,
-    '/trash?kind=contacts',
-    '/contacts/4',
+    { to: '/trash', search: { kind: 'contacts' } },
+    { to: '/contacts/4' },
   ])
 })
 

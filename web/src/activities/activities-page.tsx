@@ -46,7 +46,7 @@ const CreateActivity = laterDialog(async () => (await import('./create-activity.
 const ActivityRecord = lateRecord(async () => (await import('./activity-record.tsx')).ActivityRecord)
 
 /** With a filter by one of these, the page shows all activities. */
-const of_all = ['contact_id', 'company_id', 'deal_id', 'status']
+const of_all = ['contact_id', 'company_id', 'deal_id', 'status'] as const
 
 /** The activities: today, overdue, upcoming, done, all. */
 export function ActivitiesPage() {

@@ -9,7 +9,7 @@ import {
   SidebarExpandIcon,
   TrashIcon,
 } from '@primer/octicons-react'
-import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router'
+import { Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { Bell } from '../notifications/bell.tsx'
@@ -18,10 +18,12 @@ import type { Names } from '../record/kinds.ts'
 import { LogAnywhere } from '../record/log.tsx'
 import { RecordCards } from '../record/record-card.tsx'
 import { useTexts } from '../texts/texts.ts'
+import type { Path } from './addresses.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
 import { later } from './contained.tsx'
 import { startIdle } from './idle.ts'
 import { Keys } from './keys.tsx'
+import { Link, useNavigate } from './link.ts'
 import { MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
 import { SessionContext, useMay, useReadSession, useSession } from './session.ts'
@@ -35,19 +37,20 @@ const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).S
 // The bottom bar has five places, and the last one is the menu with the rest.
 const on_phone = 4
 
+type RailPage = { to: Path; label: string; icon: Icon; keys: string }
+
 /** The pages of the rail, in its order. */
-function useRailPages(): { to: string; label: string; icon: Icon; keys: string }[] {
+function useRailPages(): RailPage[] {
   const t = useTexts()
   const may = useMay()
+  const reports: RailPage = { to: '/reports', label: t.reports.title, icon: GraphIcon, keys: 'g r' }
   return [
     { to: '/', label: t.app.home, icon: HomeIcon, keys: 'g h' },
     ...all_kinds.flatMap(({ kind, path, icon, keys }) => {
       const { page, many }: Names = t.kinds[kind]
       return keys ? [{ to: path, label: page ?? many, icon, keys }] : []
     }),
-    ...(may('reports:read')
-      ? [{ to: '/reports', label: t.reports.title, icon: GraphIcon, keys: 'g r' }]
-      : []),
+    ...(may('reports:read') ? [reports] : []),
   ]
 }
 
@@ -207,7 +210,7 @@ function backToRow(record: string, until_ms = performance.now() + row_ms): void 
   else setTimeout(() => backToRow(record, until_ms), 50)
 }
 
-type RailLinkProps = { to: string; icon: Icon; label: string; collapsed?: boolean }
+type RailLinkProps = { to: Path; icon: Icon; label: string; collapsed?: boolean }
 
 function RailLink({ to, icon: PageIcon, label, collapsed = false }: RailLinkProps) {
   return (

@@ -1,12 +1,13 @@
 import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
 import { UnreadMark } from '../notifications/bell.tsx'
 import { useUnreadCount } from '../notifications/unread.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import { MenuChoice } from '../ui/menu-choice.tsx'
 import { Initials } from '../ui/values.tsx'
+import type { Path } from './addresses.ts'
+import { Link } from './link.ts'
 import { useSession, useSignOut } from './session.ts'
 import { Workspaces } from './workspace-menu.tsx'
 
@@ -58,7 +59,7 @@ function Appearance() {
   )
 }
 
-type MoreProps = { pages: { to: string; label: string }[]; onSearch: () => void }
+type MoreProps = { pages: { to: Path; label: string }[]; onSearch: () => void }
 
 /** On a phone: everything that does not fit into the bottom bar. */
 export function MoreMenu({ pages, onSearch }: MoreProps) {

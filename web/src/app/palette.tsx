@@ -1,18 +1,18 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { ArrowRightIcon, HistoryIcon, type Icon, PlusIcon, ZapIcon } from '@primer/octicons-react'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { useSettingsPages } from '../settings/settings-pages.ts'
 import { useTexts } from '../texts/with-settings.ts'
-import type { Address } from '../ui/list-view.ts'
 import type { Entry, Group } from '../ui/pick-dialog.tsx'
 import { PickList } from '../ui/pick-list.tsx'
 import { Initials } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
+import type { RecordPath } from './addresses.ts'
 import { type Command, useOffered } from './commands.ts'
 import { useFormats } from './formats.ts'
 import { keywordsOf } from './keywords.ts'
+import { useNavigate } from './link.ts'
 import { exactly, nearly } from './matching.ts'
 import { useRecordSearch } from './palette-records.ts'
 import { explain } from './problems.tsx'
@@ -60,11 +60,11 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   const [recent] = useState(() => recentRecords(workspace.id))
   const { groups: found, searching, failed } = useRecordSearch(text)
 
-  const open = (path: string, name: string) => () => {
+  const open = (path: RecordPath, name: string) => () => {
     rememberRecord(workspace.id, path, name)
     navigate({ to: path })
   }
-  const record = (path: string, name: string, icon: React.ReactNode, detail?: string | null): Entry => ({
+  const record = (path: RecordPath, name: string, icon: React.ReactNode, detail?: string | null): Entry => ({
     id: path,
     name,
     detail: detail ?? null,
@@ -124,14 +124,14 @@ function useCreates(): Command[] {
     .filter(({ kind, creates }) => creates && may(`${kind}:write`))
     .map(({ kind, path }) => ({ name: kind as string, path, label: t.kinds[kind].create }))
   const of_settings = [
-    { name: 'webhooks', path: '/settings/webhooks', label: t.app.create_webhook },
-    { name: 'keys', path: '/settings/keys', label: t.settings.create_key },
+    { name: 'webhooks', path: '/settings/webhooks', label: t.app.create_webhook } as const,
+    { name: 'keys', path: '/settings/keys', label: t.settings.create_key } as const,
   ].filter(({ name }) => may(`${name}:write`))
   return [...of_records, ...of_settings].map(({ name, path, label }) => ({
     id: `create-${name}`,
     label,
     group: 'create',
-    run: () => navigate({ to: path, search: { create: '1' } satisfies Address }),
+    run: () => navigate({ to: path, search: { create: '1' } }),
   }))
 }
 
@@ -141,11 +141,11 @@ function useSettings(): Command[] {
   const navigate = useNavigate()
   return useSettingsPages()
     .flatMap(({ pages }) => pages)
-    .map(({ name, label, to, away }) => ({
+    .map(({ name, label, to }) => ({
       id: `go-${name}`,
       label: t.app.go_to({ name: label }),
       group: 'go',
-      run: () => (away ? window.location.assign(to) : navigate({ to })),
+      run: () => (to === '/docs' ? window.location.assign(to) : navigate({ to })),
     }))
 }
 

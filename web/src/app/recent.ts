@@ -1,14 +1,15 @@
 import { useEffect } from 'react'
+import type { RecordPath } from './addresses.ts'
 import { forgetDraftsEverywhere } from './drafts.ts'
 
 /** A record that was opened: path and name. */
-type Recent = { path: string; name: string }
+type Recent = { path: RecordPath; name: string }
 
 const at_most = 8
 const prefix = 'rapport-recent-'
 const keyOf = (workspace_id: number) => `${prefix}${workspace_id}`
 // Only records have a page with a number directly below the path of a list.
-const record_path = /^\/[a-z-]+\/\d+$/
+const isRecordPath = (path: string): path is RecordPath => /^\/[a-z-]+\/\d+$/.test(path)
 
 /** The records that this browser opened last in a workspace, latest first. */
 export function recentRecords(workspace_id: number): Recent[] {
@@ -21,7 +22,7 @@ export function recentRecords(workspace_id: number): Recent[] {
 
 /** Remembers a path with its name if it is the page of a record. */
 export function rememberRecord(workspace_id: number, path: string, name: string): void {
-  if (!record_path.test(path) || !name.trim()) return
+  if (!isRecordPath(path) || !name.trim()) return
   const others = recentRecords(workspace_id).filter((recent) => recent.path !== path)
   try {
     localStorage.setItem(keyOf(workspace_id), JSON.stringify([{ path, name }, ...others].slice(0, at_most)))

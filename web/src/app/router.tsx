@@ -1,22 +1,21 @@
 import type { QueryClient } from '@tanstack/react-query'
 import {
-  type AnyRoute,
   type AsyncRouteComponent,
   createRootRouteWithContext,
   createRoute,
   createRouter,
   lazyRouteComponent,
   Outlet,
-  redirect,
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { hasEarlyReads } from '../api/early-reads.ts'
 import { all_kinds, kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
 import { defaultAddress, listed } from '../record/saved-views.ts'
-import type { Address } from '../ui/list-view.ts'
+import type { OpenRoute, OtherRoute, Search } from './addresses.ts'
 import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
+import { redirect } from './link.ts'
 import { keepUpToDate } from './live.ts'
 import { loaded } from './loading.ts'
 import { readRecordAhead } from './read-ahead.ts'
@@ -25,7 +24,7 @@ import { hadSession, sessionQuery } from './session.ts'
 type Opening = {
   context: { client: QueryClient }
   location: { pathname: string }
-  search: Address
+  search: Search
   cause: 'preload' | 'enter' | 'stay'
 }
 
@@ -33,14 +32,14 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: 
 
 // Pages without a session.
 const people = () => loaded(import('../people/pages.tsx'))
-const open = [
-  ['/sign-in', 'SignInPage'],
-  ['/setup', 'SetupPage'],
-  ['/invitation', 'InvitationPage'],
-  ['/reset', 'ResetPage'],
-] as const
-const open_routes = open.map(([path, name]) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(people, name) }),
+const open_pages: Record<OpenRoute, AsyncRouteComponent<object>> = {
+  '/sign-in': lazyRouteComponent(people, 'SignInPage'),
+  '/setup': lazyRouteComponent(people, 'SetupPage'),
+  '/invitation': lazyRouteComponent(people, 'InvitationPage'),
+  '/reset': lazyRouteComponent(people, 'ResetPage'),
+}
+const open_routes = Object.entries(open_pages).map(([path, component]) =>
+  createRoute({ getParentRoute: () => root, path, component }),
 )
 
 // All other pages are in the frame and need a session.
@@ -57,7 +56,7 @@ const frame = createRoute({
       await keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error
-      const search: Address = {
+      const search: Search<'/sign-in'> = {
         ...(location.pathname !== '/' && { to: location.href }),
         ...(hadSession() && { ended: '1' }),
       }
@@ -100,10 +99,9 @@ const longest_wait_ms = 300
 const withinLimit = (read?: Promise<unknown>) =>
   Promise.race([read, new Promise((resolve) => setTimeout(resolve, longest_wait_ms))])
 
-/** The pages of the frame. Each chunk is loaded when its page is first shown. */
-const pages: Record<string, AsyncRouteComponent<object>> = {
+// Each chunk is loaded when its page is first shown.
+const other_pages: Record<OtherRoute, AsyncRouteComponent<object>> = {
   '/': lazyRouteComponent(home, 'HomePage'),
-  ...Object.assign({}, ...all_kinds.map(recordPages)),
   '/notifications': lazyRouteComponent(
     () => loaded(import('../notifications/notifications-page.tsx')),
     'NotificationsPage',
@@ -152,6 +150,13 @@ const pages: Record<string, AsyncRouteComponent<object>> = {
     'DeliveryPage',
   ),
 }
+
+/** The pages of the frame. */
+const pages: Record<string, AsyncRouteComponent<object>> = Object.assign(
+  {},
+  other_pages,
+  ...all_kinds.map(recordPages),
+)
 const page_routes = Object.entries(pages).map(([path, component]) =>
   createRoute({ getParentRoute: () => frame, path, component, beforeLoad: openDefault }),
 )
@@ -174,7 +179,7 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   if (!list || !is_plain || cause === 'stay') return
   // The page shows why the views cannot be read.
   const address = await defaultAddress(context.client, list).catch(() => null)
-  if (address) throw redirect({ to: location.pathname, search: { ...address, ...search }, replace: true })
+  if (address) throw redirect({ to: kinds[list].path, search: { ...address, ...search }, replace: true })
   // The page itself reports a failure.
   const rows = all_kinds
     .find(({ kind }) => kind === list)
@@ -184,17 +189,17 @@ async function openDefault({ context, location, search, cause }: Opening): Promi
   if (hasEarlyReads()) await rows
 }
 
-// Paths are plain strings, not types: links use them as in the address.
 const tree = root.addChildren([...open_routes, frame.addChildren(page_routes)])
 
 /** The router. Search parameters are plain text, so that addresses are readable. */
 export function createAppRouter(client: QueryClient) {
   return createRouter({
-    routeTree: tree as unknown as AnyRoute,
+    routeTree: tree,
     context: { client },
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-    stringifySearch: (search) => {
-      const text = new URLSearchParams(search as Record<string, string>).toString()
+    stringifySearch: (search: Search) => {
+      const given = Object.entries(search).filter((one): one is [string, string] => one[1] !== undefined)
+      const text = new URLSearchParams(given).toString()
       return text && `?${text}`
     },
     defaultPreload: 'intent',

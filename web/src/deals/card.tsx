@@ -1,6 +1,6 @@
 import { CheckIcon, KebabHorizontalIcon, PersonIcon, TrashIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
+import { Link } from '../app/link.ts'
 import { useNames } from '../record/kinds.ts'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'

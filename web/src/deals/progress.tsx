@@ -1,7 +1,7 @@
 import { AlertIcon, HourglassIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
 import { ActivityIcon } from '../activities/labels.tsx'
 import { useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { Deal } from './deals.ts'

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
-import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
 import { nextAppointmentsQuery, requestsQuery } from './queries.ts'
 
@@ -19,7 +18,7 @@ export function NextAppointments() {
       title={home.appointments}
       beside={
         requests ? (
-          <Link to="/calendar" search={{ status: 'requested', show: 'list' } satisfies Address}>
+          <Link to="/calendar" search={{ status: 'requested', show: 'list' }}>
             {home.requests({ n: requests })}
           </Link>
         ) : null

@@ -1,6 +1,7 @@
 import { Skeleton, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { createContext, useContext, useId, useState } from 'react'
+import type { Target } from '../app/addresses.ts'
+import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 
@@ -9,7 +10,7 @@ type Props = {
   /** Beside the title, such as counts. */
   beside?: React.ReactNode
   /** The link to the full list. */
-  more?: { to: string; search?: object; label: string }
+  more?: Target & { label: string }
   /** The grid area. */
   area: string
   waiting: boolean

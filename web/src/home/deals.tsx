@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { QueryOf } from '../api/record-api.ts'
+import type { Search } from '../app/addresses.ts'
 import { laterDialog } from '../app/contained.tsx'
+import { Link } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import type { Deal } from '../deals/deals.ts'
 import { DaysInStage, NextStep } from '../deals/progress.tsx'
@@ -73,7 +74,7 @@ type Props = {
   area: string
   title: string
   beside?: string
-  filter: QueryOf<'deals'>
+  filter: QueryOf<'deals'> & Search<'/deals'>
   /** The text without deals. */
   none: string
   side: (deal: Deal) => ReactNode

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import type { Target } from '../app/addresses.ts'
 import { type Formats, useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { useAllKinds, useLabels } from '../record/kinds.ts'
 import { Explain } from '../settings/explain-button.tsx'
 import { place, type Texts, useTexts } from '../texts/texts.ts'
@@ -46,14 +47,16 @@ function Sentence({ event }: { event: Event }) {
     `${place}: ${event.event}`
   const [before, after] = sentence.split(place)
   // A deleted record is in the trash only.
-  const to = verb === 'deleted' ? `/trash?kind=${kind?.kind}` : `${kind?.path}/${data.id}`
+  const target: Target | undefined =
+    kind &&
+    (verb === 'deleted' ? { to: '/trash', search: { kind: kind.kind } } : { to: `${kind.path}/${data.id}` })
   const name = nameOf(data)
   const more = detailOf(event, data, useLabels(kind?.kind ?? ''), t, formats)
   const title = `${before}${name ?? t.home.erased}${after}${more ? `: ${more}` : ''}`
   return (
     <span className="home-row-text" title={title}>
       {before}
-      {name === null ? t.home.erased : <Link to={to}>{name}</Link>}
+      {name === null ? t.home.erased : target ? <Link {...target}>{name}</Link> : name}
       {after}
       {more && <span className="hint">: {more}</span>}
     </span>

@@ -1,19 +1,20 @@
 import { Skeleton } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import type { Search } from '../app/addresses.ts'
 import { useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { lastDayOf } from '../reports/periods.ts'
 import { useTexts } from '../texts/texts.ts'
-import type { Address } from '../ui/list-view.ts'
 import type { useOutcomes, usePipelineReport } from './reports.ts'
 
 type Props = { pipeline: ReturnType<typeof usePipelineReport>; outcomes: ReturnType<typeof useOutcomes> }
 /** The filters of the deals that it counts, if there are any. */
-type Target = Address | false | undefined
+type Filters = Search<'/deals'>
+type Target = Filters | false | undefined
 type Figure = { label: string; value: string | null; beside: string; target?: Target }
 const none = '–'
 
 /** The filters of the deals that were won in a month. */
-const wonIn = (month: string): Address => ({
+const wonIn = (month: string): Filters => ({
   status: 'won',
   closed_at_from: `${month}-01`,
   closed_at_to: lastDayOf(month),

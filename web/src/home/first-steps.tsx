@@ -1,12 +1,11 @@
 import { Button, Title } from '@mantine/core'
 import { CheckCircleFillIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useId } from 'react'
+import { useNavigate } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
-import type { Address } from '../ui/list-view.ts'
 import { contactCountQuery, dealCountQuery, webhookCountQuery } from './queries.ts'
 
 /** The numbers of contacts, deals and webhooks; undefined until known, or if the role may not read them. */
@@ -22,6 +21,15 @@ export function useBeginnings() {
   return { contacts, deals, webhooks, awaited: awaits_contacts || awaits_deals }
 }
 
+type Step = {
+  name: string
+  text: string
+  action: string
+  scope: string
+  to: '/contacts' | '/deals' | '/settings/webhooks'
+  done: boolean
+}
+
 /** The first steps in an empty workspace, each with a button, or a tick when it is done. */
 export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof useBeginnings>, 'awaited'>) {
   const { app, home } = useTexts()
@@ -30,7 +38,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
   const contact = useNames('contacts')
   const deal = useNames('deals')
   const id = useId()
-  const steps = [
+  const all: Step[] = [
     {
       name: home.step_contact,
       text: home.step_contact_text,
@@ -55,7 +63,8 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       to: '/settings/webhooks',
       done: Boolean(webhooks),
     },
-  ].filter(({ scope }) => may(scope))
+  ]
+  const steps = all.filter(({ scope }) => may(scope))
   const next = steps.findIndex(({ done }) => !done)
   if (!steps.length) return null
   return (
@@ -77,7 +86,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
             {!done && (
               <Button
                 variant={index === next ? 'filled' : 'default'}
-                onClick={() => navigate({ to, search: { create: '1' } satisfies Address })}
+                onClick={() => navigate({ to, search: { create: '1' } })}
               >
                 {action}
               </Button>

@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import { useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { StageMark } from '../deals/stage-badge.tsx'
 import { isOpen, stageColour } from '../deals/stages.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -51,7 +51,7 @@ export function PipelineChart() {
             {stages.map(({ stage, value, weighted_value, count }) => (
               <tr key={stage}>
                 <th scope="row">
-                  <Link to={`/deals?view=table&stage=${stage}`} className="home-stage">
+                  <Link to="/deals" search={{ view: 'table', stage }} className="home-stage">
                     <StageMark stage={stage} />
                     <span>{t.deals.stages[stage]}</span>
                   </Link>

@@ -1,16 +1,16 @@
 import { AlertIcon, CircleIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
+import type { Search } from '../app/addresses.ts'
 import { useFormats } from '../app/formats.ts'
 import { latePart } from '../app/late.ts'
+import { Link } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { RecordLink } from '../record/linked.tsx'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
-import type { Address } from '../ui/list-view.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
 import { taskCountsQuery, tasksQuery } from './queries.ts'
@@ -105,9 +105,9 @@ function Counts() {
   const { data } = useQuery({ ...taskCountsQuery(formats.zone), enabled: useMay()('reports:read') })
   if (!data) return null
   const today = formats.today()
-  const link = (count: number, text: (values: { n: number }) => string, filters: Address) =>
+  const link = (count: number, text: (values: { n: number }) => string, filters: Search<'/activities'>) =>
     count > 0 && (
-      <Link to="/activities" search={{ show: 'all', owner_id: mine, ...filters } satisfies Address}>
+      <Link to="/activities" search={{ show: 'all', owner_id: mine, ...filters }}>
         {text({ n: count })}
       </Link>
     )

@@ -1,7 +1,8 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { type Kind, useKinds } from '../record/kinds.ts'
@@ -96,7 +97,7 @@ function ImportActions({ one }: { one: Import }) {
           <ul className="import-left">
             {undone.left.slice(0, 20).map(({ kind, id, reason }) => (
               <li key={`${kind} ${id}`}>
-                {kinds[kind] ? <Link to={`${kinds[kind].path}/${id}`}>#{id}</Link> : `${kind} #${id}`}{' '}
+                {kinds[kind] ? <Link to={`${kinds[kind].path}/${Number(id)}`}>#{id}</Link> : `${kind} #${id}`}{' '}
                 {reasons[reason] ?? reason}
               </li>
             ))}

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { SettingsList } from '../settings/settings-list.tsx'
 import { useTexts } from '../texts/texts.ts'

@@ -1,13 +1,13 @@
 import { Badge, Button, Skeleton, Stack } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
+import { Link, useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { type Kind, type MergedKind, useKind, useNames } from '../record/kinds.ts'
-import { mergeHref, useMayMerge } from '../record/merges.tsx'
+import { mergeOf, useMayMerge } from '../record/merges.tsx'
 import { usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -89,7 +89,7 @@ const shown_records = 4
 function DuplicateGroup({ kind, reason, ids }: Group & { kind: MergedKind }) {
   const t = useTexts()
   const may = useMayMerge(kind)
-  const { path, nameOf }: Kind = useKind(kind)
+  const { path, nameOf }: Kind<MergedKind> = useKind(kind)
   const shown = ids.slice(0, shown_records)
   const records = useQueries({ queries: shown.map((id) => recordApi(kind).query(id)) })
   const found = records.flatMap(({ data }) => (data ? [data] : []))
@@ -103,7 +103,7 @@ function DuplicateGroup({ kind, reason, ids }: Group & { kind: MergedKind }) {
         {may && (
           <Button
             component={Link}
-            to={mergeHref(path, ids)}
+            {...mergeOf(path, ids)}
             variant="default"
             aria-label={t.merges.compare_with({ names: found.map((one) => nameOf(one)).join(', ') })}
           >

@@ -1,5 +1,5 @@
 import { BellIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
+import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/texts.ts'
 import { shownCount, useUnreadCount } from './unread.ts'
 import './bell.css'

@@ -1,5 +1,6 @@
 import { type Icon, MentionIcon, PersonAddIcon, UploadIcon, WebhookIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
+import type { Target } from '../app/addresses.ts'
+import { Link } from '../app/link.ts'
 import { whoOf } from '../record/changes.tsx'
 import { useKinds } from '../record/kinds.ts'
 import { place, useTexts } from '../texts/texts.ts'
@@ -27,7 +28,7 @@ export function NotificationRow({
   const { kind, occurred_at, read_at } = notification
   const KindIcon = icons[kind] ?? MentionIcon
   const [before = '', after = ''] = useSentence(notification).split(place)
-  const { name, detail, to } = useTarget(notification)
+  const { name, detail, target } = useTarget(notification)
   const unread = read_at === null
   return (
     <li ref={focusBeside} className="notification" data-unread={unread || undefined}>
@@ -37,8 +38,8 @@ export function NotificationRow({
       <span className="notification-text">
         {unread && <span className="unseen">{t.notifications.unread} </span>}
         {before}
-        {to ? (
-          <Link to={to} data-notification onClick={() => unread && onRead()}>
+        {target ? (
+          <Link {...target} data-notification onClick={() => unread && onRead()}>
             {name}
           </Link>
         ) : (
@@ -77,8 +78,10 @@ function useSentence({ kind, actor, note_id, outcome }: Notification): string {
   return sentences[told]({ who, record: place })
 }
 
+type Shown = { name: string; detail: string | null; target: Target | null }
+
 /** The name of the record or of the records, more about them, and where they are. */
-function useTarget({ record, records, kind, note_id }: Notification) {
+function useTarget({ record, records, kind, note_id }: Notification): Shown {
   const t = useTexts()
   const kinds = useKinds()
   const { id, title } = record
@@ -86,18 +89,22 @@ function useTarget({ record, records, kind, note_id }: Notification) {
   const name = gone ? t.notifications.deleted : visible(title)
   if (record.kind === 'webhooks') {
     const detail = records > 1 ? t.notifications.times({ count: records }) : null
-    return { name, detail, to: gone ? null : `/settings/webhooks/${id}` }
+    return { name, detail, target: gone ? null : { to: `/settings/webhooks/${id}` } }
   }
   if (record.kind === 'imports')
-    return { name: name || t.imports.unnamed, detail: null, to: gone ? null : `/settings/imports/${id}` }
+    return {
+      name: name || t.imports.unnamed,
+      detail: null,
+      target: gone ? null : { to: `/settings/imports/${id}` },
+    }
   const { path } = kinds[record.kind as keyof typeof kinds]
   const { one, counted } = t.kinds[record.kind as keyof typeof kinds]
   if (kind === 'assigned' && records > 1)
     return {
       name: counted({ n: records }),
       detail: null,
-      to: `${path}?owner_id=me`,
+      target: { to: path, search: { owner_id: 'me' } },
     }
-  const place = note_id ? `?tab=notes&note=${note_id}` : ''
-  return { name, detail: one, to: gone ? null : `${path}/${id}${place}` }
+  const search = note_id ? { tab: 'notes', note: String(note_id) } : {}
+  return { name, detail: one, target: gone ? null : { to: `${path}/${Number(id)}`, search } }
 }

@@ -1,5 +1,6 @@
-import { useNavigate } from '@tanstack/react-router'
 import type { RecordKind, RecordOf } from '../api/record-api.ts'
+import type { RecordPath } from '../app/addresses.ts'
+import { useNavigate } from '../app/link.ts'
 import { useTexts } from '../texts/texts.ts'
 import { showCreated } from '../ui/undo.tsx'
 import { type AnyRecord, type Kind, useKind } from './kinds.ts'
@@ -10,7 +11,7 @@ export function useShowCreated<K extends RecordKind>(kind: K): (record: RecordOf
   const navigate = useNavigate()
   const { path, nameOf }: Kind = useKind(kind)
   return (record) => {
-    const to = `${path}/${(record as { id: number }).id}`
+    const to: RecordPath = `${path}/${(record as { id: number }).id}`
     showCreated(t, nameOf(record as AnyRecord), to, () => navigate({ to }))
   }
 }

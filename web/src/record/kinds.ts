@@ -3,9 +3,13 @@ import type { QueryClient } from '@tanstack/react-query'
 import { type ComponentType, createContext, type ReactNode, useCallback, useContext } from 'react'
 import type { EventName, Schemas } from '../api/client.ts'
 import type { RecordKind, RecordOf, RowOf } from '../api/record-api.ts'
+import type { MergedKind } from '../api/record-types.ts'
+import type { KindPath, Search } from '../app/addresses.ts'
 import type { Formats } from '../app/intl.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import type { Choice } from '../ui/reference.tsx'
+
+export type { MergedKind }
 
 /** The names of a kind, in the file kinds.json of each language. */
 export type Names = {
@@ -69,7 +73,7 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** The name in references (contact_id) and events (contact.created). */
   noun: string
   /** The path of the list. A record's page is below it. */
-  path: string
+  path: KindPath<K>
   icon: Icon
   /** The shortcut of the list, such as `g c`. Kinds with a shortcut are in the rail. */
   keys?: string
@@ -121,13 +125,10 @@ export type Kind<K extends RecordKind = RecordKind> = {
     /** The kinds that offer to create one in the header of their records. */
     header?: readonly RecordKind[]
     sort?: string
-    address?: object
+    address?: Search<KindPath<K>>
     load(): Promise<Related<K>>
   }
 }
-
-/** The kinds whose records can be merged. */
-export type MergedKind = 'contacts' | 'companies'
 
 export const isMerged = (kind: string): kind is MergedKind => kind === 'contacts' || kind === 'companies'
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
+import { Link } from '../app/link.ts'
 import { visible } from '../ui/visible.ts'
 import { type Kind, useKind } from './kinds.ts'
 

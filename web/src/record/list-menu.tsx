@@ -6,17 +6,16 @@ import {
   KebabHorizontalIcon,
   UploadIcon,
 } from '@primer/octicons-react'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Command, useCommands } from '../app/commands.ts'
 import { laterDialog } from '../app/contained.tsx'
+import { useNavigate } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
-import type { Address } from '../ui/list-view.ts'
 import { MenuChoice } from '../ui/menu-choice.tsx'
 import type { Grouped } from './groupings.tsx'
-import { type Kind, type ListedKind, useKind, useNames } from './kinds.ts'
+import { isMerged, type Kind, type ListedKind, type MergedKind, useKinds, useNames } from './kinds.ts'
 import { useMayMerge } from './merges.tsx'
 
 const ExportDialog = laterDialog(async () => (await import('./export.tsx')).ExportDialog)
@@ -38,20 +37,21 @@ export function ListMenu({ kind, query, grouped }: Props) {
   const [exporting, setExporting] = useState(false)
   const may_merge = useMayMerge(kind)
   const navigate = useNavigate()
-  const { path, matches }: Kind = useKind(kind)
+  const kinds = useKinds()
+  const { matches }: Kind = kinds[kind]
   const may = useMay()
   const import_file: Item = {
     id: `import-${kind}`,
     label: t.imports.import(names.in_sentence),
     icon: UploadIcon,
-    run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } satisfies Address }),
+    run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } }),
   }
-  const duplicates: Item = {
+  const duplicates = (merged: MergedKind): Item => ({
     id: `duplicates-${kind}`,
     label: t.merges.find(names.in_sentence),
     icon: DuplicateIcon,
-    run: () => navigate({ to: `${path}/duplicates` }),
-  }
+    run: () => navigate({ to: `${kinds[merged].path}/duplicates` }),
+  })
   const items: Item[] = [
     {
       id: `export-${kind}`,
@@ -60,7 +60,7 @@ export function ListMenu({ kind, query, grouped }: Props) {
       run: () => setExporting(true),
     },
     ...(matches && may('imports:write') && may(`${kind}:write`) ? [import_file] : []),
-    ...(may_merge ? [duplicates] : []),
+    ...(may_merge && isMerged(kind) ? [duplicates(kind)] : []),
   ]
   const groupings = grouped?.all.length
     ? [{ by: null, label: t.record.no_groups }, ...grouped.all].map(({ by, label }) => ({

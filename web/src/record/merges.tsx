@@ -1,10 +1,12 @@
 import { Button } from '@mantine/core'
 import { GitMergeIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
+import type { RecordKind } from '../api/record-api.ts'
+import type { KindPath, Target } from '../app/addresses.ts'
 import { useCommands } from '../app/commands.ts'
+import { Link, useNavigate } from '../app/link.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -13,13 +15,18 @@ import { PageAction } from '../ui/page-action.tsx'
 import { PickDialog } from '../ui/pick-dialog.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
-import { isMerged, type Kind, type MergedKind, useAllKinds, useKind, useNames } from './kinds.ts'
+import { isMerged, type Kind, type MergedKind, useAllKinds, useKind, useKinds, useNames } from './kinds.ts'
 import { useSearch } from './search.ts'
 import './merges.css'
 
 /** The page that compares records and merges them. The first one stays by default. */
-export const mergeHref = (path: string, [survivor, ...others]: readonly number[]): string =>
-  `${path}/${survivor}/merge?with=${others.slice(0, max_others)}`
+export const mergeOf = (
+  path: KindPath<MergedKind>,
+  [survivor = 0, ...others]: readonly number[],
+): Target<`${typeof path}/${number}/merge`> => ({
+  to: `${path}/${survivor}/merge`,
+  search: { with: others.slice(0, max_others).join() },
+})
 
 /** The most records that one merge takes beside the survivor. */
 export const max_others = 10
@@ -31,19 +38,20 @@ export function useMayMerge(kind: string): boolean {
   return isMerged(kind) && [kind, ...linked.map((one) => one.kind)].every((one) => may(`${one}:write`))
 }
 
-type Rows = { kind: string; path: string; rows: readonly { id: number }[] }
+type Rows = { kind: RecordKind; rows: readonly { id: number }[] }
 
 /** Leads from the selected rows of a list to their merge; nothing for another number of rows. */
-export function MergeButton({ kind, path, rows }: Rows) {
+export function MergeButton({ kind, rows }: Rows) {
   const t = useTexts()
   const may = useMayMerge(kind)
-  if (!may || rows.length < 2 || rows.length > max_others + 1) return null
+  const kinds = useKinds()
+  if (!may || !isMerged(kind) || rows.length < 2 || rows.length > max_others + 1) return null
   // The oldest record stays by default.
   const ids = rows.map(({ id }) => id).sort((a, b) => a - b)
   return (
     <Button
       component={Link}
-      to={mergeHref(path, ids)}
+      {...mergeOf(kinds[kind].path, ids)}
       variant="default"
       leftSection={<GitMergeIcon size={14} />}
     >
@@ -131,7 +139,7 @@ const typing_ms = 150
 function OtherDialog({ kind, id, onClose }: { kind: MergedKind; id: number; onClose: () => void }) {
   const t = useTexts()
   const names = useNames(kind)
-  const { path, person = false }: Kind = useKind(kind)
+  const { path, person = false }: Kind<MergedKind> = useKind(kind)
   const navigate = useNavigate()
   const search = useSearch()
   const [text, setText] = useState('')
@@ -151,7 +159,7 @@ function OtherDialog({ kind, id, onClose }: { kind: MergedKind; id: number; onCl
     name: one.name,
     detail: one.detail ?? null,
     icon: <Initials name={one.name} square={!person} />,
-    run: () => navigate({ to: mergeHref(path, [id, one.id]) }),
+    run: () => navigate(mergeOf(path, [id, one.id])),
   }))
   const none = current && data && !entries.length
   return (

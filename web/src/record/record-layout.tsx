@@ -1,9 +1,10 @@
 import { Group, Tabs, Text } from '@mantine/core'
 import { ArrowLeftIcon, type Icon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { Path } from '../app/addresses.ts'
 import { holdKeys, useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
@@ -31,7 +32,7 @@ type Props = {
   /** In the side panel, the tab is not in the address, which belongs to the list. */
   panel?: boolean
   /** The link back to the list, on the page only. */
-  back?: { to: string; label: string }
+  back?: { to: Path; label: string }
 }
 
 /**

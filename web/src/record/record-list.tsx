@@ -170,7 +170,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
           {props.bulkActions?.(page)}
           <BulkTags kind={kind} act={page.act} nameOf={nameOfRow} />
           {assign.button}
-          <MergeButton kind={kind} path={path} rows={page.chosen} />
+          <MergeButton kind={kind} rows={page.chosen} />
           <Button variant="default" leftSection={<TrashIcon size={14} />} onClick={remove}>
             {t.app.delete}
           </Button>

@@ -1,15 +1,17 @@
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { isGone } from '../api/client.ts'
+import type { KindPath } from '../app/addresses.ts'
 import { NotFound } from '../app/fallback-pages.tsx'
+import { useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { isId, untilShown } from '../ui/list-view.ts'
 import { AwaitedRecord } from './awaited-record.tsx'
 import type { RecordProps } from './kinds.ts'
 
-/** The page of the record whose id the address has. `list` is untilShown when the record is deleted. */
-export function RecordPage({ list, Record }: { list: string; Record: ComponentType<RecordProps> }) {
+/** The page of the record whose id the address has. `list` is shown when the record is deleted. */
+export function RecordPage({ list, Record }: { list: KindPath; Record: ComponentType<RecordProps> }) {
   const { id } = useParams({ strict: false }) as { id?: string }
   const navigate = useNavigate()
   if (!isId(id)) return <NotFound />

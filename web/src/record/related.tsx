@@ -1,9 +1,9 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { type RecordKind, type RowOf, recordApi } from '../api/record-api.ts'
+import { Link } from '../app/link.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -59,7 +59,7 @@ function RelatedRecords({ kind, filters, linked }: Props) {
   const total = rows.data?.meta.total ?? 0
   const { row, Summary, Create } = look.data ?? {}
   const creates = Create && may(`${kind}:write`)
-  const all = new URLSearchParams({ ...address, ...filters } as object as Record<string, string>)
+  const owner = Object.entries(filters).map(([name, id]) => [name, String(id)])
   return (
     <>
       <Group justify="space-between" mih={30} gap="sm">
@@ -89,7 +89,13 @@ function RelatedRecords({ kind, filters, linked }: Props) {
           ))}
       </ul>
       {total > per_page && (
-        <Button component={Link} to={`${path}?${all}`} variant="subtle" mt="sm">
+        <Button
+          component={Link}
+          to={path}
+          search={{ ...address, ...Object.fromEntries(owner) }}
+          variant="subtle"
+          mt="sm"
+        >
           {t.record.show_all({ n: total })}
         </Button>
       )}

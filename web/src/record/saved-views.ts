@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { readAgain, shownAhead } from '../api/read-again.ts'
-import type { Address } from '../ui/list-view.ts'
+import type { Search } from '../app/addresses.ts'
 
 export type View = Schemas['View']
 export type List = View['list']
@@ -34,14 +34,14 @@ const tabsQuery = queryOptions({
 const momentary = ['page', 'open', 'create', 'tab', 'cursor', 'date', 'saved']
 
 /** The view in the address, as text that does not depend on the order of parameters. */
-export function queryOf(address: Address, without: readonly string[] = []): string {
-  const parts = Object.entries(address).filter(
-    ([name, value]) => value && !momentary.includes(name) && !without.includes(name),
+export function queryOf(address: Search, without: readonly string[] = []): string {
+  const parts = Object.entries(address).flatMap(([name, value]): [string, string][] =>
+    value && !momentary.includes(name) && !without.includes(name) ? [[name, value]] : [],
   )
   return new URLSearchParams(parts.sort(([a], [b]) => (a < b ? -1 : 1))).toString()
 }
 
-export const addressOf = ({ query }: View): Address => Object.fromEntries(new URLSearchParams(query))
+export const addressOf = ({ query }: View): Search => Object.fromEntries(new URLSearchParams(query))
 
 /** The views of a list in the person's order. Views without a place follow, the oldest first. */
 function inOrder(views: readonly View[], list: List, ids: readonly string[]): View[] {
@@ -66,7 +66,7 @@ export function useSavedViews(list: List, enabled: boolean) {
 }
 
 /** The address of the default tab of a list; null for all records. */
-export async function defaultAddress(client: QueryClient, list: List): Promise<Address | null> {
+export async function defaultAddress(client: QueryClient, list: List): Promise<Search | null> {
   const cached = { revalidateIfStale: true }
   const [tabs, views] = await Promise.all([
     client.ensureQueryData({ ...tabsQuery, ...cached }),

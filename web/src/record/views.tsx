@@ -1,19 +1,22 @@
 import { Button } from '@mantine/core'
 import { HomeIcon, LockIcon } from '@primer/octicons-react'
-import { useLocation, useNavigate, useRouter } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { answerOf, api, dataOf, type Schemas, taggedOf } from '../api/client.ts'
 import { isStale } from '../api/record-api.ts'
+import type { Search } from '../app/addresses.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
+import { useNavigate } from '../app/link.ts'
 import { inWords, ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import { keepFocus } from '../ui/focus.ts'
-import { type Address, useAddress } from '../ui/list-view.ts'
+import { useAddress } from '../ui/list-view.ts'
 import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { visible } from '../ui/visible.ts'
+import { type ListedKind, useKind } from './kinds.ts'
 import { owner_me } from './owner.tsx'
 import { useRefresh } from './refresh.ts'
 import { addressOf, type List, queryOf, useChangeTabs, useSavedViews, type View } from './saved-views.ts'
@@ -25,9 +28,9 @@ import './views.css'
 const ViewDialog = laterDialog(async () => (await import('./view-dialog.tsx')).ViewDialog)
 
 // How the list is shown: every tab without a name keeps them.
-const manners = ['view', 'show']
+const manners = ['view', 'show'] as const
 
-type Tab = { key: string; name: string; search: Address; view?: View }
+type Tab = { key: string; name: string; search: Search; view?: View }
 
 /** The tabs of a list, the current one, and whether the address differs from it. */
 function useTabs(list: List, reads: boolean) {
@@ -37,7 +40,7 @@ function useTabs(list: List, reads: boolean) {
   const now = queryOf(address)
   const { date } = address
   const kept = Object.fromEntries(
-    [...manners, 'date'].flatMap((name) => (address[name] ? [[name, address[name]]] : [])),
+    ([...manners, 'date'] as const).flatMap((name) => (address[name] ? [[name, address[name]]] : [])),
   )
   // An address without a query opens the default tab.
   const saved = default_tab !== 'all' && { saved: 'all' }
@@ -78,7 +81,7 @@ function useRights() {
 const pathOf = ({ id }: Pick<View, 'id'>) => ({ path: { view_id: id } })
 
 /** The saved views of a list as tabs: open, save, name, share, order, delete, and the default. */
-export function ViewTabs({ list }: { list: List }) {
+export function ViewTabs({ list }: { list: ListedKind }) {
   const t = useTexts()
   const { reads, writes, isOwn, mayChange } = useRights()
   const { tabs, current, differs, now, default_tab, error } = useTabs(list, reads)
@@ -87,7 +90,7 @@ export function ViewTabs({ list }: { list: List }) {
   const [said, setSaid] = useState('')
   const strip = useRef<HTMLElement>(null)
   const hides = useOverflow(strip, current.key, tabs.map(({ key, name }) => `${key} ${name}`).join())
-  const { pathname } = useLocation()
+  const { path } = useKind(list)
   const { change: changeAddress } = useAddress()
   const navigate = useNavigate()
   const router = useRouter()
@@ -99,7 +102,7 @@ export function ViewTabs({ list }: { list: List }) {
   const save = useSave(view, differs)
   if (!reads) return null
 
-  const go = (search: Address) => navigate({ to: pathname, search })
+  const go = (search: Search) => navigate({ to: path, search })
   const shown = (work: Promise<unknown>) => work.catch((problem) => showProblem(problem, t))
   async function create({ name, visibility }: NamedView, query: string) {
     const made = dataOf(api.POST('/api/v1/views', { body: { list, name, query, visibility } }))
@@ -164,7 +167,7 @@ export function ViewTabs({ list }: { list: List }) {
           // The router's links decide for themselves which one is current.
           <a
             key={key}
-            href={router.buildLocation({ to: pathname, search }).href}
+            href={router.buildLocation({ to: path, search }).href}
             className="view-tab"
             aria-current={key === current.key || undefined}
             title={hintOf(view, key === default_tab && key !== 'all', t)}

@@ -1,9 +1,9 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { Link, useNavigate } from '@tanstack/react-router'
 import { scaleBand, scaleLinear } from '@visx/scale'
 import { BarStackHorizontal } from '@visx/shape'
 import { useId, useRef, useState } from 'react'
+import { Link, useNavigate } from '../app/link.ts'
 import { ticksTo } from '../home/ticks.ts'
 import type { Bar, View } from './view.ts'
 

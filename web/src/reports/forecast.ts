@@ -1,10 +1,12 @@
 import type { Schemas } from '../api/client.ts'
+import type { Search } from '../app/addresses.ts'
 import type { Formats } from '../app/intl.ts'
 import { addDays } from '../app/zones.ts'
 import type { Texts } from '../texts/texts.ts'
 import { lastDayOf } from './periods.ts'
 import { type Bar, type Cell, type Target, unlessNone, type View } from './view.ts'
 
+type Filters = Search<'/deals'>
 type Forecast = Schemas['ForecastReport']
 type Sums = { count: number; value: number; weighted_value: number }
 type Won = { won_count: number; won_value: number }
@@ -14,8 +16,8 @@ type Bucket = Sums & {
   key: string
   label: string
   won?: Won | undefined
-  open: Record<string, string>
-  closed?: Record<string, string>
+  open: Filters
+  closed?: Filters
   owners: (Sums & Partial<Won> & { owner_id: string | null })[]
 }
 
@@ -68,17 +70,17 @@ export function forecastView(
   by: 'month' | 'owner',
   t: Texts,
   formats: Formats,
-  owner: Record<string, string>,
+  owner: Filters,
   nameOf: (owner_id: string | null) => string,
 ): View {
   const { reports, deals, home } = t
   const money = formats.sum
   const buckets = bucketsOf(report, t, formats)
-  const open = (filters: Record<string, string>, of = owner): Target => ({
+  const open = (filters: Filters, of = owner): Target => ({
     to: '/deals',
     search: { view: 'table', status: 'open', ...filters, ...of },
   })
-  const closed = (filters: Record<string, string>, of = owner): Target => ({
+  const closed = (filters: Filters, of = owner): Target => ({
     to: '/deals',
     search: { view: 'table', status: 'won', ...filters, ...of },
   })

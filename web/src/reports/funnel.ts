@@ -1,13 +1,15 @@
 import type { Schemas } from '../api/client.ts'
+import type { Search } from '../app/addresses.ts'
 import type { Formats } from '../app/intl.ts'
 import type { Texts } from '../texts/texts.ts'
 import { writeParts } from '../ui/filter-value.ts'
 import { type Target, unlessNone, type View } from './view.ts'
 
+type Filters = Search<'/deals'>
 type Funnel = Schemas['FunnelReport']
 
 /** How far the deals of a period came, stage by stage. */
-export function funnelView(report: Funnel, t: Texts, formats: Formats, owner: Record<string, string>): View {
+export function funnelView(report: Funnel, t: Texts, formats: Formats, owner: Filters): View {
   const { reports, deals } = t
   const { number, percent } = formats
   const rate = (value: number | null) => (value === null ? '' : percent(value))
@@ -127,14 +129,14 @@ export function funnelView(report: Funnel, t: Texts, formats: Formats, owner: Re
 
 /** The lists of the deals of the period. */
 const listOf =
-  ({ from, to }: Funnel, owner: Record<string, string>) =>
-  (filters: Record<string, string>): Target => ({
+  ({ from, to }: Funnel, owner: Filters) =>
+  (filters: Filters): Target => ({
     to: '/deals',
     search: { view: 'table', created_from: from, created_to: to, ...owner, ...filters },
   })
 
 /** The most frequent reasons of the lost deals, with the stage that they reached and a link to them. */
-export function reasonsOf(report: Funnel, owner: Record<string, string>) {
+export function reasonsOf(report: Funnel, owner: Filters) {
   const list = listOf(report, owner)
   const lines = report.stages.flatMap(({ stage, lost_reasons }) =>
     (lost_reasons ?? []).map(({ reason, count }) => {

@@ -1,8 +1,10 @@
 import type { Schemas } from '../api/client.ts'
+import type { Search } from '../app/addresses.ts'
 import type { Formats } from '../app/intl.ts'
 import type { Texts } from '../texts/texts.ts'
 import { type Target, unlessNone, type View } from './view.ts'
 
+type Filters = Search<'/activities'>
 type People = Schemas['PeopleReport']
 type Counts = { done_count: number; open_count: number; overdue_count: number }
 
@@ -11,15 +13,15 @@ export function peopleView(
   report: People,
   t: Texts,
   { number }: Formats,
-  owner: Record<string, string>,
+  owner: Filters,
   nameOf: (owner_id: string | null) => string,
 ): View {
   const { reports, activities } = t
-  const list = (filters: Record<string, string>): Target => ({
+  const list = (filters: Filters): Target => ({
     to: '/activities',
     search: { show: 'all', ...filters, ...(filters.owner_id === undefined && owner) },
   })
-  const targetsOf = (counts: Counts, filters: Record<string, string>) => {
+  const targetsOf = (counts: Counts, filters: Filters) => {
     const due = { due_from: report.from, due_to: report.to }
     const done = { status: 'completed', completed_at_from: report.from, completed_at_to: report.to }
     return {
@@ -34,7 +36,7 @@ export function peopleView(
       reports.n_open({ n: open_count }),
       ...(overdue_count ? [reports.n_overdue({ n: overdue_count })] : []),
     ].join(' · ')
-  const cellsOf = (counts: Counts, filters: Record<string, string>) => {
+  const cellsOf = (counts: Counts, filters: Filters) => {
     const targets = targetsOf(counts, filters)
     return [
       { shown: number(counts.done_count), plain: counts.done_count, target: targets.done },

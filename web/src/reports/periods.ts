@@ -34,7 +34,7 @@ export function daysOf(period: Period, today: string): Days {
 }
 
 /** The days in the address, if they are a period of at most `max_days`. */
-export function ownDays({ from = '', to = '' }: Record<string, string>, max_days: number): Days | null {
+export function ownDays({ from = '', to = '' }: Partial<Days>, max_days: number): Days | null {
   if (!isDay(from) || !isDay(to) || from > to || from < '1970-01-01') return null
   return addDays(from, max_days) > to ? { from, to } : null
 }

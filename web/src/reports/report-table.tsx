@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link } from '../app/link.ts'
 import type { Cell, View } from './view.ts'
 
 /** A report as a table. A number with records is a link to them. */

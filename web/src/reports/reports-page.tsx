@@ -1,8 +1,8 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
-import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useFormats } from '../app/formats.ts'
+import { useNavigate } from '../app/link.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -12,7 +12,7 @@ import { owner_me } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Select } from '../ui/late-inputs.tsx'
-import { type Address, useAddress } from '../ui/list-view.ts'
+import { useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { forecastView } from './forecast.ts'
 import { funnelView, reasonsOf } from './funnel.ts'
@@ -42,7 +42,7 @@ export function ReportsPage() {
   const ownerName = useOwnerName()
   const deal = useNames('deals')
   const navigate = useNavigate()
-  const createDeal = () => navigate({ to: '/deals', search: { create: '1' } satisfies Address })
+  const createDeal = () => navigate({ to: '/deals', search: { create: '1' } })
   const kind = kinds.find((one) => one === address.report) ?? 'funnel'
   const by = address.by === 'owner' ? 'owner' : 'month'
   const as_table = address.as === 'table'
@@ -51,7 +51,7 @@ export function ReportsPage() {
   const period = own ? own_period : (periods.find((one) => one === address.period) ?? usual[kind])
   const days = own ?? daysOf(period as Period, formats.today())
   const { owner_id } = address
-  const owner: Record<string, string> = owner_id ? { owner_id } : {}
+  const owner: { owner_id?: string } = owner_id ? { owner_id } : {}
   const asked = { time_zone: formats.zone, ...owner }
   const allowed = may('reports:read')
   const funnel = useFunnel(days, asked, allowed && kind === 'funnel')
@@ -201,7 +201,7 @@ function Figures({ view, label }: { view: View; label: string }) {
   )
 }
 
-type ReasonsProps = { report: Parameters<typeof reasonsOf>[0]; owner: Record<string, string> }
+type ReasonsProps = { report: Parameters<typeof reasonsOf>[0]; owner: { owner_id?: string } }
 function Reasons({ report, owner }: ReasonsProps) {
   const { reports, deals, fields, home } = useTexts()
   const { number } = useFormats()

@@ -1,5 +1,7 @@
+import type { Target as ListTarget } from '../app/addresses.ts'
+
 /** A list with the records of a figure: its path and its filters. */
-export type Target = { to: '/deals' | '/activities'; search: Record<string, string> }
+export type Target = ListTarget<'/deals'> | ListTarget<'/activities'>
 
 export type Series = { key: string; label: string; look: 'main' | 'soft' | 'won' | 'lost' }
 

@@ -1,14 +1,13 @@
 import { Button, Group } from '@mantine/core'
 import { ArrowUpIcon } from '@primer/octicons-react'
-import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
+import { useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Empty } from '../ui/empty.tsx'
-import type { Address } from '../ui/list-view.ts'
 import { SidePanel } from '../ui/panel.tsx'
 import { type Column, DataTable } from '../ui/table.tsx'
 import { Countdown } from './countdown.tsx'
@@ -43,8 +42,7 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   const columns = useColumns()
   const may = useMay()('webhooks:write')
   const navigate = useNavigate()
-  const createWebhook = () =>
-    navigate({ to: '/settings/webhooks', search: { create: '1' } satisfies Address })
+  const createWebhook = () => navigate({ to: '/settings/webhooks', search: { create: '1' } })
   const not_live = log.error && <ProblemNote error={log.error} onRetry={log.retry} />
   if (!log.rows && not_live) return not_live
   function showFresh() {

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { Waiting } from '../app/fallback-pages.tsx'
+import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { ByApi } from '../ui/by-api.tsx'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { failureOf } from './outcome-text.ts'
 import './settings.css'

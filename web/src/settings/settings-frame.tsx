@@ -1,5 +1,6 @@
-import { Link, useRouterState } from '@tanstack/react-router'
+import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { Page } from '../ui/page.tsx'
@@ -52,17 +53,20 @@ function SettingsLinks() {
   return groups
     .filter(({ name }) => name !== 'elsewhere')
     .flatMap(({ pages }) =>
-      pages.map(({ to, label, icon: PageIcon }) => (
-        <Link
-          key={to}
-          to={to}
-          className="settings-link"
-          activeOptions={{ includeSearch: false }}
-          activeProps={{ 'aria-current': 'page' }}
-        >
-          <PageIcon size={14} />
-          <span>{label}</span>
-        </Link>
-      )),
+      pages.map(
+        ({ to, label, icon: PageIcon }) =>
+          to !== '/docs' && (
+            <Link
+              key={to}
+              to={to}
+              className="settings-link"
+              activeOptions={{ includeSearch: false }}
+              activeProps={{ 'aria-current': 'page' }}
+            >
+              <PageIcon size={14} />
+              <span>{label}</span>
+            </Link>
+          ),
+      ),
     )
 }

@@ -1,5 +1,5 @@
 import { Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Page } from '../ui/page.tsx'
 import { type SettingsEntry, useSettingsPages } from './settings-pages.ts'
@@ -27,7 +27,7 @@ export function SettingsPage() {
   )
 }
 
-function Card({ to, icon: PageIcon, label, text, away }: SettingsEntry) {
+function Card({ to, icon: PageIcon, label, text }: SettingsEntry) {
   const inside = (
     <>
       <PageIcon />
@@ -37,8 +37,7 @@ function Card({ to, icon: PageIcon, label, text, away }: SettingsEntry) {
       </span>
     </>
   )
-  // The documentation is outside the app.
-  if (away)
+  if (to === '/docs')
     return (
       <a className="settings-card" href={to}>
         {inside}

@@ -13,6 +13,7 @@ import {
   UploadIcon,
   WebhookIcon,
 } from '@primer/octicons-react'
+import type { Path } from '../app/addresses.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 
@@ -20,11 +21,11 @@ type Name = 'profile' | 'workspace' | 'members' | 'imports' | 'fields' | 'keys' 
 type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'
 export type SettingsEntry = {
   name: Name | Elsewhere
-  to: string
   icon: Icon
+  /** The documentation is outside the app. */
+  to: Path | '/docs'
   label: string
   text: string
-  away: boolean
 }
 
 const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; pages: Known[] }[] = [
@@ -56,7 +57,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
     ],
   },
 ]
-type Known = { name: Name | Elsewhere; to: string; icon: Icon; scope?: string }
+type Known = Pick<SettingsEntry, 'name' | 'to' | 'icon'> & { scope?: string }
 
 /** The pages of the settings that the role may read, in their groups. */
 export function useSettingsPages() {
@@ -73,7 +74,6 @@ export function useSettingsPages() {
             name,
             to,
             icon,
-            away: name === 'docs',
             ...t.settings.pages[name],
           }),
         ),

@@ -1,13 +1,14 @@
 import { Alert, Button, Stack, TextInput } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { answerOf, api, dataOf, isGone, type Schemas } from '../api/client.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useIdle } from '../app/idle.ts'
+import { Link, useNavigate } from '../app/link.ts'
 import { loaded } from '../app/loading.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -175,7 +176,7 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
       <Section
         title={t.settings.latest_deliveries}
         beside={
-          <Button component={Link} to={`/settings/deliveries?webhook_id=${id}`} variant="subtle">
+          <Button component={Link} to="/settings/deliveries" search={{ webhook_id: id }} variant="subtle">
             {t.settings.pages.deliveries.label}
           </Button>
         }

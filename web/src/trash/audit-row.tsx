@@ -1,10 +1,11 @@
 import { ActionIcon, Skeleton } from '@mantine/core'
 import { ChevronDownIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import type { Target } from '../app/addresses.ts'
 import { useFormats } from '../app/formats.ts'
+import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useFieldLabels, useReadable, whoOf, withCustomFields } from '../record/changes.tsx'
 import { place, type Texts, useTexts } from '../texts/texts.ts'
@@ -15,7 +16,7 @@ import { useKindsInSentence } from './kind-names.ts'
 export type AuditEntry = Schemas['ListedAuditEntry']
 
 /** An audit entry as a sentence: who did what to which record, when. The fields unfold below. */
-export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: string | null }) {
+export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string; to: Target | null }) {
   const t = useTexts()
   const names = useKindsInSentence()
   const id = useId()
@@ -50,7 +51,7 @@ export function AuditRow({ entry, name, to }: { entry: AuditEntry; name: string;
         <span className="audit-text">
           {has_name ? (
             <>
-              {before} {to ? <Link to={to}>{named}</Link> : <b>{named}</b>} {after}
+              {before} {to ? <Link {...to}>{named}</Link> : <b>{named}</b>} {after}
             </>
           ) : (
             before
@@ -122,7 +123,9 @@ function Sides({ entry }: { entry: AuditEntry }) {
         {formats.exact(occurred_at)}
         {request_id && ` · ${t.trash.request} ${request_id}`}
         {' · '}
-        <Link to={`/audit-log?kind=${kind}&record_id=${record_id}`}>{t.trash.only_this}</Link>
+        <Link to="/audit-log" search={{ kind, record_id: String(record_id) }}>
+          {t.trash.only_this}
+        </Link>
       </p>
     </>
   )

@@ -1,44 +1,47 @@
 import { isNoteKind, recordOfNote } from '../api/note-kinds.ts'
+import type { KindPath, Target } from '../app/addresses.ts'
 
 type Side = Record<string, unknown> | null | undefined
 /** The fields of an audit entry that identify its record. */
 type Entry = { kind: string; record_id: number | string; action: string; before?: Side; after?: Side }
 type NamedEntry = Entry & { title?: string | null; actor: { id: string | null; name: string | null } }
 
-type Paths = Partial<Record<string, { path: string }>>
+type Paths = Partial<Record<string, { path: KindPath }>>
 
 // Records that have a page but do not go to the trash.
-const others: Paths = {
-  webhooks: { path: '/settings/webhooks' },
-  deliveries: { path: '/settings/deliveries' },
+const others: Partial<Record<string, '/settings/webhooks' | '/settings/deliveries'>> = {
+  webhooks: '/settings/webhooks',
+  deliveries: '/settings/deliveries',
 }
 // The page that lists records without a page of their own.
-const pages: Record<string, string> = {
-  api_keys: '/settings/keys',
-  members: '/settings/members',
-  users: '/settings/members',
-  invitations: '/settings/members',
-  workspaces: '/settings/workspace',
-  custom_fields: '/settings/fields',
+const pages: Partial<Record<string, Target>> = {
+  api_keys: { to: '/settings/keys' },
+  members: { to: '/settings/members' },
+  users: { to: '/settings/members' },
+  invitations: { to: '/settings/members' },
+  workspaces: { to: '/settings/workspace' },
+  custom_fields: { to: '/settings/fields' },
 }
 
 /** The page of the record after this entry; null where there is none. */
-function linkOf(entry: Entry, kinds: Paths): string | null {
+function linkOf(entry: Entry, kinds: Paths): Target | null {
   const { kind, record_id, action, before, after } = entry
   if (action === 'removed' || action === 'erased') return null
   if (isNoteKind(kind)) {
     const of = recordOfNote(kind, { ...before, ...after })
-    return of && `/${of.kind}/${of.id}?tab=notes`
+    return of && { to: `/${of.kind}/${of.id}`, search: { tab: 'notes' } }
   }
-  if (action === 'deleted') return kinds[kind] ? `/trash?kind=${kind}` : (pages[kind] ?? null)
-  const path = (kinds[kind] ?? others[kind])?.path
-  return path ? `${path}/${record_id}` : (pages[kind] ?? null)
+  const path = kinds[kind]?.path
+  if (path)
+    return action === 'deleted' ? { to: '/trash', search: { kind } } : { to: `${path}/${Number(record_id)}` }
+  const other = action !== 'deleted' && others[kind]
+  return other ? { to: `${other}/${record_id}` } : (pages[kind] ?? null)
 }
 
 const keyOf = ({ kind, record_id }: Entry) => `${kind} ${record_id}`
 
 /** Links to the records of entries, newest entry first. The latest entry of a record decides. */
-export function linksOf(entries: readonly Entry[], kinds: Paths): (entry: Entry) => string | null {
+export function linksOf(entries: readonly Entry[], kinds: Paths): (entry: Entry) => Target | null {
   const last = new Map(entries.toReversed().map((entry) => [keyOf(entry), entry.action]))
   return (entry) => linkOf({ ...entry, action: last.get(keyOf(entry)) ?? entry.action }, kinds)
 }

@@ -1,10 +1,10 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { HistoryIcon, PersonIcon, ReplyIcon, TrashIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { note_kinds, notedOf, recordOfNote } from '../api/note-kinds.ts'
+import { Link } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { useCounted, useShowFailed } from '../record/bulk.tsx'
 import { useAllKinds } from '../record/kinds.ts'
@@ -184,7 +184,8 @@ function Actions({ row, onRestore, onErase, busy }: ActionsProps) {
       {may('audit_log:read') && (
         <ActionIcon
           component={Link}
-          to={`/audit-log?kind=${kind}&record_id=${record_id}`}
+          to="/audit-log"
+          search={{ kind, record_id: String(record_id) }}
           className="trash-link"
           aria-label={t.trash.history_of({ name })}
           title={t.trash.history_of({ name })}

@@ -60,7 +60,8 @@ export function writeParts(parts: readonly Part[]): string {
 }
 
 /** Whether a text from the address can be the id of a record. */
-export const isId = (text: string | null | undefined): text is string => /^[1-9]\d{0,14}$/.test(text ?? '')
+export const isId = (text: string | null | undefined): text is `${number}` =>
+  /^[1-9]\d{0,14}$/.test(text ?? '')
 
 const readable: Partial<Record<FilterKind, (text: string) => boolean>> = {
   reference: isId,

@@ -1,5 +1,6 @@
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'react'
+import type { Search } from '../app/addresses.ts'
 import { type FilterField, filtersIn, isId, namesOf, withoutOldForm } from './filter-value.ts'
 import { useOpening } from './opening.ts'
 
@@ -14,17 +15,17 @@ const shown_ms = 3000
 export const untilShown = (navigation: Promise<unknown>): Promise<unknown> =>
   Promise.race([navigation, new Promise((resolve) => setTimeout(resolve, shown_ms))])
 
-/** The search parameters of the address, as plain text, so that a link shares the whole view. */
-export type Address = Record<string, string>
-
-/** The search parameters of the address, and how to change them. Null or an empty text removes one. */
+/**
+ * The search parameters of the address, as plain text, so that a link shares the whole view, and how to change them. Null or an
+ * empty text removes one.
+ */
 export function useAddress() {
-  const written = useSearch({ strict: false }) as Address
-  const address = useMemo(() => withoutOldForm(written), [written])
+  const written: Record<string, string> = useSearch({ strict: false })
+  const address: Search = useMemo(() => withoutOldForm(written), [written])
   const navigate = useNavigate()
   const change = useCallback(
     (
-      parts: Record<string, string | null | undefined>,
+      parts: { [Name in keyof Search]: string | null | undefined },
       replace = false,
       // An entry that is replaced keeps its state.
       state: object | true = replace ? true : {},
@@ -33,7 +34,7 @@ export function useAddress() {
         to: '.',
         replace,
         state,
-        search: (before: Address) => {
+        search: (before: Record<string, string>) => {
           const after: Record<string, string | null | undefined> = { ...withoutOldForm(before), ...parts }
           return Object.fromEntries(Object.entries(after).filter(([, value]) => value))
         },

@@ -1,12 +1,13 @@
 import { ActionIcon } from '@mantine/core'
 import { LinkExternalIcon, XIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import type { Path } from '../app/addresses.ts'
+import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
 import './panel.css'
 
-type Props = { label: string; href: string; onClose: () => void; children: React.ReactNode }
+type Props = { label: string; href: Path; onClose: () => void; children: React.ReactNode }
 
 // A menu, dialog or text field handles Escape itself.
 const over = '[role=dialog], [role=menu], [role=listbox]'

@@ -1,6 +1,7 @@
 import { ActionIcon, Group, Skeleton, Text } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
-import { Link } from '@tanstack/react-router'
+import type { Path } from '../app/addresses.ts'
+import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/texts.ts'
 
 export type Column<Row> = {
@@ -35,7 +36,7 @@ export function RowLink({
   onOpen,
   children,
 }: {
-  href?: string
+  href?: Path
   /** The full name, where the cell truncates it. */
   title: string
   /** The accessible name, where the cell does not have it. */

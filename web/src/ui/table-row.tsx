@@ -1,4 +1,5 @@
 import { memo, useRef, useState } from 'react'
+import type { Path } from '../app/addresses.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Check } from './check.tsx'
 import { type Column, type Identified, RowLink } from './table-parts.tsx'
@@ -6,7 +7,7 @@ import { visible } from './visible.ts'
 
 type Given<Row> = {
   nameOf: (row: Row) => string
-  hrefOf?: ((row: Row) => string) | undefined
+  hrefOf?: ((row: Row) => Path) | undefined
   onOpen?: ((row: Row) => void) | undefined
   toggle: (row: Row, range?: boolean) => void
   lead?: ((row: Row) => React.ReactNode) | undefined

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { useEffect, useLayoutEffect, useRef } from 'react'
+import type { Path } from '../app/addresses.ts'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Check } from './check.tsx'
@@ -30,7 +31,7 @@ export type TableProps<Row extends Identified> = {
   empty: React.ReactNode
   nameOf: (row: Row) => string
   /** The address of the page of a row. */
-  hrefOf?: (row: Row) => string
+  hrefOf?: (row: Row) => Path
   /** A click on a row, such as to show it in the side panel. */
   onOpen?: (row: Row) => void
   open_id?: string | number | null

@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { notifications, useNotifications } from '@mantine/notifications'
 import type { ReactNode } from 'react'
+import type { RecordPath } from '../app/addresses.ts'
 import { useCommands } from '../app/commands.ts'
 import { showProblem } from '../app/problems.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
@@ -56,7 +57,7 @@ function showOffer(
 }
 
 /** Says that a record was created, with a link to it. */
-export function showCreated(texts: Texts, name: string, href: string, go: () => void): void {
+export function showCreated(texts: Texts, name: string, href: RecordPath, go: () => void): void {
   function open() {
     notifications.hide(id)
     go()
