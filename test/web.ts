@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { buildWebApp } from '../src/web/build.ts'
 import { dataOf } from './envelope.ts'
@@ -63,7 +64,7 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
      * without a page load, unless `load` is true. Without a path it is empty.
      */
     async open(
-      t: { after(work: () => Promise<void>): void },
+      t: Pick<TestContext, 'after' | 'name'>,
       path: string | null = '/',
       {
         session = cookie || null,
@@ -89,6 +90,9 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
       }
       opened.push(leave)
       t.after(async () => {
+        // Its type is not in @types/node 24.
+        const { error } = t as { error?: Error | null }
+        if (error) console.error(`“${t.name}” failed at ${await shownBy(page)}`)
         await leave()
         assert.deepEqual(complaints, [])
       })
@@ -124,6 +128,10 @@ async function makeOwner({ call, setup_url }: Rapport): Promise<string> {
   assert.equal(made.status, 200, made.text)
   return made.headers.get('set-cookie') ?? ''
 }
+
+/** What a page shows, for the report of a failure. */
+const shownBy = async (page: Page) =>
+  `${page.url()}:\n${await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)}`
 
 /** Whatever the page complains of: exceptions, errors in its console, its policy, requests to elsewhere. */
 function watch(page: Page, url: string, allow: RegExp): string[] {
