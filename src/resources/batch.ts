@@ -2,10 +2,10 @@ import { CompiledQuery } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
 import { countCollected, dropCollected } from '../db/event-order.ts'
-import { lockTexts } from '../db/locks.ts'
+import { lockRow, lockTexts } from '../db/locks.ts'
 import { type Bulk, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
-import { defer, run } from '../db/statements/prepare.ts'
+import { defer, engineOf, run } from '../db/statements/prepare.ts'
 import { ApiError, type FieldProblem, invalid, max_problems } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import { readSubscribers } from '../events/emit.ts'
@@ -26,6 +26,7 @@ type Work = {
   writes: Writes
   definitions: readonly Definition[]
   items: readonly unknown[]
+  tasks: readonly Task[]
   options: BatchOptions
   bulk: Bulk
   /** The rows of the last wave. */
@@ -57,17 +58,17 @@ export async function runBatch(
   )
   // Read them now, so that an item which they refuse has not written yet.
   const definitions = await definitionsOf(tx, context.workspace_id, writes.resource)
+  const given = { context, writes, definitions, options }
   const work = {
+    ...given,
     tx,
-    context,
-    writes,
-    definitions,
     items,
-    options,
+    tasks: items.map((item, index) => taskOf(given, index, item)),
     bulk: openBulk(tx),
     written: Promise.resolve(),
   }
   try {
+    await lockAhead(work)
     return await runWaves(work)
   } catch (error) {
     const is_known = error instanceof ApiError || troubleOf(error)
@@ -85,12 +86,30 @@ class RunAgain extends Error {
   readonly code = '40001'
 }
 
+/**
+ * Locks the values of all upserts, and then the records of all changes, each in one order. Batches that locked them wave by
+ * wave would deadlock if they had them in other orders.
+ */
+async function lockAhead({ tx, context, writes, tasks, bulk }: Work): Promise<void> {
+  // It has one writer.
+  if (engineOf(tx) === 'sqlite') return
+  const { workspace_id } = context
+  const values = tasks.flatMap(({ upsert, record }) => (upsert && record) ?? [])
+  await lockTexts(tx, 'upsert', workspace_id, values)
+  const known = tasks.filter(({ upsert, record }) => !upsert && record !== null)
+  const ids = [...new Set(known.map(({ id }) => id as number))]
+  // One statement can lock in one way only.
+  const purpose = known.some(({ op }) => op === 'delete') ? 'removal' : 'change'
+  const { table } = writes.resource
+  await Promise.all(ids.map((id, n) => lockRow(bulk.member(n), table, workspace_id, id, purpose)))
+}
+
 async function runWaves(work: Work): Promise<Outcome[]> {
   const { items, options } = work
   const run = options.one_by_one || with_savepoints.has(items) ? runOneByOne : runWave
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
-  for (const wave of wavesOf(work)) {
+  for (const wave of wavesOf(work.tasks)) {
     for (const outcome of await run(work, wave, problems.length > 0)) {
       outcomes.push(options.views === false ? withoutViews(outcome) : outcome)
       if (options.atomic) problems.push(...problemsOf(outcome))
@@ -126,11 +145,10 @@ function problemsOf({ index, error, of_item }: Outcome): FieldProblem[] {
 }
 
 /** Tasks that run together: of different records, and either upserts by one field or none. */
-function* wavesOf(work: Work): Generator<Task[]> {
+function* wavesOf(tasks: readonly Task[]): Generator<Task[]> {
   let wave: Task[] = []
   let records = new Set<string>()
-  for (const [index, item] of work.items.entries()) {
-    const task = taskOf(work, index, item)
+  for (const task of tasks) {
     const { record, upsert } = task
     const begins =
       wave.length === max_wave ||
@@ -242,19 +260,13 @@ async function attempt(task: Task, member: Db, matched: readonly number[]): Prom
   }
 }
 
-/** The records that the upserts of a wave match. Concurrent upserts of the same values wait here. */
+/** The records that the upserts of a wave match. */
 async function matchesOf({ tx, context }: Work, tasks: readonly Task[]): Promise<Map<string, number[]>> {
   const { workspace_id } = context
   const ids = new Map<string, number[]>()
   const upserts = tasks.flatMap(({ upsert }) => upsert ?? [])
   const [first] = upserts
   if (!first) return ids
-  await lockTexts(
-    tx,
-    'upsert',
-    workspace_id,
-    tasks.flatMap(({ record }) => record ?? []),
-  )
   const found = await first.match.find(
     tx,
     workspace_id,

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { transaction } from '../../src/db/db.ts'
+import { lockRow } from '../../src/db/locks.ts'
+import { runBatch } from '../../src/resources/batch.ts'
+import { type Item, type Writes, writesOf } from '../../src/resources/batch-items.ts'
+import { contactRoom } from '../../src/resources/contacts/routes.ts'
+import { type Outbox, openOutbox } from '../outbox.ts'
+import { until } from '../webhooks.ts'
+
+// A deadlock costs a second and a repetition. Under load, each repetition meets the next deadlock.
+
+let outbox: Outbox
+before(async () => {
+  outbox = await openOutbox()
+})
+after(() => outbox.close())
+
+const contacts = writesOf(contactRoom) as Writes
+const name = { first_name: 'Ana', last_name: 'Ruiz' }
+const update = (id: number): Item => ({ op: 'update', id, data: { title: 'Head' } })
+const remove = (id: number): Item => ({ op: 'delete', id })
+const upsert = (email: string): Item => ({ op: 'upsert', match: 'email', data: { ...name, email } })
+
+/** Runs a batch; returns how often its transaction began. */
+async function timesRun(items: readonly Item[]): Promise<number> {
+  let times = 0
+  await transaction(outbox.db, (tx) => {
+    times++
+    return runBatch(tx, outbox.context(), contacts, items, { atomic: false })
+  })
+  return times
+}
+
+async function make(count: number): Promise<number[]> {
+  const items = Array.from({ length: count }, () => ({ op: 'create', data: name }))
+  const outcomes = await transaction(outbox.db, (tx) =>
+    runBatch(tx, outbox.context(), contacts, items, { atomic: true }),
+  )
+  return outcomes.map(({ id }) => id as number)
+}
+
+/** Waits until so many statements wait for a lock. */
+const waiting = (count: number) =>
+  until(
+    async () => {
+      const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(outbox.db)
+      return rows[0]?.n
+    },
+    (n) => n === count,
+  )
+
+/** Runs two batches at once. The first one waits for a held record in its middle, and the second one for the first. */
+async function atOnce(held: number, first: readonly Item[], second: readonly Item[]): Promise<number[]> {
+  const released = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const holding = transaction(outbox.db, async (tx) => {
+    await lockRow(tx, 'contacts', outbox.workspace_id, held)
+    locked.resolve()
+    await released.promise
+  })
+  await locked.promise
+  const begun = timesRun(first)
+  await waiting(1)
+  const later = timesRun(second)
+  await waiting(2)
+  released.resolve()
+  await holding
+  return Promise.all([begun, later])
+}
+
+test('batches that change and delete the same records in other orders wait for each other, without a deadlock', async () => {
+  const [a, b, c] = (await make(3)) as [number, number, number]
+  assert.deepEqual(await atOnce(c, [update(a), update(c), remove(b)], [update(b), remove(a)]), [1, 1])
+})
+
+test('batches that name the same records in several waves wait for each other, without a deadlock', async () => {
+  const [a, b, c] = (await make(3)) as [number, number, number]
+  const first = [update(a), update(a), update(c), update(c), update(b)]
+  assert.deepEqual(await atOnce(c, first, [update(b), update(b), update(a)]), [1, 1])
+})
+
+test('batches that upsert the same values in other orders wait for each other, without a deadlock', async () => {
+  const [c, d] = (await make(2)) as [number, number]
+  const [one, two] = [upsert('one@acme.example'), upsert('two@acme.example')]
+  assert.deepEqual(await atOnce(c, [one, update(c), two], [two, update(d), one]), [1, 1])
+  const { n } = await outbox.db
+    .selectFrom('contacts')
+    .select(({ fn }) => fn.countAll().as('n'))
+    .where('email', 'is not', null)
+    .executeTakeFirstOrThrow()
+  assert.equal(Number(n), 2)
+})
