@@ -111,7 +111,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/room',
-    may: `resources/(resource|operations|match)|${floor}`,
+    may: `resources/(resource|records|operations|match)|${floor}`,
     packages: 'kysely|typebox',
   },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },

@@ -6,6 +6,7 @@ import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import type { Match } from './match.ts'
 import type { Operations } from './operations.ts'
+import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'
 
 /** A type of timeline entries that are not records. Their resource defines how to find and show them. */
@@ -38,12 +39,10 @@ export type ImportForm = {
 }
 
 /** The parts of a resource that the rest of the program uses: reads of its records, its operations and its endpoints. */
-export type Room = {
-  resource: Resource
-  /** Records as lists show them, in the order of the ids. */
-  byIds(db: Db, workspace_id: number, ids: number[]): Promise<{ id: number }[]>
-  /** The same in the detail view. */
-  detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<{ id: number }[]>
+export type Room = Pick<
+  Records<{ id: number }, { id: number }, object>,
+  'resource' | 'byIds' | 'detailsByIds'
+> & {
   /** The operations on its records. Notes have other operations, which also name their record. */
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */

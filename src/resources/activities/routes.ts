@@ -35,9 +35,7 @@ const batch = { create: ActivityCreate, update: ActivityUpdate, match: [] }
 
 /** The activities resource: an extension of the interface, with activity.created and activity.completed. */
 export const activityRoom: Room = {
-  resource: activities,
-  byIds: activityRecords.byIds,
-  detailsByIds: activityRecords.detailsByIds,
+  ...activityRecords,
   operations,
   batch,
   import: activity_import,

@@ -36,9 +36,7 @@ const operations = {
 
 /** The appointments resource: an extension of the interface, with appointment.* events. */
 export const appointmentRoom: Room = {
-  resource: appointments,
-  byIds: appointmentRecords.byIds,
-  detailsByIds: appointmentRecords.detailsByIds,
+  ...appointmentRecords,
   operations,
   archived: {
     operations: { ...operations, create: createArchived },

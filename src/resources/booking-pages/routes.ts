@@ -30,9 +30,7 @@ import { offeredSlots } from './slots.ts'
 
 /** The booking pages: an extension of the interface, without events, because the catalogue has none. */
 export const bookingPageRoom: Room = {
-  resource: booking_pages,
-  byIds: bookingPageRecords.byIds,
-  detailsByIds: bookingPageRecords.detailsByIds,
+  ...bookingPageRecords,
   archived: {
     operations: {
       create: createArchivedPage,

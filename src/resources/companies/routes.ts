@@ -23,9 +23,7 @@ const batch = {
 
 /** The companies resource: an extension of the interface, with company.* events. */
 export const companyRoom: Room = {
-  resource: companies,
-  byIds: companyRecords.byIds,
-  detailsByIds: companyRecords.detailsByIds,
+  ...companyRecords,
   operations,
   batch,
   details: { view: Company, find: companyRecords.find },

@@ -20,9 +20,7 @@ const batch = { create: ContactCreate, update: ContactUpdate, match: [matchText(
 
 /** The contacts resource, with contact.* events. */
 export const contactRoom: Room = {
-  resource: contacts,
-  byIds: contactRecords.byIds,
-  detailsByIds: contactRecords.detailsByIds,
+  ...contactRecords,
   operations,
   batch,
   details: { view: Contact, find: contactRecords.find },

@@ -18,9 +18,7 @@ const batch = { create: DealCreate, update: DealUpdate, match: [matchName('deals
 
 /** The deals resource, with deal.* events. */
 export const dealRoom: Room = {
-  resource: deals,
-  byIds: dealRecords.byIds,
-  detailsByIds: dealRecords.detailsByIds,
+  ...dealRecords,
   entries: stage_changes,
   operations,
   batch,

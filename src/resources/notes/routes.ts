@@ -23,11 +23,9 @@ const max_listed = 10_000
 
 function roomOf(notes: Notes): Room {
   const { kind, records, give, by_id } = notes
-  const { resource, archived: create, update } = kind
+  const { archived: create, update } = kind
   return {
-    resource,
-    byIds: records.byIds,
-    detailsByIds: records.detailsByIds,
+    ...records,
     give,
     archived: { operations: by_id, batch: { create, update, match: [] } },
     routes: (app, service) => routes(app, service, notes),
