@@ -5,6 +5,7 @@ import { dataOf, refused } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { scopes } from '../../app.ts'
+import { resources } from '../../resources/index.ts'
 
 const rapport = useRapport()
 
@@ -35,16 +36,7 @@ test('the archive has every record, the notes, the stages and the booking pages,
       'members',
       'saved_views',
       'custom_fields',
-      'contacts',
-      'notes',
-      'companies',
-      'company_notes',
-      'deals',
-      'deal_stages',
-      'deal_notes',
-      'activities',
-      'appointments',
-      'booking_pages',
+      ...resources.flatMap(({ table, owns }) => [table, ...Object.keys(owns)]),
     ],
   )
   const rows = (kind: string) =>
