@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { use } from '../../test/use.ts'
 import { buildNodes } from './build.ts'
 import type { HttpAnswer, HttpRequest } from './src/sdk.ts'
 
 // Runs the nodes in tests as n8n would.
 
-export type Loaded = {
+type Loaded = {
   Rapport: typeof import('./src/Rapport.node.ts').Rapport
   RapportTrigger: typeof import('./src/RapportTrigger.node.ts').RapportTrigger
   RapportApi: typeof import('./src/RapportApi.credentials.ts').RapportApi
 }
 
 /** Packs the package, unpacks it in a folder, and loads its nodes as n8n does: each class by the name of its file. */
-export async function install(folder: string): Promise<Loaded> {
+async function install(folder: string): Promise<Loaded> {
   const built = join(folder, 'built')
   mkdirSync(built)
   await buildNodes(built)
@@ -36,6 +38,16 @@ export async function install(folder: string): Promise<Loaded> {
   const parts = [...n8n.credentials, ...n8n.nodes].map((file: string) => load(`./${file}`))
   return Object.assign({}, ...parts)
 }
+
+/** The nodes, and the folder in which they are installed, for the tests of a file. */
+export const useNodes = (): Loaded & { folder: string } =>
+  use(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rapport-n8n-'))
+    const close = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    return { ...(await install(folder)), folder, close }
+  })
+
+export const credentialsOf = ({ url, key }: { url: string; key: string }) => ({ url: `${url}/`, key })
 
 /** The request helper of n8n: axios, which throws for no status when asked not to. */
 export async function request(this: unknown, name: string, sent: HttpRequest): Promise<HttpAnswer> {

@@ -1,28 +1,14 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { type Rapport as Service, startRapport } from '../../test/harness.ts'
-import { type Answer, type Received, startReceiver } from '../../test/receiver.ts'
-import { until } from '../../test/webhooks.ts'
-import { install, type Loaded, request } from './host.ts'
-import type { Choice, HttpRequest, Item, Json, Property } from './src/sdk.ts'
+import { test } from 'node:test'
+import { useRapport } from '../../test/harness.ts'
+import { credentialsOf, request, useNodes } from './host.ts'
+import type { Choice, HttpRequest, Item, Property } from './src/sdk.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'rapport-n8n-'))
-let service: Service
-let nodes: Loaded
-before(async () => {
-  service = await startRapport()
-  nodes = await install(folder)
-})
-after(async () => {
-  await service?.close()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-})
-
-const credentials = () => ({ url: `${service.url}/`, key: service.key })
+const service = useRapport()
+const nodes = useNodes()
 
 type Run = {
   key?: string
@@ -49,7 +35,7 @@ async function execute(fields: object | ((item: number) => object), options: Run
   } = options
   const node = new nodes.Rapport()
   const context = {
-    getCredentials: async () => ({ ...credentials(), key }),
+    getCredentials: async () => ({ ...credentialsOf(service), key }),
     getNode: () => ({ id: 'a1b2', name: 'Rapport', type, onError }),
     helpers: { httpRequestWithAuthentication: send },
     getInputData: () => Array.from({ length: items }, () => ({ json: {} })),
@@ -69,7 +55,7 @@ const one = async (fields: object, options?: Run) =>
   (await execute(fields, options))[0]?.json as Record<string, any>
 
 test('the package has only its nodes, its README and its licence, and names what it has', () => {
-  const installed = join(folder, 'package')
+  const installed = join(nodes.folder, 'package')
   assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json'])
   const { name, keywords, n8n, dependencies } = JSON.parse(
     readFileSync(join(installed, 'package.json'), 'utf8'),
@@ -338,120 +324,4 @@ test('calls of an agent do not share a key, though n8n gives them one number of 
   const options = { execution: crypto.randomUUID(), type: 'n8n-nodes-rapport.rapportTool' }
   const company = { resource: 'companies', operation: 'create' }
   for (const name of ['First', 'Second']) assert.equal((await one({ ...company, name }, options)).name, name)
-})
-
-type Static = { webhook_id?: string; secret?: string }
-const remembered: Static = {}
-const url_of_hook: { value?: string } = {}
-
-const hookContext = (fields: object, statics: Json = remembered as Json) => ({
-  getCredentials: async () => credentials(),
-  getNode: () => ({ id: 'c3d4', name: 'Rapport Trigger', type: 'n8n-nodes-rapport.rapportTrigger' }),
-  helpers: { httpRequestWithAuthentication: request },
-  getNodeParameter: (name: string, fallback?: unknown) =>
-    (fields as Record<string, unknown>)[name] ?? fallback,
-  getNodeWebhookUrl: () => url_of_hook.value,
-  getWorkflowStaticData: () => statics,
-  getWorkflow: () => ({ id: 'w1', name: 'Bill won deals' }),
-})
-
-/** Hands a request to the trigger, as the webhook server of n8n does. */
-async function receive(
-  { headers, body }: Pick<Received, 'headers' | 'body'>,
-  statics: Json = remembered as Json,
-) {
-  const answer: { status: number; started?: Item[] } = { status: 200 }
-  const { workflowData } = (await new nodes.RapportTrigger().webhook.call({
-    ...hookContext({}, statics),
-    getHeaderData: () => headers,
-    getRequestObject: () => ({ rawBody: Buffer.from(body) }),
-    getResponseObject: () => ({
-      status(code: number) {
-        answer.status = code
-        return { json() {} }
-      },
-    }),
-  } as never)) as { workflowData?: Item[][] }
-  if (workflowData?.[0]) answer.started = workflowData[0]
-  return answer
-}
-
-test('the trigger registers its webhook, starts for the events that meet its conditions, and removes it', async () => {
-  const started: Json[] = []
-  const receiver = await startReceiver()
-  receiver.answering = (sent): Answer => ({
-    after: receive(sent).then(
-      ({ started: items = [] }) => void started.push(...items.map(({ json }) => json)),
-    ),
-  })
-  url_of_hook.value = `${receiver.url}/webhook/3f9c/rapport`
-  const { checkExists, create, delete: remove } = new nodes.RapportTrigger().webhookMethods.default
-  const form = {
-    events: ['deal.*'],
-    options: { conditions: '[{"field": "data.value", "op": "gte", "value": 1000}]' },
-  }
-  const registered = async () => (await service.call('GET', '/api/v1/webhooks')).body.data
-
-  assert.equal(await checkExists.call(hookContext(form)), false)
-  const broken = { ...form, options: { conditions: '[{"field": ' } }
-  await assert.rejects(create.call(hookContext(broken)), /conditions is not valid JSON/)
-  assert.equal(await create.call(hookContext(form)), true)
-  assert.equal(await checkExists.call(hookContext(form)), true)
-  assert.equal((await registered())[0].name, 'n8n: Bill won deals')
-  // A changed form, or an activation that n8n forgot, leaves one webhook.
-  assert.equal(await checkExists.call(hookContext({ ...form, events: ['deal.won'] })), false)
-  assert.equal(await create.call(hookContext(form)), true)
-  assert.equal((await registered()).length, 1)
-
-  for (const value of [10, 5000])
-    await service.call('POST', '/api/v1/deals', { name: `Worth ${value}`, value })
-  await until(
-    async () => started.length,
-    (count) => count > 0,
-  )
-  assert.deepEqual(
-    started.map((event) => [event.event, (event.data as Json).name]),
-    [['deal.created', 'Worth 5000']],
-  )
-
-  assert.equal(await remove.call(hookContext(form)), true)
-  assert.deepEqual(await registered(), [])
-  assert.deepEqual(remembered, {})
-  // Somebody has removed it in Rapport.
-  assert.equal(await create.call(hookContext(form)), true)
-  await service.call('DELETE', `/api/v1/webhooks/${remembered.webhook_id}`)
-  assert.equal(await checkExists.call(hookContext(form)), false)
-  assert.equal(await remove.call(hookContext(form)), true)
-  await receiver.close()
-})
-
-test('the trigger starts nothing for a request without a valid signature, or an old one', async () => {
-  const receiver = await startReceiver()
-  url_of_hook.value = `${receiver.url}/webhook/5a1e/rapport`
-  const { create, delete: remove } = new nodes.RapportTrigger().webhookMethods.default
-  const form = {
-    events: ['company.created'],
-    options: { headers: '{"X-Proxy-Token": "4f9c1e"}' },
-  }
-  await create.call(hookContext(form))
-  await service.call('POST', '/api/v1/companies', { name: 'Signed' })
-  await until(
-    async () => receiver.received.length,
-    (count) => count > 0,
-  )
-  const sent = receiver.received[0] as Received
-  assert.equal(sent.headers['x-proxy-token'], '4f9c1e')
-  assert.equal((await receive(sent)).started?.length, 1)
-  const refused = async (change: Partial<Received>, statics?: Json) => {
-    const { status, started } = await receive({ ...sent, ...change }, statics)
-    assert.deepEqual([status, started], [401, undefined])
-  }
-  await refused({ body: sent.body.replace('Signed', 'Forged') })
-  await refused({ headers: { ...sent.headers, 'webhook-signature': 'v1,AAAA' } })
-  await refused({ headers: { ...sent.headers, 'webhook-timestamp': '1700000000' } })
-  await refused({ headers: { 'x-service-signature': sent.headers['x-service-signature'] as string } })
-  await refused({ headers: {} })
-  await refused({}, {})
-  await remove.call(hookContext(form))
-  await receiver.close()
 })
