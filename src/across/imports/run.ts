@@ -1,6 +1,7 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { troubleOf } from '../../db/errors.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { contextOf } from '../../events/context.ts'
@@ -78,7 +79,10 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
   } catch (error) {
     if (error instanceof FileError) return await finish(running, 'failed', error.message)
     // Somebody cancelled the import, or another process has it.
-    if (!(error instanceof Lost)) throw error
+    if (error instanceof Lost) return
+    // Not the fault of a row: the next claim is the first one again. Without this, the lease ends by itself.
+    if (troubleOf(error)) await releaseImport(deps.db, row, deps.clock.elapsed()).catch(() => {})
+    throw error
   }
 }
 

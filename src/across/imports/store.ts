@@ -94,7 +94,10 @@ export async function holdImport(tx: Db, { id, claim_id }: ImportRow, elapsed_ms
   if (!numAffectedRows) throw new Lost()
 }
 
-/** Ends the lease of an import when this process stops, so that another process continues it at once. */
+/**
+ * Ends the lease of an import when this process stops, or the database refuses its work for now. So it is continued at once,
+ * and its earlier claims do not count.
+ */
 export const releaseImport = (db: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> =>
   transaction(db, async (tx) => {
     await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}, claims = 0
