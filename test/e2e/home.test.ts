@@ -135,6 +135,31 @@ test('the figures of the home page lead to their deals, and the counts to the ac
   }
 })
 
+test('Home waits for its cards, and is shown without its key figures if these take longer', async (t) => {
+  const page = await web.open(t)
+  const ways = {
+    'at the start': () => page.goto(web.rapport.url),
+    async 'from another page'() {
+      await page.goto(`${web.rapport.url}/contacts`)
+      await page.getByRole('link', { name: 'Home', exact: true }).click()
+    },
+  }
+  for (const [way, go] of Object.entries(ways)) {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/api/v1/reports/outcomes*', async (route) => {
+      await released
+      await route.continue()
+    })
+    await go()
+    await page.locator('.home-tasks:not([aria-busy])').waitFor()
+    await page.locator('.home-figures .mantine-Skeleton-root').first().waitFor()
+    release()
+    await page.locator('.home-figures .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+    assert.equal((await page.locator('.home-number').allInnerTexts()).filter(Boolean).length, 4, way)
+    await page.unrouteAll()
+  }
+})
+
 test('what a person may not read offers no second try', async (t) => {
   const page = await web.open(t, '/', { allow: /status of 403/ })
   await page.getByRole('table', { name: 'Pipeline by stage' }).waitFor()
