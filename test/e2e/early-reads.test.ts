@@ -31,15 +31,16 @@ async function openContacts(t: TestContext, options: Parameters<Web['open']>[2] 
   return page
 }
 
-/** Holds the script of the app back until `release` is called. */
-async function holdScript(page: Page) {
+/** Holds answers back until `release` is called. */
+async function hold(page: Page, url: RegExp) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  await page.route(/\/assets\/index-.*\.js/, async (route) => {
+  await page.route(url, async (route) => {
     await released
     await route.continue()
   })
   return release
 }
+const holdScript = (page: Page) => hold(page, /\/assets\/index-.*\.js/)
 
 test('a list that this browser has shown asks for its rows before the app runs, and once', async (t) => {
   await call('POST', '/contacts', { first_name: 'Early', last_name: 'Bird' })
@@ -188,4 +189,47 @@ test('the board of a later visit is drawn once, with its cards', async (t) => {
   assert.deepEqual(await openAnswered(page, '/deals', wanted.length), [])
   assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false)
   assert.deepEqual((await rest()).toSorted(), wanted.toSorted())
+})
+
+/**
+ * Notes in the page how far the router is: whether it waits for the page longer than usual, or has shown it, and whether a
+ * placeholder stands for the whole page after that.
+ */
+function noteRouter() {
+  const { MutationObserver, document } = globalThis as any
+  const noted = { waits: () => false, shown: false, placeholder: false }
+  function look() {
+    if (noted.shown && document.querySelector('#content [data-waiting]')) noted.placeholder = true
+  }
+  new MutationObserver(look).observe(document, { childList: true, subtree: true })
+  Object.defineProperty(globalThis, '__TSR_ROUTER__', {
+    set(router) {
+      noted.waits = () => router.state.matches.some(({ status }: any) => status === 'pending')
+      router.subscribe('onResolved', () => {
+        noted.shown = true
+        look()
+      })
+    },
+  })
+  Object.assign(globalThis, { noted })
+}
+
+test('the page of the deals is shown when the program and the cards of its board are there, not before', async (t) => {
+  const page = await web.open(t, '/deals', { reusable: false })
+  assert.ok(await keptOf(page, '/deals'))
+  await page.addInitScript(noteEmptyDrawings)
+  await page.addInitScript(noteRouter)
+  for (const late of [/\/assets\/board-page-.*\.js/, /\/api\/v1\/deals\?.*\bstage=won\b/]) {
+    await page.goto('about:blank')
+    const release = await hold(page, late)
+    await page.goto(`${web.rapport.url}/deals`, { waitUntil: 'commit' })
+    await until(() => page.evaluate<boolean>('noted.waits() || noted.shown'), Boolean)
+    assert.equal(await page.evaluate('noted.shown'), false, `${late}`)
+    release()
+    await page.locator('.board').waitFor()
+    await settled(page)
+    assert.equal(await page.evaluate('noted.placeholder'), false, `${late}`)
+    assert.equal(await page.evaluate('globalThis.drawn_empty ?? false'), false, `${late}`)
+    await page.unrouteAll()
+  }
 })

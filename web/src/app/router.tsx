@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { Problem } from '../api/client.ts'
 import { hasEarlyReads } from '../api/early-reads.ts'
-import { all_kinds, kinds } from '../kinds.ts'
+import { all_kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
 import { defaultAddress, listed } from '../record/saved-views.ts'
 import type { OpenRoute, OtherRoute, Search } from './addresses.ts'
@@ -158,35 +158,43 @@ const pages: Record<string, AsyncRouteComponent<object>> = Object.assign(
   ...all_kinds.map(recordPages),
 )
 const page_routes = Object.entries(pages).map(([path, component]) =>
-  createRoute({ getParentRoute: () => frame, path, component, beforeLoad: openDefault }),
+  createRoute({ getParentRoute: () => frame, path, component, beforeLoad: prepare }),
 )
 
-/** A list that is opened without a query opens with its default view. */
-async function openDefault({ context, location, search, cause }: Opening): Promise<void> {
-  if (cause === 'enter') readRecordAhead(context.client, location.pathname)
-  if (location.pathname === '/' && cause !== 'stay') {
-    // The page itself reports a failure.
-    const page = await home().catch(() => null)
-    const read = page?.readHome(context.client)
-    // With its data, the page is drawn once. At the start of the app, the data is on its way since the document has come.
-    if (hasEarlyReads()) await read?.top
-    await withinLimit(Promise.all([read?.top, read?.figures]))
-    return
-  }
-  const list = listed.find((one) => kinds[one].path === location.pathname)
-  const is_plain = Object.keys(search).every((name) => name === 'create')
-  // On the page itself, an address without a query shows all records: the person has removed the filters.
-  if (!list || !is_plain || cause === 'stay') return
-  // The page shows why the views cannot be read.
-  const address = await defaultAddress(context.client, list).catch(() => null)
-  if (address) throw redirect({ to: kinds[list].path, search: { ...address, ...search }, replace: true })
+/** Asks for the data of Home. Resolves when Home can be drawn once, with its data, or when that takes too long. */
+async function readHomeAhead(client: QueryClient): Promise<void> {
   // The page itself reports a failure.
-  const rows = all_kinds
-    .find(({ kind }) => kind === list)
-    ?.firstRows?.(context.client)
-    .catch(() => null)
+  const page = await home().catch(() => null)
+  const read = page?.readHome(client)
+  // At the start of the app, the data is on its way since the document has come.
+  if (hasEarlyReads()) await read?.top
+  await withinLimit(Promise.all([read?.top, read?.figures]))
+}
+
+/**
+ * Prepares a page. A list that is opened without a query opens with its default view. A link under the pointer loads the
+ * program of its page, but no data: most such links are not followed.
+ */
+async function prepare({ context: { client }, location, search, cause }: Opening): Promise<void> {
+  const enters = cause === 'enter'
+  if (enters) readRecordAhead(client, location.pathname)
+  if (enters && location.pathname === '/') return readHomeAhead(client)
+  const kind = all_kinds.find(({ path }) => path === location.pathname)
+  // On the page itself, an address without a query shows all records: the person has removed the filters.
+  if (!kind || cause === 'stay') return
+  const list = listed.find((one) => one === kind.kind)
+  const is_plain = Object.keys(search).every((name) => name === 'create')
+  if (list && is_plain) {
+    // The page shows why the views cannot be read.
+    const address = await defaultAddress(client, list).catch(() => null)
+    if (address) throw redirect({ to: kind.path, search: { ...address, ...search }, replace: true })
+  }
+  // The page itself reports a failure.
+  const rows = enters && is_plain && kind.firstRows?.(client).catch(() => null)
+  const view = kind.loadView?.(search).catch(() => null)
   // As for Home.
   if (hasEarlyReads()) await rows
+  await view
 }
 
 const tree = root.addChildren([...open_routes, frame.addChildren(page_routes)])

@@ -1,5 +1,6 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
 import { Suspense } from 'react'
+import type { Search } from '../app/addresses.ts'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { whenIdle } from '../app/idle.ts'
 import { loaded } from '../app/loading.ts'
@@ -13,11 +14,9 @@ const DealsTable = lazyRouteComponent(() => loaded(table()), 'DealsTable')
 whenIdle(table)
 whenIdle(board)
 
-/** Loads the view that the browser's address names, so that the page is drawn with it. */
-export async function loadView(): Promise<void> {
-  const view = new URLSearchParams(window.location.search).get('view')
-  await (view === 'table' ? DealsTable : BoardPage).preload?.()
-}
+/** Loads the view that an address names, so that the page is drawn with it. */
+export const loadView = async ({ view }: Search<'/deals'>): Promise<void> =>
+  (view === 'table' ? DealsTable : BoardPage).preload?.()
 
 /** The deals, as a board or as a table, by the address. */
 export function DealsPage() {

@@ -47,11 +47,8 @@ export const deals = {
     )
     return data.map(({ id, name, stage }) => ({ id, name, detail: t.deals.stages[stage] }))
   },
-  async list() {
-    const { DealsPage, loadView } = await import('./deals-page.tsx')
-    await loadView()
-    return DealsPage
-  },
+  list: async () => (await import('./deals-page.tsx')).DealsPage,
+  loadView: async (address) => (await import('./deals-page.tsx')).loadView(address),
   firstRows: async (client) => (await import('./board-page.tsx')).readBoard(client),
   record: async () => (await import('./deal-record.tsx')).DealRecord,
   related: {

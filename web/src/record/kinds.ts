@@ -114,6 +114,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */
   named?(name: string): object | null
   list(): Promise<ComponentType>
+  /** Loads the program of the view that an address of the list names. Left out: its views have one program. */
+  loadView?(address: Search<KindPath<K>>): Promise<unknown>
   /** Reads what the list shows at an address without a query. Left out: the page reads it when it is drawn. */
   firstRows?(client: QueryClient): Promise<unknown>
   record(): Promise<ComponentType<RecordProps>>
