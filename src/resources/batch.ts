@@ -26,7 +26,7 @@ type Work = {
   writes: Writes
   definitions: readonly Definition[]
   items: readonly unknown[]
-  tasks: readonly Task[]
+  waves: readonly (readonly Task[])[]
   options: BatchOptions
   bulk: Bulk
   /** The rows of the last wave. */
@@ -63,7 +63,7 @@ export async function runBatch(
     ...given,
     tx,
     items,
-    tasks: items.map((item, index) => taskOf(given, index, item)),
+    waves: [...wavesOf(items.map((item, index) => taskOf(given, index, item)))],
     bulk: openBulk(tx),
     written: Promise.resolve(),
   }
@@ -87,15 +87,21 @@ class RunAgain extends Error {
 }
 
 /**
- * Locks the values of all upserts, and then the records of all changes, each in one order. Batches that locked them wave by
- * wave would deadlock if they had them in other orders.
+ * Locks the values of all upserts, the records that they match, and the records of all other changes, each in one order.
+ * Batches that locked them wave by wave would deadlock if they had them in other orders.
  */
-async function lockAhead({ tx, context, writes, tasks, bulk }: Work): Promise<void> {
+async function lockAhead(work: Work): Promise<void> {
+  const { tx, context, writes, waves, bulk } = work
   // It has one writer.
   if (engineOf(tx) === 'sqlite') return
   const { workspace_id } = context
+  const tasks = waves.flat()
   const values = tasks.flatMap(({ upsert, record }) => (upsert && record) ?? [])
   await lockTexts(tx, 'upsert', workspace_id, values)
+  // A single wave does it itself.
+  if (waves.length > 1)
+    for (const upserts of Map.groupBy(tasks, ({ upsert }) => upsert?.match.field).values())
+      await matchesOf(work, upserts)
   const known = tasks.filter(({ upsert, record }) => !upsert && record !== null)
   const ids = [...new Set(known.map(({ id }) => id as number))]
   // One statement can lock in one way only.
@@ -105,11 +111,11 @@ async function lockAhead({ tx, context, writes, tasks, bulk }: Work): Promise<vo
 }
 
 async function runWaves(work: Work): Promise<Outcome[]> {
-  const { items, options } = work
+  const { items, waves, options } = work
   const run = options.one_by_one || with_savepoints.has(items) ? runOneByOne : runWave
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
-  for (const wave of wavesOf(work.tasks)) {
+  for (const wave of waves) {
     for (const outcome of await run(work, wave, problems.length > 0)) {
       outcomes.push(options.views === false ? withoutViews(outcome) : outcome)
       if (options.atomic) problems.push(...problemsOf(outcome))

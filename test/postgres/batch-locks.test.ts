@@ -5,6 +5,7 @@ import { transaction } from '../../src/db/db.ts'
 import { lockRow } from '../../src/db/locks.ts'
 import { runBatch } from '../../src/resources/batch.ts'
 import { type Item, type Writes, writesOf } from '../../src/resources/batch-items.ts'
+import { companyRoom } from '../../src/resources/companies/routes.ts'
 import { contactRoom } from '../../src/resources/contacts/routes.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
 import { until } from '../webhooks.ts'
@@ -17,11 +18,15 @@ before(async () => {
 })
 after(() => outbox.close())
 
-const contacts = writesOf(contactRoom) as Writes
+const [contacts, companies] = [contactRoom, companyRoom].map(writesOf) as [Writes, Writes]
 const name = { first_name: 'Ana', last_name: 'Ruiz' }
 const update = (id: number): Item => ({ op: 'update', id, data: { title: 'Head' } })
 const remove = (id: number): Item => ({ op: 'delete', id })
-const upsert = (email: string): Item => ({ op: 'upsert', match: 'email', data: { ...name, email } })
+const upsert = (email: string, more = {}): Item => ({
+  op: 'upsert',
+  match: 'email',
+  data: { ...name, email, ...more },
+})
 
 /** Runs a batch; returns how often its transaction began. */
 async function timesRun(items: readonly Item[]): Promise<number> {
@@ -53,11 +58,16 @@ const waiting = (count: number) =>
   )
 
 /** Runs two batches at once. The first one waits for a held record in its middle, and the second one for the first. */
-async function atOnce(held: number, first: readonly Item[], second: readonly Item[]): Promise<number[]> {
+async function atOnce(
+  held: number,
+  first: readonly Item[],
+  second: readonly Item[],
+  table: 'contacts' | 'companies' = 'contacts',
+): Promise<number[]> {
   const released = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const holding = transaction(outbox.db, async (tx) => {
-    await lockRow(tx, 'contacts', outbox.workspace_id, held)
+    await lockRow(tx, table, outbox.workspace_id, held, 'removal')
     locked.resolve()
     await released.promise
   })
@@ -92,4 +102,23 @@ test('batches that upsert the same values in other orders wait for each other, w
     .where('email', 'is not', null)
     .executeTakeFirstOrThrow()
   assert.equal(Number(n), 2)
+})
+
+test('a batch that upserts records in several waves waits for one that changes them, without a deadlock', async () => {
+  const made = await timesRun(['a', 'b'].map((one) => upsert(`${one}@two.example`)))
+  assert.equal(made, 1)
+  const ids = await outbox.db
+    .selectFrom('contacts')
+    .select('id')
+    .where('email', 'like', '%@two.example')
+    .orderBy('email')
+    .execute()
+  const [a, b] = ids.map(({ id }) => id) as [number, number]
+  const company = await transaction(outbox.db, (tx) =>
+    runBatch(tx, outbox.context(), companies, [{ op: 'create', data: { name: 'Acme' } }], { atomic: true }),
+  )
+  const company_id = company[0]?.id as number
+  const of_b = upsert('b@two.example', { company_id })
+  const first = [of_b, of_b, upsert('a@two.example')]
+  assert.deepEqual(await atOnce(company_id, first, [update(a), update(b)], 'companies'), [1, 1])
 })
