@@ -1,7 +1,8 @@
 import type { MergedKind, QueryOf, RecordKind, Segment } from '../api/record-types.ts'
 
-// The addresses of the app as types: an unknown path or search parameter is a compile error. The types that the router would make
-// of its table of pages depend on the pages, and the pages on them. They know neither an address as one text nor filters.
+// The addresses of the app as types: an unknown path or search parameter is a compile error. The router could derive types from its
+// table of pages. But that table depends on all pages, which need the types, and its types have no address as one text, such as
+// /contacts/12.
 
 /** The path of the list of a kind. */
 export type KindPath<K extends RecordKind = RecordKind> = K extends 'appointments'
