@@ -64,10 +64,12 @@ async function changeSome(
   { from_id, to_id }: Handover,
 ): Promise<number> {
   let left = batch
+  // Somebody may delete one of them, or give it to another member. This waits, and then leaves it out.
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
   for (const { table, field, change } of places) {
     const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
       WHERE workspace_id = ${context.workspace_id} AND ${sql.ref(field)} = ${from_id} AND deleted_at IS NULL
-      ORDER BY id LIMIT ${left}`.execute(tx)
+      ORDER BY id LIMIT ${left} ${lock}`.execute(tx)
     for (const { id } of rows)
       await change(tx, context, id, { [field]: to_id }, { problems: [], expect: () => {} })
     left -= rows.length
