@@ -236,3 +236,30 @@ test('a merge whose survivor is deleted meanwhile is taken back', async (t) => {
   const [listed] = await ok('GET', '/merges', undefined, own)
   assert.deepEqual([listed.status, listed.undo_until], ['undone', null])
 })
+
+test('an undo does not restore a contact that somebody deleted while it was merged', async (t) => {
+  const data_dir = scratchFolder(t)
+  const service = await startRapport({ data_dir, clock, roles: ['api'] })
+  t.after(async () => {
+    await service.close()
+    await removeScratch(data_dir)
+  })
+  const own = client(service.url, service.key)
+  const [survivor, other, deleted] = [await contact({}, own), await contact({}, own), await contact({}, own)]
+  const context = () => contextOf(clock, { workspace_id: 1, actor, request_id: null })
+  const merge_id = await beside(data_dir, async (db) => {
+    await seedDeals(db, other, count)
+    const asked = { survivor_id: survivor, from_ids: [other, deleted], wanted: {} }
+    const sent = { problems: [], expect: () => {} }
+    let merge = await transaction(db, (tx) => beginMerge(tx, context(), contacts, asked, sent))
+    assert.equal(merge.status, 'running')
+    await ok('DELETE', `/contacts/${deleted}`, undefined, own)
+    while (merge.status === 'running')
+      merge = await transaction(db, (tx) => continueMerge(tx, context(), contacts, merge.id))
+    return merge.id
+  })
+  const undone = await ok('POST', `/merges/${merge_id}/undo`, undefined, own)
+  assert.deepEqual(undone.left, [{ kind: 'contacts', id: deleted, reason: 'deleted' }])
+  assert.equal((await own('GET', `/api/v1/contacts/${other}`)).status, 200)
+  assert.equal((await own('GET', `/api/v1/contacts/${deleted}`)).status, 404)
+})

@@ -27,14 +27,19 @@ export async function beginUndo(
   if (merge.status === 'undone' || merge.status === 'undoing') return merge
   await refuseUndo(tx, context, kind, merge, trash_days)
   await lockRecords(tx, context, kind, merge)
-  await tx
+  const rows = await tx
     .deleteFrom('merged_records')
     .where('workspace_id', '=', merge.workspace_id)
     .where('merge_id', '=', id)
+    .returning('record_id')
     .execute()
+  const merged = new Set(rows.map(({ record_id }) => record_id))
   let { restored } = merge
   if (await putSurvivorBack(tx, context, kind, merge)) restored++
-  for (const record_id of merge.from_ids) if (await restore(tx, context, kind, merge, record_id)) restored++
+  // Somebody else deleted the others while the merge was running.
+  for (const record_id of merge.from_ids)
+    if (!merged.has(record_id)) await leaveRecord(tx, merge, record_id, 'deleted')
+    else if (await restore(tx, context, kind, merge, record_id)) restored++
   const { resource } = kind
   const after = { merge_id: id, merged_from_ids: merge.from_ids }
   recordChange(tx, context, {
@@ -95,7 +100,7 @@ async function putSurvivorBack(tx: Db, context: Context, kind: MergeKind, merge:
   return !is_changed && !is_refused
 }
 
-/** Restores a merged record; false if it was removed for good, or somebody else deleted it. */
+/** Restores a merged record; false if it was removed for good, or another record has a unique value of it. */
 async function restore(
   tx: Db,
   context: Context,
