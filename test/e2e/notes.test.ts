@@ -134,6 +134,55 @@ test('a note on a deal that somebody else writes or deletes is seen within a mom
   await notesOf(page).getByText('Prefers calls').waitFor({ state: 'detached' })
 })
 
+test('of two who edit one note, the later sees the text of the other before it is replaced', async (t) => {
+  const id = await deal()
+  const note_id = await web.create(`/deals/${id}/notes`, { body: 'Prefers calls' })
+  const page = await web.open(t, `/deals/${id}?tab=notes`)
+  // No hint of the change comes: only the service knows the other text.
+  const stale = await web.open(t, `/deals/${id}?tab=notes`, { reusable: false, load: true })
+  await stale.route('**/events/stream*', () => {})
+  await stale.reload()
+  for (const one of [page, stale]) {
+    await one.getByRole('button', { name: 'Edit the note' }).click()
+    await one.keyboard.press('End')
+    await one.keyboard.type(' in the morning')
+  }
+  const body = 'Prefers calls, never on Mondays'
+  await web.rapport.call('PUT', `/api/v1/deals/${id}/notes/${note_id}`, { body })
+  await page.getByRole('status').filter({ hasText: body }).waitFor()
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Keep theirs' }).click()
+  await notesOf(page).getByText(body).waitFor()
+
+  await stale.keyboard.press('Control+Enter')
+  await stale
+    .getByRole('status')
+    .filter({ hasText: /First key changed this .+ Nothing of yours is stored yet/ })
+    .waitFor()
+  assert.equal((await web.read(`/deals/${id}/notes/${note_id}`)).body, body)
+  await stale.getByRole('button', { name: 'Use mine' }).click()
+  await notesOf(stale).getByText('Prefers calls in the morning').waitFor()
+})
+
+test('a note that could not be saved is told also on another page, and waits as a draft', async (t) => {
+  const id = await deal()
+  const page = await web.open(t, `/deals/${id}?tab=notes`, { allow: /ERR_FAILED/ })
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+  await page.route(`**/api/v1/deals/${id}/notes`, async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    await left
+    await route.abort()
+  })
+  await editor(page).fill('Signs on Friday')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('link', { name: 'Companies', exact: true }).click()
+  await page.getByRole('heading', { name: 'Companies' }).waitFor()
+  leave()
+  await page.getByText(/^Note was not saved \(Signs on Friday\):/).waitFor()
+  await page.goBack()
+  await untilEqual(() => editor(page).inputValue(), 'Signs on Friday')
+})
+
 test('a deleted note of a company is found in the trash, leads to its company, and is restored there', async (t) => {
   const id = await company()
   const note_id = await web.create(`/companies/${id}/notes`, { body: 'Orders go through Ms. Ruiz' })

@@ -1,5 +1,6 @@
-import { answerOf, api, dataOf, type Schemas } from './client.ts'
+import { answerOf, api, dataOf, type Schemas, taggedOf } from './client.ts'
 import type { Noted } from './note-kinds.ts'
+import { matching } from './record-api.ts'
 
 /** A note without the field that names its record. */
 export type Note = Omit<Schemas['Note'], 'contact_id'>
@@ -16,7 +17,12 @@ export function noteApi(kind: Noted, id: number) {
     history: (note_id: number, cursor: string, signal: AbortSignal) =>
       answerOf(api.GET(`${one}/history`, { params: { path: { id, note_id }, query: { cursor } }, signal })),
     create: (body: string) => dataOf(api.POST(path, { params: { path: { id } }, body: { body } })),
-    change: (note_id: number, body: string) => dataOf(api.PUT(one, { ...at(note_id), body: { body } })),
+    read: (note_id: number) => taggedOf(api.GET(one, at(note_id))),
+    /** Changes a note, if it still has this entity tag. */
+    change(note_id: number, body: string, etag: string | undefined) {
+      const { path } = at(note_id).params
+      return dataOf(api.PUT(one, { params: { path, header: matching(etag) }, body: { body } }))
+    },
     remove: (note_id: number) => answerOf(api.DELETE(one, at(note_id))),
     restore: (note_id: number) => dataOf(api.POST(`${one}/restore`, { ...at(note_id), body: {} })),
   }

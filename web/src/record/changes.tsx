@@ -1,6 +1,7 @@
 import type { Schemas } from '../api/client.ts'
 import type { RecordKind } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
+import { useSession } from '../app/session.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
 import { fits, useDefinitions } from './definitions.ts'
@@ -18,6 +19,19 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** The actor, at the start of a sentence. */
 export const whoOf = ({ kind, name }: Schemas['Actor'], t: Texts): string =>
   (name && visible(name)) ?? t.record.actors[kind] ?? kind
+
+/** Says who changed a value while this person edits it. */
+export function useChangedMeanwhile(): (by: Schemas['Actor'] | null, at: string) => string {
+  const t = useTexts()
+  const formats = useFormats()
+  const { user } = useSession()
+  return (by, at) =>
+    t.record.conflict_by({
+      who: by ? whoOf(by, t) : t.record.actors.person,
+      when: formats.relative(at),
+      self: by?.id === user.id,
+    })
+}
 
 /** The label of an enum value. Free text, such as a contact's stage, is unchanged. */
 function choiceName(name: string, value: string, t: Texts): string {

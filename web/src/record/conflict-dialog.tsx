@@ -3,12 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { Conflict } from '../api/change-since.ts'
 import type { Schemas } from '../api/client.ts'
 import { type RecordKind, recordApi } from '../api/record-api.ts'
-import { useFormats } from '../app/formats.ts'
-import { useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import type { Authored } from './authors.tsx'
-import { useFieldLabels, useReadable, whoOf } from './changes.tsx'
+import { useChangedMeanwhile, useFieldLabels, useReadable } from './changes.tsx'
 import { type Question, useQuestion } from './conflicts.ts'
 import { type AnyRecord, type Kind, useAllKinds, useKind } from './kinds.ts'
 import { RecordName } from './linked.tsx'
@@ -73,9 +71,7 @@ function Asked({ kind, record, clashes, answer }: Question) {
 
 /** Who changed these fields last: from the history of the record, else its last author. */
 function Who({ kind, record, fields }: Omit<Conflict, 'clashes'> & { fields: string[] }) {
-  const t = useTexts()
-  const formats = useFormats()
-  const { user } = useSession()
+  const sentence = useChangedMeanwhile()
   const { timeline = false }: Kind = useKind(kind)
   const { id, updated_by, updated_at } = record as Authored & { id: number }
   const { data } = useQuery({
@@ -88,11 +84,7 @@ function Who({ kind, record, fields }: Omit<Conflict, 'clashes'> & { fields: str
     names.some((name) => name in ((after as Fields | null | undefined) ?? {})),
   )
   const by = (change?.data.actor ?? updated_by) as Actor | null
-  return t.record.conflict_by({
-    who: (by ? whoOf(by, t) : t.record.actors.person) ?? '',
-    when: formats.relative(change?.at ?? updated_at),
-    self: by?.id === user.id,
-  })
+  return sentence(by, change?.at ?? updated_at)
 }
 
 function Value({ kind, field, value }: { kind: RecordKind; field: string; value: unknown }) {

@@ -3,6 +3,7 @@ import { PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { type Note, noteApi } from '../api/note-api.ts'
 import type { Noted } from '../api/note-kinds.ts'
+import { isStale } from '../api/record-api.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
 import { explain, ProblemNote, showProblem } from '../app/problems.tsx'
@@ -13,6 +14,7 @@ import { useAddress } from '../ui/list-view.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
 import { useBy } from './authors.tsx'
+import { useChangedMeanwhile } from './changes.tsx'
 import { MentionInput } from './mention-input.tsx'
 import { MentionText } from './mention-text.tsx'
 import { NoteEdited } from './note-history.tsx'
@@ -71,20 +73,25 @@ type FormProps = {
   initial?: string
   /** The key of the draft. */
   draft_key: string
-  onSave: (body: string) => Promise<unknown>
+  /** `shown` is the stored text that the person has seen last. */
+  onSave: (body: string, shown: string) => Promise<unknown>
   onCancel?: () => void
+  /** What to say when the stored text is another one than at the beginning. */
+  changed?: React.ReactNode
 }
 
 /** The form of a note. Unsaved text survives a failed save and a change of tab or page. */
-function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
+function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormProps) {
   const t = useTexts()
   const [draft] = useState(() => readDraft(draft_key))
   const [text, setText] = useState(draft || initial)
+  const [began] = useState(initial)
   const latest = useRef(text)
   const input = useRef<HTMLTextAreaElement>(null)
   const [saving, setSaving] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const editing = onCancel !== undefined
+  const is_changed = editing && !saving && initial !== began
   function write(text: string) {
     latest.current = text
     setText(text)
@@ -98,9 +105,12 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
     if (!editing) write('')
     input.current?.focus()
     try {
-      await onSave(text)
+      await onSave(text, initial)
     } catch (error) {
-      setProblem(explain(error, t))
+      const why = explain(error, t)
+      setProblem(why)
+      // The form has gone with its page. Its text is a draft.
+      if (!input.current) showProblem(error, t, t.app.not_saved({ label: t.app.note, value: text, why }))
       if (!editing) write([text, latest.current].filter(Boolean).join('\n'))
     } finally {
       setSaving(false)
@@ -136,13 +146,14 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel }: FormProps) {
           else event.currentTarget.blur()
         }}
       />
+      {is_changed && changed}
       <Group gap="sm" mt="xs" mb="md">
         <Button type="submit" loading={saving} disabled={!text.trim()} variant={editing ? 'filled' : 'light'}>
-          {t.record.save_note}
+          {is_changed ? t.record.use_mine : t.record.save_note}
         </Button>
         {editing && (
           <Button variant="default" onClick={onCancel}>
-            {t.app.cancel}
+            {is_changed ? t.record.keep_theirs : t.app.cancel}
           </Button>
         )}
         <span className="note-keys">
@@ -171,6 +182,19 @@ function useMeant(id: number) {
   return { is_meant, meant }
 }
 
+/** The text that somebody has stored while this person edits the note. */
+function Meanwhile({ note }: { note: Note }) {
+  const sentence = useChangedMeanwhile()
+  return (
+    <div role="status">
+      <p className="hint">{sentence(note.updated_by, note.updated_at)}</p>
+      <div className="note-text">
+        <MentionText text={note.body} />
+      </div>
+    </div>
+  )
+}
+
 type ItemProps = {
   note: Note
   owner: { kind: Noted; id: number }
@@ -191,10 +215,18 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
     keepDraft(draft_key, '')
     setEditing(false)
   }
-  async function change(body: string) {
-    await notes_of.change(note.id, body)
+  async function change(body: string, shown: string) {
+    let done = false
+    try {
+      const now = await notes_of.read(note.id)
+      done = now.body === shown
+      if (done) await notes_of.change(note.id, body, now.etag)
+    } catch (error) {
+      if (!isStale(error)) throw error
+      done = false
+    }
     await onChanged()
-    end()
+    if (done) end()
   }
   async function remove() {
     try {
@@ -211,7 +243,13 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
   if (editing)
     return (
       <li ref={focusBeside}>
-        <NoteForm initial={note.body} draft_key={draft_key} onSave={change} onCancel={end} />
+        <NoteForm
+          initial={note.body}
+          draft_key={draft_key}
+          onSave={change}
+          onCancel={end}
+          changed={<Meanwhile note={note} />}
+        />
       </li>
     )
   return (
