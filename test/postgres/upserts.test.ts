@@ -7,6 +7,7 @@ import { openScratch } from '../engine.ts'
 import { type Service, startService } from '../faults/service.ts'
 import type { Reply } from '../harness.ts'
 import { scratchFolder } from '../process.ts'
+import { until } from '../webhooks.ts'
 
 /** Four processes on one database. Each has a connection for every batch of these tests, so none waits for one. */
 async function fourProcesses(t: TestContext): Promise<Service[]> {
@@ -19,14 +20,21 @@ async function fourProcesses(t: TestContext): Promise<Service[]> {
   return services
 }
 
-const sendBatch = (service: Service | undefined, items: object[]) =>
-  service?.call('POST', '/api/v1/contacts/batch', { items })
+// A busy machine opens no connection in 5 s, or does not get through the batches before this one in 20 s.
+const is_busy = /due to (connection|lock) timeout/
 
-/** Each batch succeeded. If not, the error has what the services logged. */
-function allSucceeded(replies: (Reply | undefined)[], services: Service[]) {
-  const failed = replies.find((reply) => reply?.status !== 200)
-  const logs = services.map((service) => service.complaints())
-  assert.equal(failed, undefined, [failed?.text, ...logs].join('\n'))
+/** Sends a batch, again while the machine is too busy for it. Any other refusal is the reply. */
+async function sendBatch(service: Service, items: object[]): Promise<Reply> {
+  for (;;) {
+    const reply = await service.call('POST', '/api/v1/contacts/batch', { items })
+    if (reply.status !== 503) return reply
+    const { request_id } = reply.body.error
+    const cause = await until(
+      async () => service.log().find((line) => line.includes(request_id)),
+      (line) => line !== undefined,
+    )
+    if (!is_busy.test(cause ?? '')) return reply
+  }
 }
 
 test('50 upserts of one new e-mail address, in four processes, make one contact', async (t) => {
@@ -37,13 +45,13 @@ test('50 upserts of one new e-mail address, in four processes, make one contact'
     Array.from({ length: 50 }, (_, n) =>
       // Several addresses in different orders: the batches wait for each other.
       sendBatch(
-        services[n % 4],
+        services[n % 4] as Service,
         ['a', 'b', 'c', 'd', 'e'].map((_, at, all) => upsert(`${all[(at + n) % 5]}@acme.example`)),
       ),
     ),
   )
-  allSucceeded(replies, services)
-  const ids = new Set(replies.flatMap((reply) => reply?.body.data.map(({ id }: { id: number }) => id)))
+  for (const reply of replies) assert.equal(reply.status, 200, reply.text)
+  const ids = new Set(replies.flatMap((reply) => reply.body.data.map(({ id }: { id: number }) => id)))
   assert.equal(ids.size, 5)
   assert.equal((await services[0]?.call('GET', '/api/v1/contacts'))?.body.meta.total, 5)
 })
@@ -59,11 +67,11 @@ test('50 upserts of one new value of a unique custom field, in four processes, m
   })
   const replies = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
-      sendBatch(services[n % 4], [upsert({ number: 'A', n }), upsert({ number: `own ${n}` })]),
+      sendBatch(services[n % 4] as Service, [upsert({ number: 'A', n }), upsert({ number: `own ${n}` })]),
     ),
   )
-  allSucceeded(replies, services)
-  assert.equal(new Set(replies.map((reply) => reply?.body.data[0].id)).size, 1)
+  for (const reply of replies) assert.equal(reply.status, 200, reply.text)
+  assert.equal(new Set(replies.map((reply) => reply.body.data[0].id)).size, 1)
   assert.equal((await services[0]?.call('GET', '/api/v1/contacts'))?.body.meta.total, 51)
 })
 
