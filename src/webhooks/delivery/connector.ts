@@ -174,6 +174,13 @@ function proxyError(error: Error): ConnectFailure {
   return failure(code, `The proxy could not be reached. ${message}`)
 }
 
+// The messages of undici for answers that it does not accept.
+const not_asked: Record<string, string> = {
+  'bad response':
+    'The receiver answered 100 Continue, which the request did not ask for, or before the request.',
+  'bad upgrade': 'The receiver answered 101 Switching Protocols, which the request did not ask for.',
+}
+
 /** Maps an error of undici, a socket or this connector to an error of the log. */
 export function attemptError(error: unknown): AttemptError {
   // Several addresses failed. Prefer a refusal, which says more than a missing route.
@@ -194,5 +201,7 @@ export function attemptError(error: unknown): AttemptError {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { code: 'protocol_error', message: "The answer's headers are too large." }
   }
+  const answer = not_asked[detail]
+  if (answer) return { code: 'protocol_error', message: answer }
   return { code: 'protocol_error', message: `The exchange failed: ${detail}` }
 }

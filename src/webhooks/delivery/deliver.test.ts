@@ -162,6 +162,19 @@ test('after the headers only the status counts: a slow, broken or invalid body i
   assert.deepEqual([outcome.ok, outcome.response?.body], [true, 'ok'])
 })
 
+test('an answer that the request did not ask for is named in the error', async (t) => {
+  const { send } = sender(t, { timeout_ms: 20_000 })
+  for (const [bytes, named] of [
+    ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', /100 Continue/],
+    ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', /101 Switching/],
+  ] as const) {
+    const { url } = await answering(t, bytes)
+    const { error } = await send({ ...message, url })
+    assert.equal(error?.code, 'protocol_error')
+    assert.match(error?.message ?? '', named)
+  }
+})
+
 test('an endless response is cut at 16 KiB, and its connection is closed', async (t) => {
   for (const [status, ok] of [
     [200, true],
