@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { runImports } from '../../src/across/imports/run.ts'
+import { transaction } from '../../src/db/db.ts'
 import { rooms } from '../../src/resources/index.ts'
 import { openScratch } from '../engine.ts'
 import { startRapport, turnableClock } from '../harness.ts'
 import { upload } from '../imports.ts'
+import { join, setUp } from '../people.ts'
+import { until } from '../webhooks.ts'
 
 test('an import that the database refuses for a while goes on after it, however often it was tried', async (t) => {
   // This test runs the import itself.
@@ -28,4 +31,49 @@ test('an import that the database refuses for a while goes on after it, however 
   await run()
   const { status, created, message } = (await rapport.call('GET', `/api/v1/imports/${id}`)).body.data
   assert.deepEqual([status, created, message], ['succeeded', 1, null])
+})
+
+test('the removal of a member waits for the rows that an import of theirs is writing, and no later row is theirs', async (t) => {
+  const rapport = await startRapport({ roles: ['api'] })
+  t.after(() => rapport.close())
+  const { db, close } = await openScratch(rapport.data_dir)
+  t.after(close)
+  const ada = await setUp(rapport)
+  const grace = await join(ada, rapport.url, 'admin')
+  await ada('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz', email: 'ana@acme.example' })
+  const file = 'first_name,last_name,email\nBo,Li,bo@acme.example\nAna,Roy,ana@acme.example\n'
+  const { id } = (await upload(rapport, '?resource=contacts&on_match=update&match=email', file)).body.data
+  await sql`UPDATE imports SET created_by = ${grace.id}`.execute(db)
+  const owned = async () => {
+    const rows = await db.selectFrom('contacts').select('id').where('owner_id', '=', grace.id).execute()
+    return rows.length
+  }
+  // Holds up the import.
+  const locked = Promise.withResolvers<void>()
+  const ends = Promise.withResolvers<void>()
+  const holding = transaction(db, async (tx) => {
+    await sql`SELECT 1 FROM contacts FOR UPDATE`.execute(tx)
+    locked.resolve()
+    await ends.promise
+  })
+  await locked.promise
+  const waiting = async () => {
+    const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db)
+    return rows[0]?.n
+  }
+  const clock = turnableClock(Date.now() + 60_000)
+  const importing = runImports({ db, clock, rooms, stopping: new AbortController().signal })
+  await until(waiting, (n) => n === 1)
+  let is_removed = false
+  const removing = ada('DELETE', `/members/${grace.id}`).then(async ({ status }) => {
+    is_removed = true
+    return { status, owned: await owned() }
+  })
+  await until(waiting, (n) => n === 2 || is_removed)
+  ends.resolve()
+  const [removed] = await Promise.all([removing, importing, holding])
+  const done = (await rapport.call('GET', `/api/v1/imports/${id}`)).body.data
+  assert.deepEqual([removed.status, removed.owned, await owned()], [200, 1, 1])
+  assert.deepEqual([done.created, done.updated], [1, 1])
 })

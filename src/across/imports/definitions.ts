@@ -11,7 +11,7 @@ import { undoUnchecked } from '../custom-fields/queries.ts'
 import { type CustomFieldBody, definitionSchemas } from '../custom-fields/schema.ts'
 import { keepErrors, type Problem, problemsOf } from './errors.ts'
 import { nothing_done, type Progress, type Running, saveProgress } from './rows.ts'
-import { holdImport } from './store.ts'
+import { holdImport, holdLease } from './store.ts'
 
 // The definitions of custom fields in an archive. Each is made as by a single request, in two transactions. From the
 // first one on, an entry in import_changes names the definition by its row. So a definition that a crash interrupted is
@@ -61,9 +61,10 @@ async function isKept({ db, row: { workspace_id } }: Running, body: CustomFieldB
 async function define(running: Running, row: FileRow, body: CustomFieldBody): Promise<Progress> {
   const { db, clock } = running
   const { workspace_id, id: import_id } = running.row
-  const hold = (tx: Db) => holdImport(tx, running.row, clock.elapsed())
+  // Once begun, a definition is completed, also if the person leaves meanwhile.
+  const hold = (tx: Db) => holdLease(tx, running.row, clock.elapsed())
   const begun = await transaction(db, async (tx) => {
-    await hold(tx)
+    await holdImport(tx, running.row, clock.elapsed())
     const context = running.context()
     const begun = await beginDefinition(tx, context, body, [])
     const entry = { workspace_id, import_id, kind: definitions_kind, record_id: begun.id }
@@ -89,7 +90,7 @@ async function restart(running: Running, row: FileRow): Promise<void> {
   const [begun] = await entriesOf(db, running, row).execute()
   if (!begun) return
   await transaction(db, async (tx) => {
-    await holdImport(tx, running.row, clock.elapsed())
+    await holdLease(tx, running.row, clock.elapsed())
     await undoUnchecked(tx, workspace_id, begun.record_id)
     await forgetEntry(tx, running, row)
   })

@@ -16,7 +16,7 @@ import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
 import {
   claimImport,
   formOf,
-  holdImport,
+  holdLease,
   type ImportRow,
   Lost,
   optionsOf,
@@ -66,12 +66,6 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     const importBatch = await openRows(running)
     for await (const rows of batchesOf(running)) {
       if (deps.stopping.aborted) return await releaseImport(deps.db, row, deps.clock.elapsed())
-      if (await hasLeft(deps.db, row))
-        return await finish(
-          running,
-          'failed',
-          'The person who started the import is no longer a member. Rows that are imported already stay.',
-        )
       await importBatch(rows)
       await turn()
     }
@@ -84,18 +78,6 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     if (troubleOf(error)) await releaseImport(deps.db, row, deps.clock.elapsed()).catch(() => {})
     throw error
   }
-}
-
-/** Whether the person who started the import has left the workspace. New records would belong to them. */
-async function hasLeft(db: Db, { workspace_id, created_by }: ImportRow): Promise<boolean> {
-  const { kind, id } = actorOf(created_by)
-  if (kind !== 'person' || id === null) return false
-  const membership = await db
-    .selectFrom('memberships')
-    .select('user_id')
-    .where((eb) => eb.and({ workspace_id, user_id: id }))
-    .executeTakeFirst()
-  return membership === undefined
 }
 
 async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
@@ -183,7 +165,7 @@ async function finish(
   message: string | null,
 ) {
   await transaction(db, async (tx) => {
-    await holdImport(tx, row, clock.elapsed())
+    await holdLease(tx, row, clock.elapsed())
     const moment = context()
     const { resource, file_name, rows_read, created, updated, skipped, failed } = row
     await tx

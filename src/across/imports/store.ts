@@ -6,7 +6,7 @@ import { tryLockText } from '../../db/locks.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import type { ImportsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
-import type { FileForm } from '../../files/rows.ts'
+import { FileError, type FileForm } from '../../files/rows.ts'
 import type { Import, ImportOptions } from './schema.ts'
 
 export type ImportRow = Selectable<ImportsTable>
@@ -88,10 +88,27 @@ export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<Im
   })
 
 /** Checks in a transaction that this process still has the import, and locks it. Throws Lost. */
-export async function holdImport(tx: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> {
+export async function holdLease(tx: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> {
   const { numAffectedRows } = await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms + lease_ms}
     WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
   if (!numAffectedRows) throw new Lost()
+}
+
+/**
+ * The same before rows are written. Throws FileError if the person who started the import has left the workspace: new
+ * records would belong to them. On PostgreSQL, the removal of a member waits for the rows.
+ */
+export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Promise<void> {
+  await holdLease(tx, row, elapsed_ms)
+  const { kind, id } = actorOf(row.created_by)
+  if (kind !== 'person' || id === null) return
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR KEY SHARE` : sql``
+  const { rows } = await sql`SELECT 1 FROM memberships
+    WHERE workspace_id = ${row.workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
+  if (!rows.length)
+    throw new FileError(
+      'The person who started the import is no longer a member. Rows that are imported already stay.',
+    )
 }
 
 /**
@@ -135,7 +152,7 @@ export async function* keepLease<T>({ db, clock, row }: Held, parts: AsyncIterab
   for await (const part of parts) {
     const now_ms = clock.elapsed()
     if (row.lease_ends_ms - now_ms < (lease_ms * 3) / 4) {
-      await transaction(db, (tx) => holdImport(tx, row, now_ms))
+      await transaction(db, (tx) => holdLease(tx, row, now_ms))
       row.lease_ends_ms = now_ms + lease_ms
     }
     yield part
