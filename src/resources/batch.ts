@@ -87,8 +87,8 @@ class RunAgain extends Error {
 }
 
 /**
- * Locks the values of all upserts, the records that they match, and the records of all other changes, each in one order.
- * Batches that locked them wave by wave would deadlock if they had them in other orders.
+ * Locks the values of all upserts in one order, and then the records that they match together with those of all other
+ * changes. Batches that locked them wave by wave would deadlock if they had them in other orders.
  */
 async function lockAhead(work: Work): Promise<void> {
   const { tx, context, writes, waves, bulk } = work
@@ -98,16 +98,16 @@ async function lockAhead(work: Work): Promise<void> {
   const tasks = waves.flat()
   const values = tasks.flatMap(({ upsert, record }) => (upsert && record) ?? [])
   await lockTexts(tx, 'upsert', workspace_id, values)
-  // A single wave does it itself.
+  const known = tasks.filter(({ upsert, record }) => !upsert && record !== null)
+  const ids = new Set(known.map(({ id }) => id as number))
+  // A single wave locks what it matches itself.
   if (waves.length > 1)
     for (const upserts of Map.groupBy(tasks, ({ upsert }) => upsert?.match.field).values())
-      await matchesOf(work, upserts)
-  const known = tasks.filter(({ upsert, record }) => !upsert && record !== null)
-  const ids = [...new Set(known.map(({ id }) => id as number))]
+      for (const id of [...(await matchesOf(work, upserts, 'read')).values()].flat()) ids.add(id)
   // One statement can lock in one way only.
   const purpose = known.some(({ op }) => op === 'delete') ? 'removal' : 'change'
   const { table } = writes.resource
-  await Promise.all(ids.map((id, n) => lockRow(bulk.member(n), table, workspace_id, id, purpose)))
+  await Promise.all([...ids].map((id, n) => lockRow(bulk.member(n), table, workspace_id, id, purpose)))
 }
 
 async function runWaves(work: Work): Promise<Outcome[]> {
@@ -266,8 +266,12 @@ async function attempt(task: Task, member: Db, matched: readonly number[]): Prom
   }
 }
 
-/** The records that the upserts of a wave match. */
-async function matchesOf({ tx, context }: Work, tasks: readonly Task[]): Promise<Map<string, number[]>> {
+/** The records that the upserts of a wave match, by default locked. */
+async function matchesOf(
+  { tx, context }: Work,
+  tasks: readonly Task[],
+  purpose: 'read' | 'lock' = 'lock',
+): Promise<Map<string, number[]>> {
   const { workspace_id } = context
   const ids = new Map<string, number[]>()
   const upserts = tasks.flatMap(({ upsert }) => upsert ?? [])
@@ -277,6 +281,7 @@ async function matchesOf({ tx, context }: Work, tasks: readonly Task[]): Promise
     tx,
     workspace_id,
     upserts.map(({ key }) => key),
+    purpose,
   )
   for (const { id, key } of found) {
     const record = recordOf({ match: first.match, key })

@@ -10,13 +10,16 @@ import { prepareRows } from '../db/statements/recordset.ts'
 /** A record that an upsert matches, with the key of its value. */
 export type Matched = { id: number; key: string }
 
+/** Whether the records that are found stay locked until the transaction ends. */
+type Purpose = 'read' | 'lock'
+
 /** A field by which an upsert finds the record that it changes. */
 export type Match = {
   field: string
   /** Values of the same record have the same key. */
   keyOf(value: string): string
-  /** The live records whose value has one of the keys. They stay locked until the transaction ends. */
-  find(tx: Db, workspace_id: number, keys: readonly string[]): Promise<Matched[]>
+  /** The live records whose value has one of the keys. */
+  find(tx: Db, workspace_id: number, keys: readonly string[], purpose: Purpose): Promise<Matched[]>
 }
 
 type Workspace = { workspace_id: number }
@@ -25,10 +28,23 @@ type Search<P> = (db: Db, key: RawBuilder<string>, p: P) => { found: Sql; key: S
 
 /**
  * Finds live records `c` of a table by given keys: `found` selects the ids that one key finds, `key` is the value of a
- * record. PostgreSQL looks up each key by itself, also with old statistics of the table. Then it locks the rows in the
+ * record. PostgreSQL looks up each key by itself, also with old statistics of the table. Then it may lock the rows in the
  * order of the ids.
  */
-const finder = <P extends Workspace>(table: Deletable, search: Search<P>) =>
+const finder = <P extends Workspace>(table: Deletable, search: Search<P>) => {
+  const finders = {
+    read: finding(table, search, sql``),
+    lock: finding(table, search, sql`FOR NO KEY UPDATE OF c`),
+  }
+  return (tx: Db, keys: readonly string[], purpose: Purpose, p: P) =>
+    finders[purpose](
+      tx,
+      keys.map((key) => ({ key })),
+      p,
+    )
+}
+
+const finding = <P extends Workspace>(table: Deletable, search: Search<P>, lock: Sql) =>
   prepareRows<{ key: 'text!' }, Matched, P>({ key: 'text!' }, (db, { row, rows }, p) => {
     const { found, key } = search(db, row.key, p)
     const on_postgres = engineOf(db) === 'postgres'
@@ -39,11 +55,9 @@ const finder = <P extends Workspace>(table: Deletable, search: Search<P>) =>
       compile: () =>
         sql<Matched>`SELECT c.id, ${key} AS key FROM ${sql.table(table)} AS c
           WHERE c.workspace_id = ${p.workspace_id} AND c.id ${all} AND c.deleted_at IS NULL
-          ORDER BY c.id ${on_postgres ? sql`FOR NO KEY UPDATE OF c` : sql``}`.compile(db),
+          ORDER BY c.id ${on_postgres ? lock : sql``}`.compile(db),
     }
   })
-
-const each = (keys: readonly string[]) => keys.map((key) => ({ key }))
 
 /** Finds records by a text with an index in lower case, such as an e-mail address. */
 export function matchText(table: Deletable, field: string): Match {
@@ -57,9 +71,9 @@ export function matchWebsite(table: Deletable): Match {
   return {
     field: 'website',
     keyOf,
-    async find(tx, workspace_id, keys) {
+    async find(tx, workspace_id, keys, purpose) {
       const forms = keys.flatMap((key) => [key, `${key}/`])
-      const found = await find(tx, workspace_id, forms)
+      const found = await find(tx, workspace_id, forms, purpose)
       return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
     },
   }
@@ -71,7 +85,7 @@ function finderOf(table: Deletable, field: string): Match['find'] {
       AND ${lowerCase(db, field)} = ${key} AND ${sql.ref(field)} IS NOT NULL AND deleted_at IS NULL`,
     key: lowerCase(db, `c.${field}`),
   }))
-  return (tx, workspace_id, keys) => find(tx, each(keys), { workspace_id })
+  return (tx, workspace_id, keys, purpose) => find(tx, keys, purpose, { workspace_id })
 }
 
 /** Finds records by their whole name, without case. */
@@ -86,9 +100,9 @@ export function matchName(table: Deletable): Match {
   return {
     field: 'name',
     keyOf,
-    async find(tx, workspace_id, keys) {
+    async find(tx, workspace_id, keys, purpose) {
       const sort_names = [...new Set(keys.map((key) => sortName(key)))]
-      const found = await find(tx, each(sort_names), { workspace_id })
+      const found = await find(tx, sort_names, purpose, { workspace_id })
       return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
     },
   }
@@ -111,6 +125,7 @@ export function matchCustomField(table: Deletable, { id, key }: ValuedBy): Match
   return {
     field: `custom_fields.${key}`,
     keyOf: (value) => value,
-    find: (tx, workspace_id, keys) => holdersOf(table)(tx, each(keys), { workspace_id, definition_id: id }),
+    find: (tx, workspace_id, keys, purpose) =>
+      holdersOf(table)(tx, keys, purpose, { workspace_id, definition_id: id }),
   }
 }

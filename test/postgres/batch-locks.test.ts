@@ -104,6 +104,17 @@ test('batches that upsert the same values in other orders wait for each other, w
   assert.equal(Number(n), 2)
 })
 
+test('batches that match and name the same records in other orders wait for each other, without a deadlock', async () => {
+  const [c, b, a] = (await make(3)) as [number, number, number]
+  const emails = { a: 'a@mixed.example', b: 'b@mixed.example' }
+  await timesRun([
+    { op: 'update', id: a, data: { email: emails.a } },
+    { op: 'update', id: b, data: { email: emails.b } },
+  ])
+  const first = [upsert(emails.a), update(c), update(b)]
+  assert.deepEqual(await atOnce(c, first, [upsert(emails.b), update(c), update(a)]), [1, 1])
+})
+
 test('a batch that upserts records in several waves waits for one that changes them, without a deadlock', async () => {
   const made = await timesRun(['a', 'b'].map((one) => upsert(`${one}@two.example`)))
   assert.equal(made, 1)
