@@ -164,6 +164,20 @@ test('of two who edit one note, the later sees the text of the other before it i
   await notesOf(stale).getByText('Prefers calls in the morning').waitFor()
 })
 
+test('who edits a note that somebody else deletes is told the text, and finds it if the note is restored', async (t) => {
+  const id = await deal()
+  const path = `/deals/${id}/notes/${await web.create(`/deals/${id}/notes`, { body: 'Prefers calls' })}`
+  const page = await web.open(t, `/deals/${id}?tab=notes`)
+  await page.getByRole('button', { name: 'Edit the note' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.type(' in the morning')
+  await web.rapport.call('DELETE', `/api/v1${path}`)
+  await page.getByText(/^Note was not saved \(Prefers calls in the morning\): This is gone/).waitFor()
+  await web.rapport.call('POST', `/api/v1${path}/restore`, {})
+  await notesOf(page).getByRole('textbox', { name: 'Edit the note' }).waitFor()
+  assert.equal(await notesOf(page).getByRole('textbox').inputValue(), 'Prefers calls in the morning')
+})
+
 test('a note that could not be saved is told also on another page, and waits as a draft', async (t) => {
   const id = await deal()
   const page = await web.open(t, `/deals/${id}?tab=notes`, { allow: /ERR_FAILED/ })

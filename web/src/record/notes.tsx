@@ -36,6 +36,8 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
     read: (cursor, _, signal) => notes_of.list(cursor, signal),
   })
   const notes = data?.pages.flatMap((page) => page.data)
+  const keyOf = (note_id: number) => `${draft_key}-${note_id}`
+  useLostEdits(notes, keyOf)
   const again = () => refresh('notes', 'timeline')
   const create = async (body: string) => {
     await notes_of.create(body)
@@ -51,7 +53,7 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
         {notes?.map((note) => (
           <NoteItem
             key={note.id}
-            draft_key={`${draft_key}-${note.id}`}
+            draft_key={keyOf(note.id)}
             note={note}
             owner={{ kind, id }}
             notes_of={notes_of}
@@ -67,6 +69,22 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
       )}
     </>
   )
+}
+
+/** Tells the text of an edit whose note somebody else has deleted meanwhile. */
+function useLostEdits(notes: Note[] | undefined, keyOf: (note_id: number) => string) {
+  const t = useTexts()
+  const shown = useRef<number[]>([])
+  useEffect(() => {
+    if (!notes) return
+    const now = new Set(notes.map(({ id }) => id))
+    for (const id of shown.current) {
+      const value = now.has(id) ? '' : readDraft(keyOf(id))
+      const why = t.app.problems.not_found
+      if (value) showProblem(null, t, t.app.not_saved({ label: t.app.note, value, why }))
+    }
+    shown.current = [...now]
+  })
 }
 
 type FormProps = {
