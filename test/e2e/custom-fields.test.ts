@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
 import { checkScreen, phone, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
@@ -148,6 +148,27 @@ test('the dialog of a new record has the defined fields, and errors at them', as
   await dialog.waitFor({ state: 'detached' })
   const [deal] = await stored('deals?search=Typed&details=true')
   assert.deepEqual(deal.custom_fields, { contract: 'https://example.test/c', licences: 1250, renews: true })
+})
+
+test('in the dialog of a new record with many fields, the button stays in sight, and hides no field in focus', async (t) => {
+  const ids: number[] = []
+  for (let n = 1; n <= 12; n++) ids.push(await define('companies', `field_${n}`, 'text'))
+  t.after(async () => {
+    for (const id of ids) await web.rapport.call('DELETE', `/api/v1/custom-fields/${id}`)
+  })
+  const page = await web.open(t, '/companies', phone)
+  await page.getByRole('button', { name: 'Create company' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create company' })
+  const button = dialog.getByRole('button', { name: 'Create company' })
+  const topOf = async (one: Locator) => (await one.boundingBox())?.y ?? Number.NaN
+  await button.waitFor()
+  assert.ok((await topOf(button)) < phone.viewport.height)
+  for (let n = 1; n <= 12; n++) {
+    const field = dialog.getByLabel(`field_${n}`, { exact: true })
+    await field.focus()
+    assert.ok((await topOf(field)) + 20 < (await topOf(button)), `field_${n}`)
+  }
+  await checkScreen(page)
 })
 
 test('on a phone the fields fit', async (t) => {

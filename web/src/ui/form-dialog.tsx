@@ -100,7 +100,7 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
     >
       <div className="form-fields">{children(form)}</div>
       {problem ? <ProblemNote error={problem} /> : null}
-      <Group justify="flex-end" mt="lg">
+      <Group justify="flex-end" mt="xs" className="form-end">
         {draft.restored && <DraftNote onDiscard={startAnew} />}
         <Button
           variant="default"
