@@ -84,3 +84,19 @@ test('the language is the first of the visitor that the pages have, else English
       new RegExp(`<html lang="${lang}">`),
     )
 })
+
+test('the weeks of the calendar begin with the first day of the visitor’s region', async () => {
+  const { path } = await openPage(rapport)
+  const weekOf23 = async (languages: string) => {
+    const { text } = await visitor(rapport.url, { 'accept-language': languages }).get(path)
+    const [week] = text.match(/<tr>(?:(?!<tr>).)*id="d23".*?<\/tr>/s) ?? []
+    return [
+      /<abbr title="(\w+)">/.exec(text)?.[1],
+      ...(week?.matchAll(/>(\d+)</g) ?? []).map(([, day]) => day),
+    ].slice(0, 3)
+  }
+  // 23 November 2026 is a Monday.
+  assert.deepEqual(await weekOf23('en-US,en'), ['Sunday', '22', '23'])
+  assert.deepEqual(await weekOf23('en-GB,en'), ['Monday', '23', '24'])
+  assert.deepEqual(await weekOf23('de'), ['Montag', '23', '24'])
+})

@@ -13,6 +13,7 @@ import {
   offsetOf,
   type Reader,
   readMonth,
+  weekOf,
   zoneName,
 } from './days.ts'
 import { type Html, html } from './html.ts'
@@ -90,6 +91,8 @@ export function chooser(path: string, choices: Choices | null, reader: Reader, o
   const t = textsOf(reader)
   if (!choices) return html`<p class="empty">${t.none_free}</p>`
   const { month, days, today, selected } = choices
+  const week = weekOf(reader.locale)
+  const names = week.map((day) => t.weekdays[day - 1] ?? '')
   return html`${zoneForm(path, choices, reader, own_zone)}
 <div class="choices">
 <section class="calendar" aria-labelledby="month">
@@ -99,7 +102,7 @@ ${step('previous', choices.previous)}
 ${step('next', choices.next)}
 </div>
 <table>
-<thead><tr>${t.weekdays.map((name) => html`<th scope="col"><abbr title="${name}">${name.slice(0, 2)}</abbr></th>`)}</tr></thead>
+<thead><tr>${names.map((name) => html`<th scope="col"><abbr title="${name}">${name.slice(0, 2)}</abbr></th>`)}</tr></thead>
 <tbody>${weeks()}</tbody>
 </table>
 </section>
@@ -120,10 +123,10 @@ ${selected ? timesOf(selected) : nothing()}
   }
 
   function weeks() {
-    const before = daysBefore(month.month)
+    const before = daysBefore(month.month, week)
     const cells: (Day | null)[] = [...Array.from({ length: before }, () => null), ...days]
     while (cells.length % 7) cells.push(null)
-    const rows = Array.from({ length: cells.length / 7 }, (_, week) => cells.slice(week * 7, week * 7 + 7))
+    const rows = Array.from({ length: cells.length / 7 }, (_, n) => cells.slice(n * 7, n * 7 + 7))
     // Past weeks would push the times off a phone's screen.
     const ahead = rows.filter((row) => row.some((day) => day && day.date >= today))
     return ahead.map((row) => html`<tr>${row.map((day) => html`<td>${day && cell(day)}</td>`)}</tr>`)

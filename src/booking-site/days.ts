@@ -157,6 +157,12 @@ export function daysOf(month: string, slots: readonly Slot[], reader: Reader): D
   })
 }
 
-/** The number of empty cells before the month's first day, in weeks that begin on Monday. */
-export const daysBefore = (month: string) =>
-  Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).dayOfWeek - 1
+/** The days of a week in a locale, from its first one; 1 is Monday. */
+export function weekOf(locale: string): number[] {
+  const { firstDay } = new Intl.Locale(locale).getWeekInfo()
+  return Array.from({ length: 7 }, (_, n) => ((firstDay - 1 + n) % 7) + 1)
+}
+
+/** The number of empty cells before the month's first day. */
+export const daysBefore = (month: string, week: readonly number[]) =>
+  week.indexOf(Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).dayOfWeek)
