@@ -27,6 +27,11 @@ const network = new Set([
   'ENOENT',
 ])
 
+/** Other transactions did not end in time, as with a lock timeout of PostgreSQL. */
+export class LockTimeout extends Error {
+  readonly code = '55P03'
+}
+
 /** A concurrent transaction came first. `transaction` runs the work again. */
 export class Overtaken extends Error {
   readonly code = '40001'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { unavailable } from '../errors.ts'
 import type { Db } from './db.ts'
+import { LockTimeout } from './errors.ts'
 import type { Deletable } from './records.ts'
 import { prepareById, rootOf } from './statements/bulk.ts'
 import { defer, engineOf, perKey, prepare } from './statements/prepare.ts'
@@ -171,11 +171,11 @@ function workspaceLock(number: number) {
     async share(tx: Db, workspace_id: number): Promise<void> {
       if (engineOf(tx) === 'postgres') await take(tx, { workspace_id })
     },
-    /** Of the transactions that have the lock at the first look. */
+    /** Asks for the end of the transactions that have the lock at the first look. */
     earlier(workspace_id: number): Ended {
       let left: Set<string> | undefined
       return async (db) => {
-        // It has one writer.
+        // SQLite has one writer.
         if (engineOf(db) === 'sqlite') return true
         const now = new Set((await holders(db, { workspace_id })).map(({ holder }) => holder))
         left = left?.intersection(now) ?? now
@@ -196,13 +196,12 @@ export const shareDefinitions = definitions.share
 // Between two looks at the locks.
 const look_ms = 20
 
-/** Waits for the end of all transactions that may have read the definitions of a workspace before now. */
+/** Waits for the end of all transactions that may have read the definitions of a workspace before now. Throws LockTimeout. */
 export async function awaitDefinitions(db: Db, workspace_id: number): Promise<void> {
   const haveEnded = definitions.earlier(workspace_id)
   const until_ms = performance.now() + lock_wait_ms
   while (!(await haveEnded(db))) {
-    if (performance.now() > until_ms)
-      throw unavailable('Writes that began earlier are still running. Nothing was changed. Try again.')
+    if (performance.now() > until_ms) throw new LockTimeout('Writes that began earlier are still running.')
     await pause(look_ms)
   }
 }

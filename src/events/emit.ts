@@ -44,7 +44,7 @@ export function readSubscribers(tx: Db, workspace_id: number, names: readonly st
   prepared.set(root, { workspace_id, names, found })
 }
 
-/** Reads the subscriptions, and holds off the start of a backfill until the changes of this transaction can be read. */
+/** Reads the subscriptions, and keeps a backfill from reading until the changes of this transaction can be read. */
 function subscriptionsTo(tx: Db, workspace_id: number, names: readonly string[]): Promise<Subscription[]> {
   // A statement of its own: the read must begin after the lock is held.
   if (engineOf(tx) === 'postgres') defer(tx, shareSubscriptions(tx, workspace_id))
