@@ -15,6 +15,7 @@ import { createMapping } from './mapping.ts'
 import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
 import {
   claimImport,
+  forgetClaims,
   formOf,
   holdLease,
   type ImportRow,
@@ -74,11 +75,15 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     if (error instanceof FileError) return await finish(running, 'failed', error.message)
     // Somebody cancelled the import, or another process has it.
     if (error instanceof Lost) return
-    // Not the fault of a row: the next claim is the first one again. Without this, the lease ends by itself.
-    if (troubleOf(error)) await releaseImport(deps.db, row, deps.clock.elapsed()).catch(() => {})
+    // Not the fault of a row.
+    if (isRefusal(error)) await forgetClaims(deps.db, row).catch(() => {})
     throw error
   }
 }
+
+/** Whether the database refuses all work for now. A statement that takes too long may be the fault of its row. */
+const isRefusal = (error: unknown) =>
+  troubleOf(error) === 'unavailable' && (error as { code?: string }).code !== '57014'
 
 async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
   const { workspace_id, created_by, request_id } = row

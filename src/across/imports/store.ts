@@ -111,14 +111,17 @@ export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Pr
     )
 }
 
-/**
- * Ends the lease of an import when this process stops, or the database refuses its work for now. So it is continued at once,
- * and its earlier claims do not count.
- */
+/** Ends the lease of an import when this process stops, so that another process continues it at once. */
 export const releaseImport = (db: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> =>
   transaction(db, async (tx) => {
     await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}, claims = 0
       WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
+  })
+
+/** Makes the next claim the first one again, when the lease has ended. */
+export const forgetClaims = (db: Db, { id, claim_id }: ImportRow): Promise<void> =>
+  transaction(db, async (tx) => {
+    await sql`UPDATE imports SET claims = 0 WHERE id = ${id} AND claim_id = ${claim_id}`.execute(tx)
   })
 
 /** Ends the leases of all uploads, imports and undos: the processes that had them have ended. */
