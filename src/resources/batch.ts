@@ -92,7 +92,7 @@ class RunAgain extends Error {
  */
 async function lockAhead(work: Work): Promise<void> {
   const { tx, context, writes, waves, bulk } = work
-  // It has one writer.
+  // SQLite has one writer.
   if (engineOf(tx) === 'sqlite') return
   const { workspace_id } = context
   const tasks = waves.flat()
@@ -100,8 +100,8 @@ async function lockAhead(work: Work): Promise<void> {
   await lockTexts(tx, 'upsert', workspace_id, values)
   const known = tasks.filter(({ upsert, record }) => !upsert && record !== null)
   const ids = new Set(known.map(({ id }) => id as number))
-  // A single wave locks what it matches itself.
-  if (waves.length > 1)
+  // A single wave locks what it matches itself, unless its items run one by one.
+  if (waves.length > 1 || runsOneByOne(work))
     for (const upserts of Map.groupBy(tasks, ({ upsert }) => upsert?.match.field).values())
       for (const id of [...(await matchesOf(work, upserts, 'read')).values()].flat()) ids.add(id)
   // One statement can lock in one way only.
@@ -110,9 +110,11 @@ async function lockAhead(work: Work): Promise<void> {
   await Promise.all([...ids].map((id, n) => lockRow(bulk.member(n), table, workspace_id, id, purpose)))
 }
 
+const runsOneByOne = ({ items, options }: Work) => options.one_by_one || with_savepoints.has(items)
+
 async function runWaves(work: Work): Promise<Outcome[]> {
-  const { items, waves, options } = work
-  const run = options.one_by_one || with_savepoints.has(items) ? runOneByOne : runWave
+  const { waves, options } = work
+  const run = runsOneByOne(work) ? runOneByOne : runWave
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
   for (const wave of waves) {
