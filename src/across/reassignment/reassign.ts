@@ -7,6 +7,8 @@ import { ApiError } from '../../errors.ts'
 import { actorOf, storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { type Context, contextOf } from '../../events/context.ts'
+import { prepareEmit } from '../../events/emit.ts'
+import type { Resource } from '../../resources/resource.ts'
 import type { Room } from '../../resources/room.ts'
 
 // How many records one transaction changes. Each has its event and its audit entry.
@@ -14,12 +16,12 @@ const batch = 50
 
 type Handover = { from_id: string; to_id: string | null }
 /** A field that names a member, such as the owner, and what changes it. */
-type Place = { table: string; field: string; change: NonNullable<Room['operations']>['change'] }
+type Place = { resource: Resource; field: string; change: NonNullable<Room['operations']>['change'] }
 
 /** The fields of all records that name a member. */
 export const placesOf = (rooms: readonly Room[]): Place[] =>
-  rooms.flatMap(({ resource: { table, members }, operations }) =>
-    operations ? members.map((field) => ({ table, field, change: operations.change })) : [],
+  rooms.flatMap(({ resource, operations }) =>
+    operations ? resource.members.map((field) => ({ resource, field, change: operations.change })) : [],
   )
 
 /** The number of live records that name a member. */
@@ -30,8 +32,8 @@ export async function countRecordsOf(
   user_id: string,
 ): Promise<number> {
   let count = 0
-  for (const { table, field } of places)
-    count += await countOf(tx, workspace_id, `${table}.${field}=${user_id}`)
+  for (const { resource, field } of places)
+    count += await countOf(tx, workspace_id, `${resource.table}.${field}=${user_id}`)
   return count
 }
 
@@ -63,11 +65,16 @@ async function changeSome(
   places: readonly Place[],
   { from_id, to_id }: Handover,
 ): Promise<number> {
+  prepareEmit(
+    tx,
+    context.workspace_id,
+    places.flatMap(({ resource }) => resource.events),
+  )
   let left = batch
   // Somebody may delete one of them, or give it to another member. This waits, and then leaves it out.
   const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
-  for (const { table, field, change } of places) {
-    const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+  for (const { resource, field, change } of places) {
+    const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(resource.table)}
       WHERE workspace_id = ${context.workspace_id} AND ${sql.ref(field)} = ${from_id} AND deleted_at IS NULL
       ORDER BY id LIMIT ${left} ${lock}`.execute(tx)
     for (const { id } of rows)
