@@ -36,11 +36,14 @@ export async function beginUndo(
   const merged = new Set(rows.map(({ record_id }) => record_id))
   let { restored } = merge
   if (await putSurvivorBack(tx, context, kind, merge)) restored++
-  // Somebody else deleted the others while the merge was running.
-  for (const record_id of merge.from_ids)
-    if (!merged.has(record_id)) await leaveRecord(tx, merge, record_id, 'deleted')
-    else if (await restore(tx, context, kind, merge, record_id)) restored++
   const { resource } = kind
+  for (const record_id of merge.from_ids)
+    if (merged.has(record_id)) {
+      if (await restore(tx, context, kind, merge, record_id)) restored++
+    }
+    // Somebody else deleted it while the merge was running.
+    else if (await deletedAt(tx, resource.table, merge.workspace_id, record_id))
+      await leaveRecord(tx, merge, record_id, 'deleted')
   const after = { merge_id: id, merged_from_ids: merge.from_ids }
   recordChange(tx, context, {
     action: 'merge_undone',
