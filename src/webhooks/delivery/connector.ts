@@ -175,11 +175,10 @@ function proxyError(error: Error): ConnectFailure {
 }
 
 // The messages of undici for answers that it does not accept.
-const not_asked: Record<string, string> = {
-  'bad response':
-    'The receiver answered 100 Continue, which the request did not ask for, or before the request.',
-  'bad upgrade': 'The receiver answered 101 Switching Protocols, which the request did not ask for.',
-}
+const not_asked = new Map([
+  ['bad response', 'The receiver answered 100 Continue, or before it got the request.'],
+  ['bad upgrade', 'The receiver answered 101 Switching Protocols, which the request did not ask for.'],
+])
 
 /** Maps an error of undici, a socket or this connector to an error of the log. */
 export function attemptError(error: unknown): AttemptError {
@@ -201,7 +200,7 @@ export function attemptError(error: unknown): AttemptError {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { code: 'protocol_error', message: "The answer's headers are too large." }
   }
-  const answer = not_asked[detail]
+  const answer = not_asked.get(detail)
   if (answer) return { code: 'protocol_error', message: answer }
   return { code: 'protocol_error', message: `The exchange failed: ${detail}` }
 }
