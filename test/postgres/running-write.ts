@@ -8,7 +8,7 @@ export const write_ms = Date.now() + 86_400_000
 
 export type Write = (tx: Db, context: Context) => Promise<unknown>
 
-/** Begins a write to the newest workspace of a service, in another process. `commit` ends it. */
+/** Begins a write to the newest workspace of a service, on another connection. `commit` ends it. */
 export async function beginWrite(t: TestContext, { data_dir }: { data_dir: string }, write: Write) {
   const { db, close } = await openScratch(data_dir)
   const { workspace_id } = await db
