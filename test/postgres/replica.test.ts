@@ -56,13 +56,15 @@ test('lists and searches are read from the replica, with every write that was ac
   const rapport = await startRapport({ env: { DATABASE_URL, DATABASE_REPLICA_URL } })
   t.after(() => rapport.close())
   await checkOwnWrites(rapport, 'own')
-  for (let n = 0; n < 30; n++) await rapport.call('GET', '/api/v1/companies')
-  // The numbers of a connection are written when it is idle, or ends.
-  const read = await until(
-    () => onReplica("SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = 'rapport'"),
+  // The numbers of a connection are written when it is idle, or ends. A replica that is behind for a moment leaves lists to
+  // the primary.
+  await until(
+    async () => {
+      await rapport.call('GET', '/api/v1/companies')
+      return onReplica("SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = 'rapport'")
+    },
     ([row]) => Number(row?.n) > 60,
   )
-  assert.ok(Number(read[0]?.n) > 60)
 
   // A replica that stands still is behind with the first write.
   await onReplica('SELECT pg_wal_replay_pause()')
