@@ -164,10 +164,91 @@ test('of two who edit one note, the later sees the text of the other before it i
   await notesOf(stale).getByText('Prefers calls in the morning').waitFor()
 })
 
-test('who edits a note that somebody else deletes is told the text, and finds it if the note is restored', async (t) => {
+test('an edit that waited as a draft shows a text that somebody stored meanwhile, before it is replaced', async (t) => {
   const id = await deal()
   const path = `/deals/${id}/notes/${await web.create(`/deals/${id}/notes`, { body: 'Prefers calls' })}`
   const page = await web.open(t, `/deals/${id}?tab=notes`)
+  await page.getByRole('button', { name: 'Edit the note' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.type(' in the morning')
+  await page.getByRole('link', { name: 'Companies', exact: true }).click()
+  await page.getByRole('heading', { name: 'Companies' }).waitFor()
+  const body = 'Prefers calls, never on Mondays'
+  await web.rapport.call('PUT', `/api/v1${path}`, { body })
+  await page.goto(`${web.rapport.url}/deals/${id}?tab=notes`)
+  const note = notesOf(page).getByRole('textbox', { name: 'Edit the note' })
+  await untilEqual(() => note.inputValue(), 'Prefers calls in the morning')
+  await page.getByRole('status').filter({ hasText: body }).waitFor()
+  await page.getByRole('button', { name: 'Use mine' }).click()
+  await notesOf(page).getByText('Prefers calls in the morning').waitFor()
+  assert.equal((await web.read(path)).body, 'Prefers calls in the morning')
+})
+
+for (const [when, method] of [
+  ['before the save reads it', 'GET'],
+  ['while the save is under way', 'PUT'],
+] as const)
+  test(`an edit whose note somebody changes ${when} is told on another page`, async (t) => {
+    const id = await deal()
+    const path = `/deals/${id}/notes/${await web.create(`/deals/${id}/notes`, { body: 'Prefers calls' })}`
+    const page = await web.open(t, `/deals/${id}?tab=notes`, { allow: /status of 412/ })
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    await page.route(`**/api/v1${path}`, async (route) => {
+      if (route.request().method() === method) await left
+      await route.fallback()
+    })
+    await page.getByRole('button', { name: 'Edit the note' }).click()
+    await page.keyboard.press('End')
+    await page.keyboard.type(' in the morning')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('link', { name: 'Companies', exact: true }).click()
+    await page.getByRole('heading', { name: 'Companies' }).waitFor()
+    const body = 'Prefers calls, never on Mondays'
+    await web.rapport.call('PUT', `/api/v1${path}`, { body })
+    leave()
+    await page
+      .getByText(/^Note was not saved \(Prefers calls in the morning\): Somebody changed this meanwhile/)
+      .waitFor()
+    assert.equal((await web.read(path)).body, body)
+    await page.goBack()
+    await page.getByRole('status').filter({ hasText: body }).waitFor()
+  })
+
+test('an edit whose note a new one pushes off the page is not told as gone', async (t) => {
+  const id = await deal()
+  const path = `/deals/${id}/notes`
+  const note_id = await web.create(path, { body: 'Prefers calls' })
+  const page = await web.open(t, `/deals/${id}?tab=notes`)
+  // The list has only the newest note, as if the notes were long.
+  await page.route(`**/api/v1${path}*`, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    const response = await route.fetch()
+    const { data, meta } = await response.json()
+    await route.fulfill({
+      response,
+      json: { data: data.slice(0, 1), meta: { ...meta, next_cursor: 'more' } },
+    })
+  })
+  await page.getByRole('button', { name: 'Edit the note' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.type(' in the morning')
+  const read = page.waitForResponse((response) => response.url().endsWith(`${path}/${note_id}`))
+  await web.create(path, { body: 'Decides in May' })
+  await notesOf(page).getByText('Decides in May').waitFor()
+  assert.equal((await read).status(), 200)
+  await page.evaluate(() => new Promise((drawn) => setTimeout(drawn)))
+  assert.equal(await page.getByText(/was not saved/).count(), 0)
+  await page.unroute(`**/api/v1${path}*`)
+  await page.reload()
+  const note = notesOf(page).getByRole('textbox', { name: 'Edit the note' })
+  await untilEqual(() => note.inputValue(), 'Prefers calls in the morning')
+})
+
+test('who edits a note that somebody else deletes is told the text, and finds it if the note is restored', async (t) => {
+  const id = await deal()
+  const path = `/deals/${id}/notes/${await web.create(`/deals/${id}/notes`, { body: 'Prefers calls' })}`
+  // The note is read, to know that it is gone.
+  const page = await web.open(t, `/deals/${id}?tab=notes`, { allow: /status of 404/ })
   await page.getByRole('button', { name: 'Edit the note' }).click()
   await page.keyboard.press('End')
   await page.keyboard.type(' in the morning')

@@ -3,6 +3,7 @@ import { PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
 import { type Note, noteApi } from '../api/note-api.ts'
 import type { Noted } from '../api/note-kinds.ts'
+import { isGone } from '../api/problem.ts'
 import { isStale } from '../api/record-api.ts'
 import { draftKey, keepDraft, readDraft } from '../app/drafts.ts'
 import { Keys } from '../app/keys.tsx'
@@ -37,11 +38,12 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
   })
   const notes = data?.pages.flatMap((page) => page.data)
   const keyOf = (note_id: number) => `${draft_key}-${note_id}`
-  useLostEdits(notes, keyOf)
+  useLostEdits(notes, keyOf, notes_of.read)
   const again = () => refresh('notes', 'timeline')
   const create = async (body: string) => {
     await notes_of.create(body)
     await again()
+    return true
   }
   return (
     <>
@@ -72,7 +74,11 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
 }
 
 /** Tells the text of an edit whose note somebody else has deleted meanwhile. */
-function useLostEdits(notes: Note[] | undefined, keyOf: (note_id: number) => string) {
+function useLostEdits(
+  notes: Note[] | undefined,
+  keyOf: (note_id: number) => string,
+  read: (note_id: number) => Promise<unknown>,
+) {
   const t = useTexts()
   const shown = useRef<number[]>([])
   useEffect(() => {
@@ -80,8 +86,12 @@ function useLostEdits(notes: Note[] | undefined, keyOf: (note_id: number) => str
     const now = new Set(notes.map(({ id }) => id))
     for (const id of shown.current) {
       const value = now.has(id) ? '' : readDraft(keyOf(id))
-      const why = t.app.problems.not_found
-      if (value) showProblem(null, t, t.app.not_saved({ label: t.app.note, value, why }))
+      // A new note can also move it to a page that is not read.
+      if (value)
+        read(id).catch((error) => {
+          const why = explain(error, t)
+          if (isGone(error)) showProblem(null, t, t.app.not_saved({ label: t.app.note, value, why }))
+        })
     }
     shown.current = [...now]
   })
@@ -91,19 +101,27 @@ type FormProps = {
   initial?: string
   /** The key of the draft. */
   draft_key: string
-  /** `shown` is the stored text that the person has seen last. */
-  onSave: (body: string, shown: string) => Promise<unknown>
+  /** `shown` is the stored text that the person has seen last. Resolves to false if another text is stored. */
+  onSave: (body: string, shown: string) => Promise<boolean>
   onCancel?: () => void
   /** What to say when the stored text is another one than at the beginning. */
   changed?: React.ReactNode
 }
+
+/** Stores an unsaved text with the stored text from which it began. */
+function keepEdit(key: string, text: string, began: string) {
+  // The oldest drafts are deleted first. A text without its beginning counts as changed by somebody else.
+  keepDraft(beganKey(key), text && began)
+  keepDraft(key, text)
+}
+const beganKey = (key: string) => `${key}-began`
 
 /** The form of a note. Unsaved text survives a failed save and a change of tab or page. */
 function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormProps) {
   const t = useTexts()
   const [draft] = useState(() => readDraft(draft_key))
   const [text, setText] = useState(draft || initial)
-  const [began] = useState(initial)
+  const [began] = useState(() => (draft ? readDraft(beganKey(draft_key)) : initial))
   const latest = useRef(text)
   const input = useRef<HTMLTextAreaElement>(null)
   const [saving, setSaving] = useState(false)
@@ -113,7 +131,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
   function write(text: string) {
     latest.current = text
     setText(text)
-    keepDraft(draft_key, text === initial ? '' : text)
+    keepEdit(draft_key, text === initial ? '' : text, began)
   }
   async function save() {
     if (!text.trim() || saving) return
@@ -122,13 +140,17 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
     // The form is free for the next note at once. Its button is disabled while it is empty.
     if (!editing) write('')
     input.current?.focus()
+    // If the form has gone with its page, its text is a draft.
+    function tell(error: unknown, why: string) {
+      if (!input.current) showProblem(error, t, t.app.not_saved({ label: t.app.note, value: text, why }))
+    }
     try {
-      await onSave(text, initial)
+      const is_stored = await onSave(text, initial)
+      if (!is_stored) tell(null, t.app.problems.precondition_failed)
     } catch (error) {
       const why = explain(error, t)
       setProblem(why)
-      // The form has gone with its page. Its text is a draft.
-      if (!input.current) showProblem(error, t, t.app.not_saved({ label: t.app.note, value: text, why }))
+      tell(error, why)
       if (!editing) write([text, latest.current].filter(Boolean).join('\n'))
     } finally {
       setSaving(false)
@@ -230,7 +252,7 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
   const button = useRef<HTMLButtonElement>(null)
   useFocusBack(editing, button)
   function end() {
-    keepDraft(draft_key, '')
+    keepEdit(draft_key, '', '')
     setEditing(false)
   }
   async function change(body: string, shown: string) {
@@ -245,6 +267,7 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
     }
     await onChanged()
     if (done) end()
+    return done
   }
   async function remove() {
     try {
