@@ -173,7 +173,7 @@ async function readHomeAhead(client: QueryClient): Promise<void> {
 
 /**
  * Prepares a page. A list that is opened without a query opens with its default view. A link under the pointer loads the
- * program of its page, but no data: most such links are not followed.
+ * program of its page, and the saved views, which decide its address. It reads no records: most such links are not followed.
  */
 async function prepare({ context: { client }, location, search, cause }: Opening): Promise<void> {
   const enters = cause === 'enter'
