@@ -222,7 +222,12 @@ test('the page of the deals is shown when the program and the cards of its board
   for (const late of [/\/assets\/board-page-.*\.js/, /\/api\/v1\/deals\?.*\bstage=won\b/]) {
     await page.goto('about:blank')
     const release = await hold(page, late)
+    // The page waits for cards that were asked for with the document.
+    const start = await holdScript(page)
+    const asked = page.waitForRequest(/\bstage=won\b/)
     await page.goto(`${web.rapport.url}/deals`, { waitUntil: 'commit' })
+    await asked
+    start()
     await until(() => page.evaluate<boolean>('noted.waits() || noted.shown'), Boolean)
     assert.equal(await page.evaluate('noted.shown'), false, `${late}`)
     release()
