@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { settingsOf } from '../engine.ts'
 import { startRapport } from '../harness.ts'
@@ -59,10 +60,20 @@ test('a change survives a wait for a lock while no new connection opens and othe
   const { rapport, proxy, path, change, release } = await waitingChange(t)
   const given_up = Promise.withResolvers<void>()
   proxy.onArrival((near) => new Promise(() => near.resume().once('close', () => given_up.resolve())))
-  const reading = setInterval(() => rapport.call('GET', path).catch(() => {}), 50)
+  const answers: number[] = []
+  const read = () =>
+    rapport.call('GET', path).then(
+      ({ status }) => answers.push(status),
+      // The service has stopped.
+      () => {},
+    )
+  const reading = setInterval(read, 50)
   t.after(() => clearInterval(reading))
   await given_up.promise
+  // Longer than the check waits for answers that are under way.
+  await pause(400)
   await release()
   const { status, text } = await change
   assert.equal(status, 200, text)
+  assert.ok(answers.includes(200))
 })
