@@ -200,7 +200,9 @@ for (const [when, method] of [
     await page.getByRole('button', { name: 'Edit the note' }).click()
     await page.keyboard.press('End')
     await page.keyboard.type(' in the morning')
+    const sent = page.waitForRequest((one) => one.method() === method && one.url().endsWith(path))
     await page.keyboard.press('Control+Enter')
+    await sent
     await page.getByRole('link', { name: 'Companies', exact: true }).click()
     await page.getByRole('heading', { name: 'Companies' }).waitFor()
     const body = 'Prefers calls, never on Mondays'
@@ -235,8 +237,12 @@ test('an edit whose note a new one pushes off the page is not told as gone', asy
   const read = page.waitForResponse((response) => response.url().endsWith(`${path}/${note_id}`))
   await web.create(path, { body: 'Decides in May' })
   await notesOf(page).getByText('Decides in May').waitFor()
-  assert.equal((await read).status(), 200)
-  await page.evaluate(() => new Promise((drawn) => setTimeout(drawn)))
+  const response = await read
+  assert.equal(response.status(), 200)
+  await response.finished()
+  await page.evaluate(
+    `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))`,
+  )
   assert.equal(await page.getByText(/was not saved/).count(), 0)
   await page.unroute(`**/api/v1${path}*`)
   await page.reload()

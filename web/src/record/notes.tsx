@@ -91,6 +91,8 @@ function useLostEdits(
         read(id).catch((error) => {
           const why = explain(error, t)
           if (isGone(error)) showProblem(null, t, t.app.not_saved({ label: t.app.note, value, why }))
+          // The next list asks again.
+          else shown.current.push(id)
         })
     }
     shown.current = [...now]
@@ -127,7 +129,8 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
   const [saving, setSaving] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const editing = onCancel !== undefined
-  const is_changed = editing && !saving && initial !== began
+  // A save whose answer was lost has stored the text.
+  const is_changed = editing && !saving && initial !== began && initial !== text
   function write(text: string) {
     latest.current = text
     setText(text)
