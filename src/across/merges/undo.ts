@@ -42,7 +42,7 @@ export async function beginUndo(
       if (await restore(tx, context, kind, merge, record_id)) restored++
     }
     // Somebody else deleted it while the merge was running.
-    else if (await deletedAt(tx, resource.table, merge.workspace_id, record_id))
+    else if (!(await findRecord(tx, context, kind, record_id)))
       await leaveRecord(tx, merge, record_id, 'deleted')
   const after = { merge_id: id, merged_from_ids: merge.from_ids }
   recordChange(tx, context, {
