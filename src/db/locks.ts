@@ -171,7 +171,7 @@ function workspaceLock(number: number) {
     async share(tx: Db, workspace_id: number): Promise<void> {
       if (engineOf(tx) === 'postgres') await take(tx, { workspace_id })
     },
-    /** Asks for the end of the transactions that have the lock at the first look. */
+    /** Says whether the transactions have ended that had the lock at the first look. */
     earlier(workspace_id: number): Ended {
       let left: Set<string> | undefined
       return async (db) => {

@@ -60,8 +60,8 @@ export const hasReadDefinitions = (tx: Db, workspace_id: number, resource: Resou
 
 /**
  * The definitions that hold for the records of a resource, also those whose existing values are still being checked. A
- * transaction reads them once, and holds off the check of a new definition until its end: so each write either obeys a definition, or
- * is checked as an existing value.
+ * transaction reads them once, and the check of a new definition waits for its end. So each write either obeys a definition,
+ * or is checked as an existing value.
  */
 export function definitionsOf(db: Db, workspace_id: number, resource: Resource): Promise<Definition[]> {
   if (!hasDefinitions(resource)) return Promise.resolve([])

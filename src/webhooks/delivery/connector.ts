@@ -176,7 +176,7 @@ function proxyError(error: Error): ConnectFailure {
 
 // The messages of undici for answers that it does not accept.
 const not_asked = new Map([
-  ['bad response', 'The receiver answered 100 Continue, or before it got the request.'],
+  ['bad response', 'The receiver answered 100 Continue, or answered before it got the request.'],
   ['bad upgrade', 'The receiver answered 101 Switching Protocols, which the request did not ask for.'],
 ])
 
