@@ -129,7 +129,7 @@ async function makeOwner({ call, setup_url }: Rapport): Promise<string> {
   return made.headers.get('set-cookie') ?? ''
 }
 
-/** What a page shows, for the report of a failure. */
+/** The contents of a page, for the report of a failed test. */
 const shownBy = async (page: Page) =>
   `${page.url()}:\n${await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)}`
 

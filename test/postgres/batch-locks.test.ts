@@ -46,7 +46,7 @@ async function make(count: number): Promise<number[]> {
   return outcomes.map(({ id }) => id as number)
 }
 
-/** Waits until so many statements wait for a lock. */
+/** Waits until this number of statements wait for a lock. */
 const waiting = (count: number) =>
   until(
     async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { beforeEach, test } from 'node:test'
+import { beforeEach, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { engine, removeScratch } from '../../../test/engine.ts'
@@ -30,6 +30,17 @@ async function ok(method: string, path: string, body?: object, caller = call): P
 }
 const contact = async (fields: object = {}, caller = call) =>
   (await ok('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz', ...fields }, caller)).id as number
+
+/** A service without background work: a test runs each step of a merge itself. */
+async function startQuiet(t: TestContext) {
+  const data_dir = scratchFolder(t)
+  const service = await startRapport({ data_dir, clock, roles: ['api'] })
+  t.after(async () => {
+    await service.close()
+    await removeScratch(data_dir)
+  })
+  return { data_dir, own: client(service.url, service.key) }
+}
 
 test('of concurrent merges of one pair, one succeeds, and no record is lost', async () => {
   for (let round = 0; round < 5; round++) {
@@ -189,13 +200,7 @@ test('a merge that a crash interrupted is completed, and until then every deal h
 })
 
 test('each transaction of a merge or its undo moves records, however slow the database is', async (t) => {
-  const data_dir = scratchFolder(t)
-  const service = await startRapport({ data_dir, clock, roles: ['api'] })
-  t.after(async () => {
-    await service.close()
-    await removeScratch(data_dir)
-  })
-  const own = client(service.url, service.key)
+  const { data_dir, own } = await startQuiet(t)
   const [survivor, other] = [await contact({}, own), await contact({}, own)]
   const context = contextOf(clock, { workspace_id: 1, actor, request_id: null })
   const asked = { survivor_id: survivor, from_ids: [other], wanted: {} }
@@ -215,13 +220,7 @@ test('each transaction of a merge or its undo moves records, however slow the da
 })
 
 test('a merge whose survivor is deleted meanwhile is taken back', async (t) => {
-  const data_dir = scratchFolder(t)
-  const service = await startRapport({ data_dir, clock, roles: ['api'] })
-  t.after(async () => {
-    await service.close()
-    await removeScratch(data_dir)
-  })
-  const own = client(service.url, service.key)
+  const { data_dir, own } = await startQuiet(t)
   const [survivor, other] = [await contact({}, own), await contact({}, own)]
   await beside(data_dir, (db) => seedDeals(db, other, count))
   const [merged] = await Promise.all([
@@ -238,13 +237,7 @@ test('a merge whose survivor is deleted meanwhile is taken back', async (t) => {
 })
 
 test('an undo does not restore a contact that somebody deleted while it was merged', async (t) => {
-  const data_dir = scratchFolder(t)
-  const service = await startRapport({ data_dir, clock, roles: ['api'] })
-  t.after(async () => {
-    await service.close()
-    await removeScratch(data_dir)
-  })
-  const own = client(service.url, service.key)
+  const { data_dir, own } = await startQuiet(t)
   const [survivor, other, deleted] = [await contact({}, own), await contact({}, own), await contact({}, own)]
   const context = () => contextOf(clock, { workspace_id: 1, actor, request_id: null })
   const merge_id = await beside(data_dir, async (db) => {

@@ -24,5 +24,5 @@ export const Link: <P extends Path>(props: Target<P> & LinkProps) => ReactElemen
 type Navigate = <P extends Path>(target: Target<P> & Way) => Promise<void>
 export const useNavigate: () => Navigate = useAny
 
-/** What a route throws to show another page. */
+/** Makes the error that a route throws to show another page. */
 export const redirect: <P extends Path>(target: Target<P> & Way) => unknown = redirectAny

@@ -106,7 +106,7 @@ type FormProps = {
   /** `shown` is the stored text that the person has seen last. Resolves to false if another text is stored. */
   onSave: (body: string, shown: string) => Promise<boolean>
   onCancel?: () => void
-  /** What to say when the stored text is another one than at the beginning. */
+  /** Shown while the stored text differs from the one at the beginning. */
   changed?: React.ReactNode
 }
 
