@@ -1,13 +1,14 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { makeRequest } from '../booking.ts'
 import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
+const no_appointments = 'No appointments in this time.'
 
 const appointment = (title: string, start_at: string, end_at: string, more = {}) =>
   web.create('/appointments', { title, start_at, end_at, ...more })
@@ -236,16 +237,44 @@ test('times are on the clock of the person, in the calendar, its page and its di
 })
 
 test('the list of a month without appointments offers to create one, except to somebody who may not', async (t) => {
+  const nothing = (page: Page) => page.locator('.calendar-grid[data-ready]').getByText(no_appointments)
   const page = await web.open(t, '/calendar?show=list&date=2041-05-01')
-  await page.getByText('No appointments in this time.').locator('..').getByRole('button').click()
+  await nothing(page).locator('..').getByRole('button').click()
   await page.getByRole('dialog', { name: 'Create appointment' }).waitFor()
   const session = await joinAs(web.rapport, 'rosa@example.test', 'read_only', {
     name: 'Rosa',
     language: 'en',
   })
   const read_only = await web.open(t, '/calendar?show=list&date=2041-05-01', { session })
-  await read_only.getByText('No appointments in this time.').waitFor()
+  await nothing(read_only).waitFor()
   assert.equal(await read_only.getByRole('button', { name: /Create/ }).count(), 0)
+})
+
+test('a list says that it has no appointments only when they have been read', async (t) => {
+  const page = await web.open(t, null, { reusable: false, allow: /400/ })
+  const held: Route[] = []
+  await page.route(/\/appointments\?/, (route) => {
+    held.push(route)
+  })
+  const nothing = page.getByText(no_appointments)
+  const answerHeld = async () => {
+    for (const route of held.splice(0)) await route.continue()
+  }
+  await page.goto(`${web.rapport.url}/calendar?show=list&date=2042-05-01`)
+  await page.locator('.calendar-grid[data-ready]').waitFor()
+  assert.equal(await nothing.count(), 0, 'before the first answer')
+  await answerHeld()
+  await nothing.waitFor()
+  await page.getByRole('button', { name: 'Later' }).click()
+  await page.locator('.calendar-title').getByText('June 2042').waitFor()
+  await nothing.waitFor({ state: 'detached' })
+  await answerHeld()
+  await nothing.waitFor()
+  await page.unroute(/\/appointments\?/)
+  await page.route(/\/appointments\?/, (route) => route.fulfill({ status: 400, json: {} }))
+  await page.getByRole('button', { name: 'Later' }).click()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  assert.equal(await nothing.count(), 0, 'after an error')
 })
 
 test('the list of a month begins with the day, which the calendar marks', async (t) => {

@@ -37,6 +37,8 @@ export type GridProps = {
   /** A day of the view; of a year, the first one. */
   day: string
   appointments: Appointment[]
+  /** Whether these are all appointments of the view: nothing is said of its emptiness before. */
+  known: boolean
   /** Whether appointments may be moved, and created by dragging. */
   editable: boolean
   /** Called with the chosen day (YYYY-MM-DD) of a month. */
@@ -87,7 +89,8 @@ const todayClass = ({ isToday }: { isToday: boolean }) => (isToday ? 'calendar-t
 
 /** Appointments in a month, week, day or list, in the person's zone. */
 export function CalendarGrid(props: GridProps) {
-  const { show, day, appointments, editable, onDay, onOpen, onMove, onSelect, onCreate, onSettled } = props
+  const { show, day, known, appointments, editable, onDay, onOpen, onMove, onSelect, onCreate, onSettled } =
+    props
   const controller = useCalendarController()
   const t = useTexts()
   const names = useNames('appointments')
@@ -181,9 +184,14 @@ export function CalendarGrid(props: GridProps) {
         navLinkHint={t.calendar.go_to_day}
         navLinkDayClick={(day) => onDay(wallOf(day.toISOString(), zone).slice(0, 10))}
         noEventsClass="calendar-none"
-        noEventsContent={() => (
-          <Empty text={t.calendar.nothing} {...(editable && { action: names.create, onAction: onCreate })} />
-        )}
+        noEventsContent={() =>
+          known && (
+            <Empty
+              text={t.calendar.nothing}
+              {...(editable && { action: names.create, onAction: onCreate })}
+            />
+          )
+        }
         closeHint={t.app.close}
         eventsHint={t.calendar.appointments}
       />

@@ -72,7 +72,7 @@ export function CalendarPage() {
   const days = useMemo(() => daysOf(shown, day, locale), [shown, day, locale])
   const range = useMemo(() => timeOf(days, zone), [days, zone])
   const asked = filtersOf(view.filters, filters, zone)
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch, isPlaceholderData } = useQuery({
     ...rangeQuery(range, asked),
     placeholderData: keepPreviousData,
   })
@@ -143,6 +143,7 @@ export function CalendarPage() {
           day={day}
           days={days}
           awaited={!data && !error}
+          known={data !== undefined && !isPlaceholderData}
           appointments={data?.appointments ?? []}
           editable={may}
           onDay={(day) => change({ show: 'day', date: inAddress(day) })}

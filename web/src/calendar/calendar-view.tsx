@@ -9,7 +9,7 @@ const parts = latePart(() => import('./calendar-grid.tsx'))
 
 type Props = Omit<GridProps, 'onSettled'> & {
   days: Days
-  /** Whether the appointments are not known yet. */
+  /** Whether the appointments are being read for the first time. */
   awaited: boolean
 }
 
@@ -31,7 +31,7 @@ export function CalendarView({ days, awaited, ...given }: Props) {
     if (settled && focused.current)
       place.current?.querySelector<HTMLElement>(`.${focused.current}`)?.focus({ preventScroll: true })
   }, [settled])
-  const { show, day, appointments, onOpen } = given
+  const { show, day, known, appointments, onOpen } = given
   // A list has the whole month or year, and begins with the day.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is drawn twice, and scrolls each time
   useEffect(() => {
@@ -46,7 +46,9 @@ export function CalendarView({ days, awaited, ...given }: Props) {
       data-ready={settled || undefined}
       aria-busy={awaited || undefined}
     >
-      {!settled && <FirstGrid show={show} days={days} appointments={appointments} onOpen={onOpen} />}
+      {!settled && (
+        <FirstGrid show={show} days={days} known={known} appointments={appointments} onOpen={onOpen} />
+      )}
       {found && (
         <found.CalendarGrid {...given} day={show === 'year' ? days.first : day} onSettled={onSettled} />
       )}

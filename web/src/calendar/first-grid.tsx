@@ -4,7 +4,8 @@ import { wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
 import { type Appointment, classOf, isLong } from './appointments.ts'
-import { type CalendarShow, clockOf, type Days, eachDay } from './ranges.ts'
+import type { GridProps } from './calendar-grid.tsx'
+import { clockOf, type Days, eachDay } from './ranges.ts'
 import { Host, Whom } from './whom.tsx'
 import './first-grid.css'
 
@@ -45,12 +46,7 @@ function placedOn(day: string, appointments: readonly Appointment[], zone: strin
   return placed
 }
 
-type Props = {
-  show: CalendarShow
-  days: Days
-  appointments: Appointment[]
-  onOpen: (id: number) => void
-}
+type Props = Pick<GridProps, 'show' | 'appointments' | 'known' | 'onOpen'> & { days: Days }
 
 /**
  * The appointments of a view, before the program of the calendar is there. That program draws the same, and lets
@@ -214,13 +210,13 @@ function Month({ days, appointments, onOpen }: Omit<DrawnDays, 'days'> & { days:
   )
 }
 
-function List({ days, appointments, onOpen }: DrawnDays) {
+function List({ days, known, appointments, onOpen }: DrawnDays) {
   const { zone, time, long } = useCalendarFormats()
   const t = useTexts()
   const with_some = days
     .map((day) => [day, onDay(day, appointments, zone)] as const)
     .filter(([, some]) => some.length > 0)
-  if (!with_some.length) return <p className="first-none">{t.calendar.nothing}</p>
+  if (!with_some.length) return <p className="first-none">{known && t.calendar.nothing}</p>
   return (
     <div className="first-list">
       {with_some.map(([day, some]) => (
