@@ -67,3 +67,45 @@ test('Escape before the form of a new field is there takes it back', async (t) =
   await page.keyboard.press('Escape')
   await add.waitFor()
 })
+
+test('a fact that is clicked while the service is lost, before its editor has loaded, says so', async (t) => {
+  const id = await made('contacts', { first_name: 'Grace', last_name: 'Hopper', phone: '+1 202 1' })
+  const page = await web.open(t, `/contacts/${id}`, { allow: /Failed to load|Failed to fetch/ })
+  const parts = /\/assets\/(field-editor|toast-list)-.*js|\/healthz/
+  await page.route(parts, (route) => route.abort())
+  await page.reload()
+  const edit = page.getByRole('button', { name: 'Phone: Edit' })
+  await edit.click()
+  const lost = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' })
+  await lost.waitFor()
+  await lost.getByRole('button', { name: 'Close' }).click()
+  await lost.waitFor({ state: 'detached' })
+
+  await page.unroute(parts)
+  await edit.click()
+  await page.getByRole('textbox', { name: 'Phone' }).waitFor()
+})
+
+test('a fact shows that its editor is loading', async (t) => {
+  const id = await made('contacts', { first_name: 'Radia', last_name: 'Perlman' })
+  const page = await web.open(t, `/contacts/${id}`)
+  const come = await openWithout(page, 'field-editor', 'Radia Perlman')
+  await page.getByRole('button', { name: 'Phone: Edit' }).click()
+  const waits = page.getByRole('img', { name: 'Loading' })
+  await waits.waitFor()
+  come()
+  await page.getByRole('textbox', { name: 'Phone' }).waitFor()
+  await waits.waitFor({ state: 'detached' })
+})
+
+test('a dialog shows that it is loading', async (t) => {
+  const id = await made('contacts', { first_name: 'Frances', last_name: 'Allen' })
+  const page = await web.open(t, `/contacts/${id}`)
+  const come = await openWithout(page, 'palette', 'Frances Allen')
+  await page.keyboard.press('Control+k')
+  const waits = page.getByRole('status').getByRole('img', { name: 'Loading' })
+  await waits.waitFor()
+  come()
+  await page.getByRole('dialog').waitFor()
+  await waits.waitFor({ state: 'detached' })
+})

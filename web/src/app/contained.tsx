@@ -1,5 +1,6 @@
+import { Loader, Portal } from '@mantine/core'
 import { Component, type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
-import { type Texts, TextsContext } from '../texts/texts.ts'
+import { type Texts, TextsContext, useTexts } from '../texts/texts.ts'
 import { whenIdle } from './idle.ts'
 import { loaded } from './loading.ts'
 import { showProblem } from './problems.tsx'
@@ -27,6 +28,27 @@ class Contained extends Component<Props, { failed: boolean }> {
   }
 }
 
+const late_ms = 300
+
+/** Shows that a dialog or palette is loading. */
+function LatePart() {
+  const t = useTexts()
+  const [late, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), late_ms)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    late && (
+      <Portal>
+        <div className="late-part" role="status">
+          <Loader size="sm" role="img" aria-label={t.app.loading} />
+        </div>
+      </Portal>
+    )
+  )
+}
+
 /** A part that is loaded when it is first shown, or before, when the page is idle. */
 function contained<Given extends object>(load: () => Promise<ComponentType<Given>>) {
   const part = () => lazy(() => loaded(load()).then((piece) => ({ default: piece })))
@@ -40,7 +62,7 @@ function contained<Given extends object>(load: () => Promise<ComponentType<Given
     }
     return (
       <Contained onFailed={fail}>
-        <Suspense>
+        <Suspense fallback={<LatePart />}>
           <Piece {...given} />
         </Suspense>
       </Contained>

@@ -263,7 +263,9 @@ export function Field(props: Props) {
           />
         )}
         <span className="field-state" role="status">
-          {state === 'saving' && <Loader size={12} role="img" aria-label={t.app.loading} />}
+          {(state === 'saving' || (editing && onSave && !FieldEditor)) && (
+            <Loader size={12} role="img" aria-label={t.app.loading} />
+          )}
           {state === 'saved' && <CheckIcon size={14} aria-label={t.app.saved} />}
         </span>
       </div>
