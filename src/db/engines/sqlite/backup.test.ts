@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -236,10 +237,8 @@ test('without its key a backup is refused, unless SECRET_KEY is the key', async 
   await restoreBackup(empty, file, key, now)
 })
 
-test('a log that a killed server left is neither lost nor played into the restored database', async (t) => {
-  const { data_dir, key, file } = await servedFolder(t)
-  writeBackup(data_dir, file, true)
-  // The files after kill -9: the database and the log with the last commit. No process has them open.
+/** The files after kill -9: the database without the last company, and the log that has it. No process has them open. */
+async function killedFolder(t: TestContext, data_dir: string, key: string): Promise<string> {
   const killed = join(scratchFolder(t), 'data')
   mkdirSync(killed)
   const rapport = await startRapport({ data_dir })
@@ -248,11 +247,31 @@ test('a log that a killed server left is neither lost nor played into the restor
     copyFileSync(join(data_dir, name), join(killed, name))
   await rapport.close()
   assert.ok(statSync(join(killed, 'rapport.db-wal')).size > 0)
+  return killed
+}
 
+test('a log that a killed server left is neither lost nor played into the restored database', async (t) => {
+  const { data_dir, key, file } = await servedFolder(t)
+  writeBackup(data_dir, file, true)
+  const killed = await killedFolder(t, data_dir, key)
   await restoreBackup(killed, file, null, now)
   assert.equal(existsSync(join(killed, 'rapport.db-wal')), false)
   assert.deepEqual(await companiesIn(t, killed, key), ['Two', 'One'])
   const old = new DatabaseSync(join(killed, `rapport.db${kept}`))
+  assert.equal(old.prepare("SELECT count(*) AS n FROM companies WHERE name = 'Last'").get()?.n, 1)
+  old.close()
+})
+
+test('a log whose database somebody moved away is kept, and not played into the restored database', async (t) => {
+  const { data_dir, key, file } = await servedFolder(t)
+  writeBackup(data_dir, file, true)
+  const killed = await killedFolder(t, data_dir, key)
+  renameSync(join(killed, 'rapport.db'), join(killed, 'moved.db'))
+  const log = join(killed, `rapport.db${kept}-wal`)
+  assert.deepEqual(await restoreBackup(killed, file, null, now), [log])
+  assert.deepEqual(await companiesIn(t, killed, key), ['Two', 'One'])
+  renameSync(log, join(killed, 'moved.db-wal'))
+  const old = new DatabaseSync(join(killed, 'moved.db'))
   assert.equal(old.prepare("SELECT count(*) AS n FROM companies WHERE name = 'Last'").get()?.n, 1)
   old.close()
 })

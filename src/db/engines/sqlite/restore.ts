@@ -11,6 +11,8 @@ import { lockFolder } from './lock.ts'
 import { databaseFile, openSqlite } from './open.ts'
 
 const sides = ['-wal', '-shm']
+// SQLite would also apply these to a database that they do not belong to.
+const logs = ['-wal', '-journal']
 
 type Keys = { secret_key: string | null; secret_key_old: string | null }
 
@@ -136,7 +138,13 @@ function replace(data_dir: string, incoming: string, incoming_key: string | null
     if (existsSync(database)) {
       undo.push(...closeLog(database, suffix))
       keep(database)
-    }
+    } else
+      for (const side of logs.filter((side) => existsSync(database + side))) {
+        const copy = database + suffix + side
+        renameSync(database + side, copy)
+        undo.push(() => renameSync(copy, database + side))
+        kept.push(copy)
+      }
     if (incoming_key && readKey(incoming_key) !== readKey(key)) {
       if (existsSync(key)) {
         keep(key)
