@@ -151,7 +151,9 @@ function answerOf(outcomes: readonly Outcome[], dry_run: boolean) {
   const meta = Object.fromEntries(counters.map((name) => [name, 0]))
   // Each item may have a thousand problems. All of them together would exceed an answer.
   let shown = 0
+  const created = new Set(outcomes.filter(({ status }) => status === 'created').map(({ id }) => id))
   const data = outcomes.map(({ index, op, status, id, etag = null, error }) => {
+    const is_undone = dry_run && created.has(id)
     meta[status] = (meta[status] ?? 0) + 1
     const { request_id: _, fields, ...rest } = error ? errorBody(error, '').error : ({} as Failure)
     const listed = fields?.slice(0, Math.max(1, 10 * max_problems - shown))
@@ -160,8 +162,8 @@ function answerOf(outcomes: readonly Outcome[], dry_run: boolean) {
       index,
       op,
       status,
-      id: dry_run && status === 'created' ? null : id,
-      etag: dry_run && status !== 'unchanged' ? null : etag,
+      id: is_undone ? null : id,
+      etag: is_undone || (dry_run && status !== 'unchanged') ? null : etag,
       error: error ? { ...rest, ...(listed && { fields: listed }) } : null,
     }
   })

@@ -176,6 +176,8 @@ test('items of one record run in their order', async () => {
   assert.deepEqual(events, ['contact.created', 'contact.updated', 'contact.updated', 'contact.deleted'])
 })
 
+type Result = { status: string; id: number | null; etag: string | null }
+
 describe('a dry run', () => {
   test('answers the same, and writes nothing', async () => {
     const { id } = await made()
@@ -198,6 +200,21 @@ describe('a dry run', () => {
     const again = await send(items, { atomic: false }, headers, '?dry_run=true')
     assert.equal(again.headers.get('idempotency-replayed'), null)
     assert.equal(again.body.data[0].id, null)
+  })
+
+  test('names no id and no ETag of a record that it makes, in any of its items', async () => {
+    const email = 'twice@acme.example'
+    const upsert = { op: 'upsert', match: 'email', data: { ...name, email } }
+    const items = [upsert, upsert, { ...upsert, data: { email, phone: '7' } }]
+    const dry: Result[] = await results(send(items, {}, {}, '?dry_run=true'))
+    assert.deepEqual(
+      dry.map(({ status, id, etag }) => [status, id, etag]),
+      [
+        ['created', null, null],
+        ['unchanged', null, null],
+        ['updated', null, null],
+      ],
+    )
   })
 
   test('of an atomic batch finds the same problems', async () => {
