@@ -86,7 +86,7 @@ test('a missing id is refused before a request, so that no other operation is ca
 })
 
 test('filters take one value, several, none, and what a person has typed', async () => {
-  const stages = ['a,b', '!c', 'd', null]
+  const stages = ['a,b', '!c', 'd', null, 'null', '\\null', 'e\\', '\\,f']
   for (const [index, stage] of stages.entries())
     await client.contacts.create({
       first_name: `F${index}`,
@@ -99,8 +99,15 @@ test('filters take one value, several, none, and what a person has typed', async
     (await client.contacts.list({ search: 'filter', sort: 'id', ...filters })).data.map((one) => one.stage)
   assert.deepEqual(await found({ stage: ['a,b'] }), ['a,b'])
   assert.deepEqual(await found({ stage: ['!c', 'd'] }), ['!c', 'd'])
-  assert.deepEqual(await found({ stage: '!d' }), ['a,b', '!c', null])
+  assert.deepEqual(
+    await found({ stage: '!d' }),
+    stages.filter((stage) => stage !== 'd'),
+  )
   assert.deepEqual(await found({ stage: null }), [null])
+  assert.deepEqual(await found({ stage: [null, 'd'] }), ['d', null])
+  for (const stage of stages) assert.deepEqual(await found({ stage: [stage] }), [stage])
+  assert.deepEqual(await found({ stage: stages }), stages)
+  assert.deepEqual(await found({ custom_fields: { note: ['e\\', 'd'] } }), ['d', 'e\\'])
   assert.deepEqual(await found({ custom_fields: { size: 2 } }), ['d'])
   assert.deepEqual(await found({ created_from: new Date(), stage: 'd' }), [])
   const deal = await client.deals.create({ name: 'Filtered', value: 77 })

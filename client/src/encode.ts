@@ -17,16 +17,24 @@ export function pathOf(path: string, values: readonly unknown[]): string {
 type Value = string | number | boolean | Date
 
 /**
- * A filter of a list. A text is sent as it is: `'won,lost'` is one of two values, `'!won'` all others. The values of an
- * array are taken literally, so give it what a person has typed. null: records without a value.
+ * A filter of a list. A text is sent as it is: `'won,lost'` is one of two values, `'!won'` all others. The texts of an
+ * array are taken literally, so give it what a person has typed. null, also in an array: records without a value.
  */
-export type Filter = Value | readonly Value[] | null
+export type Filter = Value | readonly (Value | null)[] | null
 
 function textOf(value: Filter): string {
   if (value instanceof Date) return value.toISOString()
   if (!Array.isArray(value)) return String(value)
-  return value.map((one) => textOf(one).replaceAll(/[,!]/g, '\\$&')).join(',')
+  return value.map((one) => (one === null ? 'null' : literal(textOf(one)))).join(',')
 }
+
+/** One value as the API reads it. The API removes blanks at the end, so one keeps a last backslash from the comma. */
+const literal = (text: string): string =>
+  text
+    .trim()
+    .replaceAll(/[,!]/g, '\\$&')
+    .replace(/^\\*null$/, '\\$&')
+    .replace(/\\$/, '\\ ')
 
 /** The query. An object is written as `custom_fields[region]=EMEA`. */
 export function queryOf(query: object = {}): string {
