@@ -50,6 +50,23 @@ test('no column becomes a custom field that no request can have', async () => {
   assert.deepEqual(problems(await upload(rapport, `?${query}`, file)), { columns: 'unknown_field' })
 })
 
+test('a column of the request goes before columns that are found by their headers, and fills in where it is empty', async () => {
+  const file =
+    'first_name,last_name,E-mail,Private,Zone,Region\nA,Named,a@work.example,a@home.example,1,2\nB,Named,b@work.example,,,3\n'
+  const columns = JSON.stringify({ Private: 'email', Region: 'custom_fields.Zone' })
+  await importFile(rapport, { resource: 'contacts', columns, rest: 'custom_fields' }, file)
+  const named = await found('contacts?search=named&sort=id')
+  assert.deepEqual(
+    named.map(({ email }: { email: string }) => email),
+    ['a@home.example', 'b@work.example'],
+  )
+  const details = await Promise.all(named.map(({ id }: { id: number }) => found(`contacts/${id}`)))
+  assert.deepEqual(
+    details.map(({ custom_fields }) => custom_fields),
+    [{ Zone: '2' }, { Zone: '3' }],
+  )
+})
+
 test('a long header becomes a custom field with whole characters', async () => {
   const header = `${'x'.repeat(63)}😀 and more`
   const file = `first_name,last_name,${header}\nAna,Header,v\n`

@@ -79,13 +79,23 @@ export function createMapping(
     return target
   }
 
+  // Of several columns with a field, the first one with a value counts: those of `columns`, then those by their headers.
+  const chosen = new Set(Object.keys(columns))
+  const turns = chosen.size ? [true, false] : [false]
+
   function read({ names: headers, values }: FileRow): MappedRow {
     const row: MappedRow = { data: {}, names: {} }
-    for (let n = 0; n < headers.length; n++) {
-      const value = values[n]
-      const target = value === '' || value === undefined ? null : targetOf(headers[n] as string)
-      if (target !== null) set(row, target, value, headers[n] as string)
-    }
+    const customs = new Set<Target>()
+    for (const is_chosen of turns)
+      for (let n = 0; n < headers.length; n++) {
+        const value = values[n]
+        const header = headers[n] as string
+        if (value === '' || value === undefined || chosen.has(header) !== is_chosen) continue
+        const target = targetOf(header)
+        if (target === null || customs.has(target)) continue
+        if (target.startsWith(custom)) customs.add(target)
+        set(row, target, value, header)
+      }
     if (split) splitName(row, split)
     return row
   }
