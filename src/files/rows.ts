@@ -17,6 +17,8 @@ export type FileRow = {
   names: readonly string[]
   /** Texts in a CSV file, else JSON values. */
   values: readonly unknown[]
+  /** How the row was sent, if not as cells: as an object of JSON, or as a line that cannot be read. */
+  sent_as?: 'object' | 'line'
   /** Why the row cannot be read. */
   problem?: RowProblem
   /** Of a row in an archive: the file and the kind of its records. */
@@ -75,6 +77,7 @@ const tooLong = (number: number, start: string): FileRow => ({
   number,
   names: ['line'],
   values: [start],
+  sent_as: 'line',
   problem: { code: 'row_too_long', message: `The row ${too_long_text}` },
 })
 
@@ -217,10 +220,11 @@ async function* readLines(
 export const parseJson = (text: string): unknown => secureJson.parse(text)
 
 function lineOf(number: number, line: string, max_characters: number): FileRow {
-  const unread = (code: RowProblem['code'], message: string) => ({
+  const unread = (code: RowProblem['code'], message: string): FileRow => ({
     number,
     names: ['line'],
     values: [line],
+    sent_as: 'line',
     problem: { code, message },
   })
   if (line.length > max_characters)
@@ -237,7 +241,7 @@ function lineOf(number: number, line: string, max_characters: number): FileRow {
   const names = Object.keys(value)
   if (names.length > max_columns)
     return unread('too_many_names', `The line has more than ${max_columns} names.`)
-  return { number, names, values: Object.values(value) }
+  return { number, names, values: Object.values(value), sent_as: 'object' }
 }
 
 const [quote, backslash, open_list, close_list, open_object, close_object] = [...'"\\[]{}'].map((sign) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
 import { problems } from '../../../test/envelope.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { importFile, upload } from '../../../test/imports.ts'
@@ -64,6 +65,18 @@ test('a column of the request goes before columns that are found by their header
   assert.deepEqual(
     details.map(({ custom_fields }) => custom_fields),
     [{ Zone: '2' }, { Zone: '3' }],
+  )
+})
+
+test('the errors of an import show a line of JSON as it was sent', async () => {
+  const lines = ['{"first_name":"Zo\\u00eb","last_name":5,"tags":["a"]}', '["a"]', '{"first_name":"A', '"x"']
+  const type = { 'content-type': 'application/x-ndjson' }
+  const { id } = await importFile(rapport, { resource: 'contacts' }, `${lines.join('\n')}\n`, type)
+  const { text } = await rapport.call('GET', `/api/v1/imports/${id}/errors`)
+  const rows: string[][] = parse(text)
+  assert.deepEqual(
+    rows.slice(1).map((row) => row[3]),
+    ['{"first_name":"Zoë","last_name":5,"tags":["a"]}', ...lines.slice(1)],
   )
 })
 

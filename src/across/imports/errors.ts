@@ -64,10 +64,16 @@ export function keepErrors(
 const placed = ({ archived }: FileRow, message: string) =>
   archived ? `${archived.file}, line ${archived.line}: ${message}` : message
 
-const sentRow = ({ values }: FileRow): string =>
-  csvRow(values.map((value) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))))
-    .trimEnd()
-    .slice(0, max_characters)
+/** The row as it was sent. JSON is written again without escaped letters, so that an erasure finds addresses in it. */
+function sentRow({ names, values, sent_as }: FileRow): string {
+  const text =
+    sent_as === 'object'
+      ? JSON.stringify(Object.fromEntries(names.map((name, n) => [name, values[n]])))
+      : sent_as === 'line'
+        ? String(values[0])
+        : csvRow(values as string[]).trimEnd()
+  return text.slice(0, max_characters)
+}
 
 const rows_at_once = 500
 /** The columns of the errors as CSV. */
