@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Db } from '../db/db.ts'
 import { copyPrivately, syncFile } from '../db/engines/sqlite/backup.ts'
-import { makeFolder } from '../db/folder.ts'
+import { giveToOwner, makeFolder } from '../db/folder.ts'
 import { createSeal, keyFile } from '../db/seal.ts'
 
 /**
@@ -52,6 +52,7 @@ export function giveKey(file: string, folder: string): () => void {
   }
   makeFolder(folder, 0o700)
   copyPrivately(file, target)
+  giveToOwner(target)
   syncFile(target)
   syncFile(dirname(target))
   return () => rmSync(target)

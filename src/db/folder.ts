@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { accessSync, chownSync, constants, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
@@ -19,4 +19,25 @@ export function makeFolder(path: string, mode = 0o777): void {
     const { code } = error as { code?: string }
     throw new Error(`The folder ${path} cannot be created (${code}). Choose another one.`, { cause: error })
   }
+}
+
+/** Throws if this user cannot write to a file or folder. A missing one is no error. */
+export function requireWritable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'ENOENT') return
+    throw new Error(
+      `This user cannot write to ${path} (${code}). Run this as the user of the service, or change the owner.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Gives a file that root made to the owner of its folder. Otherwise, the service could not open it. */
+export function giveToOwner(file: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(file))
+  if (uid !== 0) chownSync(file, uid, gid)
 }

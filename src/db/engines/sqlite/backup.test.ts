@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -144,6 +145,21 @@ test('a restore into another folder brings the key along, and the secrets can be
   await restoreBackup(other.data_dir, file, null, now)
   assert.deepEqual(await companiesIn(t, other.data_dir, key), ['Two', 'One'])
   assert.deepEqual(readFileSync(join(other.data_dir, `secret.key${kept}`)), other_key)
+})
+
+test('what root restores belongs to the owner of the folder, so that the service can open it', {
+  skip: process.getuid?.() !== 0 && 'only root can',
+}, async (t) => {
+  const { data_dir, file } = await servedFolder(t)
+  writeBackup(data_dir, file, true)
+  const folder = scratchFolder(t)
+  chownSync(folder, 65_534, 65_533)
+  await restoreBackup(folder, file, null, now)
+  assert.deepEqual(readdirSync(folder).sort(), ['rapport.db', 'secret.key', 'serve.lock'])
+  for (const name of readdirSync(folder)) {
+    const { uid, gid } = statSync(join(folder, name))
+    assert.deepEqual([uid, gid], [65_534, 65_533], name)
+  }
 })
 
 test('a restore is refused while a server runs, and works when it has stopped', async (t) => {

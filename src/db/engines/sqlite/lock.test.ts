@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, test } from 'node:test'
 import { startRapport } from '../../../../test/harness.ts'
 import { beside } from '../../../../test/keys.ts'
@@ -42,6 +43,31 @@ test('the lock goes with its process, even when that is killed', async () => {
   child.kill('SIGKILL')
   await once(child, 'exit')
   lockFolder(folder)()
+})
+
+test('a folder or a lock that this user cannot write is refused: SQLite would lock nothing', {
+  skip: process.platform === 'win32',
+}, async () => {
+  const nobody = 65_534
+  const script = `
+    import { lockFolder } from ${JSON.stringify(new URL('lock.ts', import.meta.url))}
+    if (process.getuid() === 0) process.setuid(${nobody})
+    try {
+      lockFolder(process.argv[1])
+      console.log('locked')
+    } catch (error) {
+      console.log(error.message)
+    }`
+  const told = async () => text(spawn(process.execPath, ['--input-type=module', '-e', script, folder]).stdout)
+  const lock = join(folder, 'serve.lock')
+  writeFileSync(lock, '', { mode: 0o444 })
+  chmodSync(folder, 0o777)
+  assert.match(await told(), /cannot write to .*serve\.lock \(EACCES\)\. Run this as the user/)
+  rmSync(lock)
+  chmodSync(folder, 0o555)
+  assert.match(await told(), /cannot write to \S+ \(EACCES\)/)
+  chmodSync(folder, 0o777)
+  assert.equal(await told(), 'locked\n')
 })
 
 test('folders are locked each for itself, and a released one can be locked again', () => {

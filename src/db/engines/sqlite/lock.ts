@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { makeFolder } from '../../folder.ts'
+import { giveToOwner, makeFolder, requireWritable } from '../../folder.ts'
 
 /**
  * Locks a data folder, so that one process serves it. Returns the function that unlocks it. Throws when another process
@@ -8,11 +8,17 @@ import { makeFolder } from '../../folder.ts'
  */
 export function lockFolder(data_dir: string): () => void {
   makeFolder(data_dir)
-  const lock = new DatabaseSync(join(data_dir, 'serve.lock'))
+  const file = join(data_dir, 'serve.lock')
+  // SQLite also opens a file that it cannot write, and then locks nothing.
+  for (const path of [data_dir, file]) requireWritable(path)
+  const lock = new DatabaseSync(file)
   try {
+    giveToOwner(file)
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-  } catch {
+  } catch (error) {
     lock.close()
+    // SQLITE_BUSY, also with a reason in the higher bits.
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== 5) throw error
     throw new Error(`Another process already serves ${data_dir}. Stop it, or set DATA_DIR to another folder.`)
   }
   return () => lock.close()

@@ -5,7 +5,7 @@ import { Kysely } from 'kysely'
 import { systemClock } from '../../../clock.ts'
 import { createListeners } from '../../commit-topics.ts'
 import type { Database } from '../../db.ts'
-import { makeFolder } from '../../folder.ts'
+import { giveToOwner, makeFolder } from '../../folder.ts'
 import type { Tables } from '../../tables.ts'
 import { type Listeners, sqliteDialect } from './dialect.ts'
 import { openSnapshot } from './snapshot.ts'
@@ -33,7 +33,10 @@ export function openSqlite(file: string): Database {
   const writer = new DatabaseSync(file)
   const reader = new DatabaseSync(file)
   try {
-    if (fresh) chmodSync(file, 0o600)
+    if (fresh) {
+      chmodSync(file, 0o600)
+      giveToOwner(file)
+    }
     // The commit group waits for other writers without blocking the process (group.ts).
     writer.exec(`${pragmas} PRAGMA busy_timeout = 0;`)
     reader.exec(`${pragmas} PRAGMA query_only = ON;`)

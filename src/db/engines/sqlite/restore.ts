@@ -2,7 +2,7 @@ import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { command } from '../../../installed.ts'
-import { makeFolder } from '../../folder.ts'
+import { giveToOwner, makeFolder } from '../../folder.ts'
 import { requireGivenFile } from '../../given-file.ts'
 import { migrate } from '../../migrate.ts'
 import { createSeal, keyFile } from '../../seal.ts'
@@ -51,7 +51,10 @@ export async function restoreBackup(
     checkFile(incoming, source)
     await checkSchema(incoming, source)
     checkKey(incoming, source, { secret_key, secret_key_old }, readKey(new_key ?? keyFile(data_dir)))
-    for (const name of new_key ? [incoming, new_key] : [incoming]) syncFile(name)
+    for (const name of new_key ? [incoming, new_key] : [incoming]) {
+      giveToOwner(name)
+      syncFile(name)
+    }
     return replace(data_dir, incoming, new_key, `.replaced-${now.replaceAll(/[-:.]/g, '')}`)
   } finally {
     sweep()
