@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { connectAssistant } from '../../test/assistant.ts'
 import { callOf, useRapport } from '../../test/harness.ts'
 
@@ -41,6 +43,15 @@ describe('an assistant', () => {
     assert.ok(create)
     const { custom_fields } = create.inputSchema.properties as Record<string, { description: string }>
     assert.match(custom_fields?.description ?? '', /"region" \("Region", select: "EMEA" \| "APAC"\)/)
+    await close()
+  })
+
+  test('reads schemas with formats and keywords that other programs know', async () => {
+    const { tools, close } = await assistant()
+    const ajv = addFormats.default(new Ajv2020({ strict: true, strictTypes: false }))
+    ajv.addFormat('idn-email', true)
+    for (const { name, inputSchema } of await tools())
+      assert.doesNotThrow(() => ajv.compile(inputSchema), name)
     await close()
   })
 

@@ -1,3 +1,4 @@
+import { publishedSchema } from '../http/openapi/parts.ts'
 import type { Operation } from '../http/operation.ts'
 
 /** A tool: an operation of the API, named and described for people and their assistants. */
@@ -186,7 +187,7 @@ export function argumentsOf(tool: Tool, custom_fields: string | null): object {
 // Without the marks of the API's own document.
 const plain = (schema: object): Record<string, unknown> =>
   JSON.parse(
-    JSON.stringify(schema, (key, value) => (key.startsWith('x-') || key === 'verbatim' ? undefined : value)),
+    JSON.stringify(publishedSchema(schema), (key, value) => (key.startsWith('x-') ? undefined : value)),
   )
 
 // A URL parser removes `.` and `..`, and the request would reach another operation. No id begins with `~`.

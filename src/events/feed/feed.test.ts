@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { newWorkspace, readStored, type Stored } from '../../../test/database.ts'
 import { type Rapport, startRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
@@ -190,6 +192,14 @@ test('a bad cursor, page size or parameter is refused; above 100 is taken as 100
   assert.equal((await call('GET', `${path}?sort=id`)).status, 422)
   assert.equal((await call('GET', `${path}?page=2`)).status, 400)
   assert.equal((await feed('?per_page=1000')).meta.per_page, 100)
+})
+
+test('the schemas of the event types have the formats and keywords that other programs know', async () => {
+  const { body } = await call('GET', '/api/v1/event-types')
+  const ajv = addFormats.default(new Ajv2020({ strict: true, strictTypes: false }))
+  ajv.addFormat('idn-email', true)
+  ajv.addKeyword('x-extension')
+  for (const { name, schema, example } of body.data) assert.ok(ajv.validate(schema, example), name)
 })
 
 test('the feed needs its own scope', async () => {

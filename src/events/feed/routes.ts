@@ -4,6 +4,7 @@ import { lastSeq } from '../../db/event-order.ts'
 import { page_bytes } from '../../http/answers.ts'
 import { acceptedCodes } from '../../http/filter-parameters.ts'
 import { payloadOfType } from '../../http/openapi/events.ts'
+import { publishedSchema } from '../../http/openapi/parts.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -27,7 +28,7 @@ export function feedRoutes(
       scope,
       summary: 'List events',
       description:
-        'Oldest first after `cursor`. Each event is as webhooks get it, without `webhook_id`. Only events of kinds that the caller may read, such as `contact.*` with `contacts:read`. An answer with `has_more` may have fewer events than `limit`, or none: it ends at 2 MiB, and a filter scans a limited number of events.',
+        'Oldest first after `cursor`. Each event is as webhooks get it, without `webhook_id`. Only events of kinds that the caller may read, such as `contact.*` with `contacts:read`. An answer with `has_more` may have fewer events than `per_page`, or none: it ends at 2 MiB, and a filter scans a limited number of events.',
       query: EventsQuery(event_names),
       answers: { 200: EventList },
       extension: true,
@@ -51,7 +52,8 @@ export function feedRoutes(
 
   const types = catalogue.map((definition) => {
     const { name, summary } = definition
-    return { name, description: summary, ...payloadOfType(definition) }
+    const { schema, example } = payloadOfType(definition)
+    return { name, description: summary, schema: publishedSchema(schema) as typeof schema, example }
   })
   operation(
     app,

@@ -255,6 +255,27 @@ const own_keyword = 'verbatim'
 
 type Json = Record<string, unknown>
 
+/** A node of a schema without the keywords of the own validator, and with formats that other programs know. */
+function published({ 'x-values': values, ...described }: Json): Json {
+  if (described[own_keyword] === true) delete described[own_keyword]
+  if (values) return { ...described, additionalProperties: values }
+  const { format } = described
+  return typeof format === 'string' ? { ...described, format: formats[format] ?? format } : described
+}
+
+/** A schema for other programs. */
+export function publishedSchema(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(publishedSchema)
+  return typeof node === 'object' && node !== null ? published(mapped(node, publishedSchema)) : node
+}
+
+/** A copy of a node of a schema. Examples are data, even if they look like schemas. */
+const mapped = (node: object, map: (value: unknown) => unknown): Json =>
+  Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, of_data.has(name) ? value : map(value)]),
+  )
+const of_data = new Set(['example', 'examples', 'default'])
+
 /**
  * Moves every object schema with a title into the components, and refers to it by this name. So a generated client has
  * one type for it. Throws if two different schemas have the same title.
@@ -265,15 +286,7 @@ export function shareSchemas<D extends { components: { schemas: Json } }>(docume
   function share(node: unknown): unknown {
     if (Array.isArray(node)) return node.map(share)
     if (typeof node !== 'object' || node === null) return node
-    const copy: Json = {}
-    for (const [name, value] of Object.entries(node)) {
-      if (name === own_keyword && value === true) continue
-      // Examples are data, even if they look like schemas.
-      copy[name] = name === 'example' || name === 'examples' || name === 'default' ? value : share(value)
-    }
-    const { 'x-values': values, ...described } = copy
-    if (values) return { ...described, additionalProperties: values }
-    if (typeof copy.format === 'string') copy.format = formats[copy.format] ?? copy.format
+    const copy = published(mapped(node, share))
     if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
     const { title } = copy
     if (title in shared && !isDeepStrictEqual(shared[title], copy))
