@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, before, test } from 'node:test'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { ana, type Made, makePage, timesOf, visitor } from './booking.ts'
 import { type Rapport, startRapport, turnableClock } from './harness.ts'
-import { findBrowser } from './packages.ts'
+import { leaveBrowser, openBrowser } from './web-pages.ts'
 
 const phone = { viewport: { width: 390, height: 844 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -15,14 +15,11 @@ let rapport: Rapport
 let browser: Browser
 before(async () => {
   rapport = await startRapport({ clock: turnableClock() })
-  browser = await chromium.launch({
-    executablePath: findBrowser(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic'],
-  })
+  browser = await openBrowser()
 })
 after(async () => {
-  await browser?.close()
-  await rapport?.close()
+  await leaveBrowser(rapport.url)
+  await rapport.close()
 })
 
 /** A page of a browser. It fails the test if one of its scripts fails, or if it sends a request to another server. */

@@ -5,20 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { findBrowser } from './packages.ts'
+import { browser_flags, findBrowser } from './packages.ts'
 
-// Debian's Chromium, headless, in a new profile, without background requests. It resolves only the name of this
-// machine.
+// Headless, in a new profile. It resolves only the name of this machine.
 const flags = [
+  ...browser_flags,
   '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--disable-dev-shm-usage',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   '--remote-debugging-port=0',
 ]

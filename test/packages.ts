@@ -49,3 +49,9 @@ export function findBrowser(): string {
     return findProgram('chromium')
   }
 }
+
+/** What every browser of the tests is started with: no sandbox, no GPU, and no requests of its own. */
+export const browser_flags = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+]

@@ -2,12 +2,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { findBrowser } from './packages.ts'
+import { browser_flags, findBrowser } from './packages.ts'
 
-const flags = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-]
+// Pages live for seconds: optimizing their scripts takes longer than it saves.
+const flags = [...browser_flags, '--js-flags=--no-turbofan']
 
 let shared: Promise<Browser> | undefined
 let users = 0
