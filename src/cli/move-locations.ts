@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { sql } from 'kysely'
 import type { Database } from '../db/db.ts'
 import { lockFolder } from '../db/engines/sqlite/lock.ts'
-import { databaseFile } from '../db/engines/sqlite/open.ts'
+import { hasDatabase } from '../db/engines/sqlite/open.ts'
 import { migrate, planMigrations } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { isInstallation } from '../move/tables.ts'
@@ -62,7 +62,7 @@ export async function withLocations<T>(
     return database
   }
   try {
-    if (source.folder !== null && !existsSync(databaseFile(source.folder)))
+    if (source.folder !== null && !hasDatabase(source.folder))
       throw new Error(`There is no database in ${source.folder}.`)
     const from = await namingLocation(source, () => open(source))
     await namingLocation(source, () => checkSource(from))

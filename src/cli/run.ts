@@ -111,10 +111,13 @@ function explain(error: unknown): string[] {
   if (error instanceof ConfigError) return error.message.split('\n')
   const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR') {
-    // SQLITE_BUSY, SQLITE_NOTADB and SQLITE_CORRUPT, SQLITE_CANTOPEN.
+    // SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_CANTOPEN and SQLITE_NOTADB.
     const reasons: Record<number, string> = {
       5: 'Another process is writing to the database. Try again.',
+      8: 'The database in DATA_DIR cannot be written by this user.',
+      10: `The disk of DATA_DIR is full or damaged. For the room that it has: ${commandLine('doctor')}`,
       11: `The database in DATA_DIR is damaged. Restore a backup: ${commandLine('restore FILE')}`,
+      13: 'The disk of DATA_DIR is full. Make room.',
       14: 'The database in DATA_DIR cannot be opened by this user.',
       26: 'The file rapport.db in DATA_DIR is not a database.',
     }

@@ -1,9 +1,9 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { writeBackup } from '../db/engines/sqlite/backup.ts'
-import { databaseFile } from '../db/engines/sqlite/open.ts'
+import { databaseFile, hasDatabase } from '../db/engines/sqlite/open.ts'
 import { openUnchanged } from '../db/engines/sqlite/snapshot.ts'
 import { type Migration, type Plan, planMigrations } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/index.ts'
@@ -49,7 +49,7 @@ const empty: Found = { plan: { newest: null, pending: migrations, unknown: [] },
 /** Reads the plan, the sizes of the tables that pending migrations scan, and the size of the database. */
 async function look(settings: Config): Promise<Found> {
   // Opening a SQLite database would create it.
-  if (settings.database_url === null && !existsSync(databaseFile(settings.data_dir))) return empty
+  if (settings.database_url === null && !hasDatabase(settings.data_dir)) return empty
   const { db, close } =
     settings.database_url === null
       ? openUnchanged(databaseFile(settings.data_dir))

@@ -21,19 +21,18 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** Throws if this user cannot write to a file or folder. A missing one is no error. */
-export function requireWritable(path: string): void {
+/** The sentence that this user cannot write to a file or folder; null if they can, or if it does not exist. */
+export function writeProblem(path: string): string | null {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)
+    return null
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code === 'ENOENT') return
-    throw new Error(
-      `This user cannot write to ${path} (${code}). Run this as the user of the service, or change the owner.`,
-      { cause: error },
-    )
+    return code === 'ENOENT' ? null : `This user cannot write to ${path} (${code}).`
   }
 }
+
+export const write_mend = 'Run this as the user of the service, or change the owner.'
 
 /** Gives a file that root made to the owner of its folder. Otherwise, the service could not open it. */
 export function giveToOwner(file: string): void {

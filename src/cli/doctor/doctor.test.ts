@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -7,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -285,4 +287,34 @@ test('a damaged SQLite file and files that others can read are reported', {
   for (let at = 8192; at < size; at += 4096) writeSync(handle, Buffer.alloc(2048, 0x5a), 0, 2048, at)
   const found = await examine(data_dir)
   assert.equal(found.told(/(is damaged|cannot be read).*restore/)?.level, 'fault')
+})
+
+test('a database that this user cannot reach is not taken for a missing one', {
+  skip: on_postgres,
+}, async (t) => {
+  const data_dir = scratchFolder(t)
+  symlinkSync('rapport.db', join(data_dir, 'rapport.db'))
+  assert.equal((await examine(data_dir)).told(/cannot be read: ELOOP.*user of the service/)?.level, 'fault')
+  for (const words of [
+    ['upgrade', '--check'],
+    ['backup', join(data_dir, 'copy.db')],
+  ]) {
+    const { code, stderr } = await runRapport(words, { DATA_DIR: data_dir })
+    assert.deepEqual([code, /ELOOP/.test(stderr)], [1, true], stderr)
+  }
+})
+
+test('a folder that this user cannot write is a fault', { skip: on_postgres }, (t) => {
+  const data_dir = scratchFolder(t)
+  chmodSync(data_dir, 0o555)
+  const script = `
+    import { examineFiles } from ${JSON.stringify(new URL('storage.ts', import.meta.url))}
+    if (process.getuid() === 0) process.setuid(65_534)
+    console.log(JSON.stringify(examineFiles({ data_dir: process.argv[1], database_url: null })))`
+  const told = execFileSync(process.execPath, ['--input-type=module', '-e', script, data_dir], {
+    encoding: 'utf8',
+  })
+  const [found] = JSON.parse(told)
+  assert.deepEqual([found.level, found.area], ['fault', 'files'])
+  assert.match(`${found.message} ${found.mend}`, /cannot write to \S+ \(EACCES\)\. Run this as the user/)
 })

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { systemClock } from '../../clock.ts'
 import { type Config, ConfigError } from '../../config.ts'
-import { databaseFile } from '../../db/engines/sqlite/open.ts'
+import { databaseFile, hasDatabase } from '../../db/engines/sqlite/open.ts'
 import { openUnchanged } from '../../db/engines/sqlite/snapshot.ts'
 import { planMigrations } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/open.ts'
@@ -70,7 +69,7 @@ async function examineData(settings: Config): Promise<Finding[]> {
   const none = ok('database', `There is no installation yet. The first start makes it: ${command('serve')}`)
   const sqlite = settings.database_url === null
   // Opening a SQLite database would create it.
-  if (sqlite && !existsSync(databaseFile(settings.data_dir))) return [none]
+  if (sqlite && !hasDatabase(settings.data_dir)) return [none]
   const database = await openToRead(settings)
   try {
     const file = sqlite ? await examineSqliteFile(database, settings.data_dir) : null

@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { keyFile } from '../../seal.ts'
-import { databaseFile } from './open.ts'
+import { databaseFile, hasDatabase } from './open.ts'
 
 /** The file of the key that belongs to a backup. */
 export const keyBeside = (file: string) => `${file}.key`
@@ -26,7 +26,7 @@ export const keyBeside = (file: string) => `${file}.key`
 export function writeBackup(data_dir: string, file: string, with_key: boolean): string[] {
   const target = resolve(file)
   const source = databaseFile(data_dir)
-  if (!existsSync(source))
+  if (!hasDatabase(data_dir))
     throw new Error(`There is no database in ${data_dir}. Set DATA_DIR to the folder of the server.`)
   if (!statSync(dirname(target), { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`The folder ${dirname(target)} does not exist. Create it first.`)

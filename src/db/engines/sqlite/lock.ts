@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { giveToOwner, makeFolder, requireWritable } from '../../folder.ts'
+import { giveToOwner, makeFolder, write_mend, writeProblem } from '../../folder.ts'
 
 /**
  * Locks a data folder, so that one process serves it. Returns the function that unlocks it. Throws when another process
@@ -10,7 +10,8 @@ export function lockFolder(data_dir: string): () => void {
   makeFolder(data_dir)
   const file = join(data_dir, 'serve.lock')
   // SQLite also opens a file that it cannot write, and then locks nothing.
-  for (const path of [data_dir, file]) requireWritable(path)
+  const problem = writeProblem(data_dir) ?? writeProblem(file)
+  if (problem !== null) throw new Error(`${problem} ${write_mend}`)
   const lock = new DatabaseSync(file)
   try {
     giveToOwner(file)

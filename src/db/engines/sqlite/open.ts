@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
@@ -13,6 +13,10 @@ import type { OnSlow } from './watch.ts'
 
 /** The database file inside a data folder. */
 export const databaseFile = (data_dir: string) => join(data_dir, 'rapport.db')
+
+/** Whether a data folder has a database. Throws if this user may not know. */
+export const hasDatabase = (data_dir: string): boolean =>
+  statSync(databaseFile(data_dir), { throwIfNoEntry: false }) !== undefined
 
 // synchronous = FULL: an acknowledged commit survives a power cut. Set the timeout first: several processes may open a
 // new file at once. 8 MiB of cache for each connection are enough, because the operating system caches the file too. A
