@@ -101,6 +101,29 @@ test('a fact is edited in place: Enter stores that field alone, Escape reverts, 
   assert.equal(stored.first_name, 'Edsger')
 })
 
+test('a record with many tags shows the first of them, and the others on demand', async (t) => {
+  const tags = Array.from({ length: 40 }, (_, index) => `tag ${index + 1}`)
+  const id = await contact('Many', 'Tags', { tags })
+  const page = await web.open(t, `/contacts/${id}`)
+  const shown = () => page.getByRole('button', { name: 'Remove the tag' }).count()
+  const more = page.getByRole('button', { name: '32 more' })
+  await more.waitFor()
+  assert.equal(await shown(), 8)
+  await more.focus()
+  await page.keyboard.press('Enter')
+  const fewer = page.getByRole('button', { name: 'Show fewer', expanded: true })
+  await fewer.and(page.locator(':focus')).waitFor()
+  assert.equal(await shown(), 40)
+  await fewer.click()
+  await more.waitFor()
+
+  // A new tag is in sight.
+  await page.getByRole('textbox', { name: 'Add tag' }).fill('newest')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Remove the tag newest' }).waitFor()
+  assert.equal(await shown(), 41)
+})
+
 test('tags and custom fields keep their kind, and what is removed can come back', async (t) => {
   const id = await contact('Donald', 'Knuth', { tags: ['author'], custom_fields: { volumes: 4 } })
   const page = await web.open(t, `/contacts/${id}`)

@@ -22,6 +22,10 @@ const changed = (tags: readonly string[], changes: readonly Change[]): readonly 
     return wanted ? [...others, tag] : others
   }, tags)
 
+// With more than this, and a few, the others are shown on demand: a narrow column has one or two tags a line.
+const first_tags = 8
+const few = 2
+
 /** The tags of a record, added and removed in place. Changes are stored one after another. */
 export function TagsField({ value, onChange }: Props) {
   const t = useTexts()
@@ -29,10 +33,12 @@ export function TagsField({ value, onChange }: Props) {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
   const input = useRef<HTMLInputElement>(null)
+  const [all, setAll] = useState(false)
   const [changes, setChanges] = useState<Change[]>([])
   const last = useRef(Promise.resolve())
   const { lose, keep } = useUnsaved(t.fields.tags)
   const tags = changed(value, changes)
+  const cut = tags.length > first_tags + few
   async function store(change: Change) {
     try {
       await onChange?.(change.tag, change.wanted)
@@ -50,6 +56,8 @@ export function TagsField({ value, onChange }: Props) {
   function begin(change: Change) {
     setProblem(null)
     keep()
+    // A new tag comes last.
+    if (change.wanted) setAll(true)
     setChanges((before) => [...before, change])
     last.current = last.current.then(() => store(change))
   }
@@ -64,7 +72,7 @@ export function TagsField({ value, onChange }: Props) {
         {t.fields.tags}
       </span>
       <fieldset className="tags" aria-labelledby={id}>
-        {tags.map((tag) => (
+        {(cut && !all ? tags.slice(0, first_tags) : tags).map((tag) => (
           <span key={tag} className="tag">
             {visible(tag)}
             {onChange && (
@@ -82,6 +90,11 @@ export function TagsField({ value, onChange }: Props) {
             )}
           </span>
         ))}
+        {cut && (
+          <button type="button" className="tag tags-all" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? t.record.fewer_tags : t.record.more_tags({ n: tags.length - first_tags })}
+          </button>
+        )}
         {!onChange && !tags.length && <span className="soft">–</span>}
         {onChange && (
           <TextInput
