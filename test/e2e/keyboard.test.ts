@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { checkScreen, untilEqual, useWeb, type Web } from '../web.ts'
+import { checkScreen, untilEqual, useWeb, visit, type Web } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -93,4 +93,42 @@ test('the name of a button with an icon only is shown while the keyboard focus i
   await page.keyboard.press('Escape')
   await columns.click()
   await untilEqual(() => tip.isVisible(), false)
+})
+
+test('e on a row or a card opens its record and edits its first fact, with what is typed at once', async (t) => {
+  const { create, read } = web
+  const id = await create('/contacts', { first_name: 'Ida', last_name: 'Edits' })
+  const page = await openContacts(t)
+  await page.getByRole('link', { name: 'Ida Edits' }).focus()
+  const letCome = await holdBack(page, /\/(contact-record|field-editor)-.*\.js$/)
+  await page.keyboard.press('e')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('Edith')
+  await page.keyboard.press('Enter')
+  letCome()
+  await until(
+    async () => (await read(`/contacts/${id}`)).first_name,
+    (name) => name === 'Edith',
+  )
+  const panel = page.getByRole('complementary')
+  await panel.getByRole('button', { name: 'First name: Edit' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Edith Edits' }).and(page.locator(':focus')).waitFor()
+
+  await create('/activities', { type: 'call', subject: 'Ring back', due_at: new Date().toISOString() })
+  await visit(page, '/activities')
+  await page.getByRole('link', { name: 'Ring back' }).focus()
+  await page.keyboard.press('e')
+  await panel
+    .locator(':focus')
+    .and(page.getByRole('textbox', { name: 'Subject' }))
+    .waitFor()
+
+  await visit(page, '/deals')
+  await page.getByRole('link', { name: /Lenses/ }).focus()
+  await page.keyboard.press('e')
+  await panel
+    .locator(':focus')
+    .and(page.getByRole('textbox', { name: 'Name' }))
+    .waitFor()
 })

@@ -10,6 +10,7 @@ import { useListAssign } from '../record/assign.tsx'
 import { BulkTags } from '../record/bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from '../record/columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts } from '../record/custom-lists.tsx'
+import { useEditFocused } from '../record/edit-first.ts'
 import {
   type Grouping,
   useGrouping,
@@ -97,6 +98,7 @@ export function ActivitiesPage() {
   const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
   useMineCommand(view)
   const assign = useListAssign<ListedActivity>('activities', page, view.open)
+  useEditFocused(() => focusedRow(rows)?.id, view, may)
   const create = () => setCreating(true)
   const close = useCallback(() => view.setOpen(null), [view])
 

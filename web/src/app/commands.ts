@@ -55,8 +55,8 @@ export function useOffered(): Command[] {
   )
 }
 
-// The chunk of the dialog may have to load first.
-const opening_ms = 3000
+/** How long a dialog or a field may take to open: its chunk may have to load first. */
+export const opening_ms = 3000
 type Held = {
   /** Whether the text of the field is replaced. */
   whole: boolean

@@ -5,6 +5,7 @@ import { useCommands } from '../app/commands.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
+import { useEditFocused } from '../record/edit-first.ts'
 import { useNames } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
@@ -20,7 +21,7 @@ import { MenuChoice } from '../ui/menu-choice.tsx'
 import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
-import { Board } from './board.tsx'
+import { Board, focusedCard } from './board.tsx'
 import { type BoardFilter, type BoardOrder, board_orders, usePipeline } from './columns.ts'
 import { references } from './deals.ts'
 import { useMoves } from './moves.ts'
@@ -61,6 +62,7 @@ export function BoardPage() {
   const filtering = useListFilters({ view, filters, search: false })
   const sort = board_orders.find((one) => one === view.sort) ?? '-updated_at'
   useMineCommand(view)
+  useEditFocused(focusedCard, view, writes)
   const filter: BoardFilter = view.filters
   const moving = useMoves()
   const { report } = usePipeline(filter, moving.moves, moving.held)

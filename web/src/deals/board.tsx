@@ -177,7 +177,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
 }
 
 /** The id of the card that has the focus. */
-const focusedCard = (): number | null =>
+export const focusedCard = (): number | null =>
   Number(document.activeElement?.closest<HTMLElement>('[data-deal]')?.dataset.deal) || null
 
 /** The card that gets the focus when this one is removed: the next one, else the previous one. */

@@ -9,6 +9,7 @@ import { useTitle } from '../app/title.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
 import { PageAction } from '../ui/page-action.tsx'
+import { editFirst, editIfAsked } from './edit-first.ts'
 import './record-layout.css'
 
 export type RecordTab = {
@@ -85,11 +86,14 @@ export function RecordLayout(props: Props) {
     commands.map(({ id, keys, label, run }) => ({ id: `tab-${id}`, group: 'actions', keys, label, run })),
   )
   const article = useRef<HTMLElement>(null)
-  const edit = () => article.current?.querySelector<HTMLElement>('.record-facts .field-button')?.click()
+  const edit = () => editFirst(article.current)
   useCommands(
     [{ id: 'edit-record', label: t.app.keys.edit, group: 'actions', keys: 'e', run: edit }],
     editable,
   )
+  useEffect(() => {
+    if (panel) editIfAsked(article.current)
+  }, [panel])
   const Title = panel ? 'h2' : 'h1'
   return (
     <article ref={article} className="record" aria-label={title}>

@@ -10,6 +10,7 @@ import { useTexts } from '../texts/texts.ts'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { type Filter, useListFilters } from '../ui/filters.tsx'
+import { focusedRow } from '../ui/focus.ts'
 import { type ListPage, type ListQuery, ListTable, useListPage } from '../ui/list-page.tsx'
 import { isId, useCreating, useListView } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
@@ -22,6 +23,7 @@ import { useBulk } from './bulk.tsx'
 import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts, type WithCustomFields } from './custom-lists.tsx'
+import { useEditFocused } from './edit-first.ts'
 import { type Grouping, useGrouping, useGroupRows } from './groupings.tsx'
 import {
   type CreateProps,
@@ -116,6 +118,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
     })
   const assign = useListAssign<Row>(kind, page, view.open)
   const log = useListLog(kind, page.rows)
+  useEditFocused(() => focusedRow(page.rows)?.id, view, writes)
   const create = () => setCreating(true)
   const create_action = writes && { action: names.create, onAction: create }
 

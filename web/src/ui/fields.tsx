@@ -97,14 +97,15 @@ export function Field(props: Props) {
   const { lose, keep } = useUnsaved(label, unsaved ? draft : undefined)
   useFocusBack(editing, button)
 
-  function begin() {
+  function begin(by_person: boolean) {
     if (!saving.current) store.current = onSave
     began.current = saving.current ? wanted.current : value
     setDraft(began.current)
     setProblem(null)
     reverted.current = false
     written.current = true
-    if (!editor.now()) holdKeys()
+    // A command has held those that follow its key.
+    if (by_person && !editor.now()) holdKeys()
     setEditing(true)
   }
   function end() {
@@ -214,7 +215,7 @@ export function Field(props: Props) {
               className="field-button"
               id={`${id}-value`}
               aria-labelledby={`${id}-edit ${id}-value`}
-              onClick={begin}
+              onClick={({ nativeEvent }) => begin(nativeEvent.isTrusted)}
               // Before its editor has loaded.
               onKeyDown={({ key }) => {
                 if (editing && key === 'Escape') end()
