@@ -118,6 +118,36 @@ describe('an assistant', () => {
     await close()
   })
 
+  test('finds records by the values and ranges of their custom fields', async () => {
+    const { tools, use, close } = await assistant()
+    const definition = { resource: 'deals', key: 'seats', label: 'Seats', type: 'number' }
+    await call('POST', '/api/v1/custom-fields', definition)
+    const found = (await tools()).find(({ name }) => name === 'find_deals')?.inputSchema.properties ?? {}
+    for (const name of ['custom_fields', 'custom_fields_from', 'custom_fields_to'])
+      assert.ok(found[name], name)
+    for (const [name, custom_fields] of Object.entries({
+      Few: { seats: 5, plan: 'a,b' },
+      Many: { seats: 50, plan: 'pro' },
+      None: {},
+    }))
+      await use('create_deal', { name, custom_fields })
+    const names = async (filters: object) => {
+      const { data } = await use('find_deals', { sort: 'id', ...filters })
+      return data.map(({ name }: { name: string }) => name)
+    }
+    assert.deepEqual(await names({ custom_fields: { seats: 5 } }), ['Few'])
+    assert.deepEqual(await names({ custom_fields: { plan: 'a\\,b,pro', seats: '!50' } }), ['Few'])
+    assert.deepEqual(await names({ custom_fields: { seats: null }, search: 'none' }), ['None'])
+    assert.deepEqual(await names({ custom_fields_from: { seats: 6 }, custom_fields_to: { seats: 50 } }), [
+      'Many',
+    ])
+    assert.equal(
+      (await use('find_deals', { custom_fields_from: { plan: 1 } })).error.code,
+      'validation_failed',
+    )
+    await close()
+  })
+
   test('gets the errors of the API, with the fields', async () => {
     const { use, close } = await assistant()
     const refused = await use('create_contact', { first_name: '', email: 'nobody' })

@@ -147,15 +147,43 @@ export function toolsOf(operations: readonly Operation[]): Tool[] {
   )
 }
 
-type Schema = { properties?: Record<string, Record<string, unknown>>; required?: readonly string[] }
+type Schema = {
+  properties?: Record<string, Record<string, unknown>>
+  patternProperties?: object
+  required?: readonly string[]
+}
 type Part = 'params' | 'query' | 'body'
 const parts = ['params', 'query', 'body'] as const
 
+type Field = { part: Part; name: string; schema: object; required: boolean }
+
+// The API has a parameter for each key, such as `custom_fields[region]` and `custom_fields[seats]_from`.
+const ends_of_custom_filters = { custom_fields: '', custom_fields_from: '_from', custom_fields_to: '_to' }
+const isCustomFilter = (name: string): name is keyof typeof ends_of_custom_filters =>
+  Object.hasOwn(ends_of_custom_filters, name)
+const customFilter = (description: string, example: object) => ({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description,
+  examples: [example],
+})
+const custom_filters = {
+  custom_fields: customFilter(
+    'Records whose custom fields have these values. A text may be `a,b`, `!a`, `null` or `!null`, as in other filters. `list_custom_fields` has the defined keys.',
+    { region: 'EMEA' },
+  ),
+  custom_fields_from: customFilter('At least these values, of custom fields that are numbers or dates.', {
+    seats: 10,
+  }),
+  custom_fields_to: customFilter('At most these values.', { seats: 50 }),
+}
+
 /** The fields of an operation, by the part of the request in which they are sent. */
-function fieldsOf({ operation }: Tool): { part: Part; name: string; schema: object; required: boolean }[] {
+function fieldsOf({ operation }: Tool): Field[] {
   return parts.flatMap((part) => {
-    const { properties = {}, required = [] } = (operation[part] ?? {}) as Schema
-    return Object.entries(properties)
+    const { properties = {}, required = [], patternProperties } = (operation[part] ?? {}) as Schema
+    const by_key = part === 'query' && patternProperties ? custom_filters : {}
+    return Object.entries<Schema & { readOnly?: unknown }>({ ...properties, ...by_key })
       .filter(([, { readOnly }]) => !readOnly)
       .map(([name, schema]) => ({
         part,
@@ -177,7 +205,7 @@ const change_group = {
 export function argumentsOf(tool: Tool, custom_fields: string | null): object {
   const fields = fieldsOf(tool)
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, plain(schema)]))
-  if (custom_fields && properties.custom_fields)
+  if (custom_fields && tool.writes && properties.custom_fields)
     properties.custom_fields = { ...properties.custom_fields, description: custom_fields }
   if (tool.writes) Object.assign(properties, { change_group, dry_run })
   const required = fields.filter((field) => field.required).map(({ name }) => name)
@@ -208,6 +236,9 @@ export function requestOf(tool: Tool, given: Readonly<Record<string, unknown>>) 
   for (const [name, value] of Object.entries(given)) {
     const part = known.get(name)
     if (part === 'params') path = path.replace(`:${name}`, segment(String(value)))
+    else if (part === 'query' && isCustomFilter(name) && typeof value === 'object')
+      for (const [key, one] of Object.entries(value ?? {}))
+        query.set(`custom_fields[${key}]${ends_of_custom_filters[name]}`, String(one))
     else if (part === 'query') query.set(name, String(value))
     // The API refuses what it does not know.
     else if (tool.writes && tool.operation.body) body[name] = value
