@@ -110,6 +110,8 @@ test('filters take one value, several, none, and what a person has typed', async
   assert.deepEqual(await found({ custom_fields: { note: ['e\\', 'd'] } }), ['d', 'e\\'])
   assert.deepEqual(await found({ custom_fields: { size: 2 } }), ['d'])
   assert.deepEqual(await found({ created_from: new Date(), stage: 'd' }), [])
+  await client.customFields.create({ resource: 'contacts', key: 'size', type: 'number' })
+  assert.deepEqual(await found({ 'custom_fields[size]_from': 1, 'custom_fields[size]_to': 2 }), ['!c', 'd'])
   const deal = await client.deals.create({ name: 'Filtered', value: 77 })
   const { data } = await client.deals.list({ value_from: 76.5, value_to: 77, stage: ['new_lead', 'won'] })
   assert.deepEqual(

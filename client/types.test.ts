@@ -36,6 +36,9 @@ export async function use(request: Request): Promise<number> {
   await client.contacts.create({ first_name: 'Ana' })
   // @ts-expect-error: there is no such filter.
   await client.contacts.list({ stages: 'lead' })
+  await client.contacts.list({ custom_fields: { region: 'EMEA' }, 'custom_fields[seats]_from': 10 })
+  // @ts-expect-error: a range has two ends, from and to.
+  await client.contacts.list({ 'custom_fields[seats]_until': 10 })
   // @ts-expect-error: a stage of a deal is one of a list.
   await client.deals.changeStage(7, { stage: 'gone' })
   for await (const { first_name } of client.contacts.each({ stage: 'lead' })) console.log(first_name, won)

@@ -55,7 +55,12 @@ const queryType = (name: string, query: Node[]) =>
       (one) =>
         `${comment(one.description, '  ')}  ${JSON.stringify(one.name)}${one.required ? '' : '?'}: ${queryValue(one.schema)}\n`,
     )
-    .join('')}}\n`
+    .join('')}${query.some((one) => one.name === 'custom_fields') ? custom_ranges : ''}}\n`
+
+// The document cannot describe a parameter whose name has a key and an end.
+const custom_ranges = `  /** The range of a custom field that is a number or a date. */
+  [range: \`custom_fields[\${string}]_\${'from' | 'to'}\`]: string | number | undefined
+`
 
 /** A verb whose body has no fields has no argument for it. */
 function takesBody([media, { schema }]: [string, Node]): boolean {

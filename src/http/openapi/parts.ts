@@ -231,7 +231,7 @@ export const parameters: Record<string, object> = {
     name: 'custom_fields',
     in: 'query',
     description:
-      'Records whose custom field has this value, as `custom_fields[region]=EMEA`. Numbers and booleans are written as in JSON.',
+      'Records whose custom field has this value, as `custom_fields[region]=EMEA`. Numbers and booleans are written as in JSON. A field that is defined as a number or a date has a range, too: `custom_fields[seats]_from=10` and `custom_fields[seats]_to=50`.',
     style: 'deepObject',
     explode: true,
     schema: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 } },
