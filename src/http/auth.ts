@@ -31,6 +31,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     access: Access
     credential: Credential
+    /** Until then, by performance.now(), the access is not checked again. */
+    access_until: number
   }
 }
 
@@ -115,13 +117,19 @@ export function createRecheckAccess(
   find: (tx: Db, credential: Credential) => Promise<Access | null>,
   clock: Clock,
 ): RecheckAccess {
-  return async (tx, { credential, routeOptions }) => {
+  return async (tx, { access: before, credential, routeOptions }) => {
     const access = await find(tx, credential)
-    if (!access || isExpired(access, clock.now())) throw unauthorized()
     const { operation } = routeOptions.config
-    if (operation) requireScope(access, operation)
-    return access
+    return stillAllowed(before, access, operation, clock)
   }
+}
+
+/** The current access of a request. Throws 401 or 403 when it is no longer allowed. A session may have left its workspace. */
+function stillAllowed(before: Access, access: Access | null, needs: Needs | undefined, clock: Clock): Access {
+  if (!access || isExpired(access, clock.now()) || access.workspace_id !== before.workspace_id)
+    throw unauthorized()
+  if (needs) requireScope(access, needs)
+  return access
 }
 
 /**
@@ -141,10 +149,10 @@ function refuseStalePage({ headers }: FastifyRequest, { workspace_id, actor }: A
 const remembered_ms = 500
 const max_remembered = 10_000
 
-type Entrance = { access: Access; credential: Credential }
+type Entrance = { access: Access; credential: Credential; until: number }
 
 function createAccessCache(findAccess: FindAccess) {
-  const remembered = new Map<string, Entrance & { until: number }>()
+  const remembered = new Map<string, Entrance>()
   return {
     /** The access that was found within the last 500 ms. */
     recent(kind: Credential['kind'], token: string): Entrance | undefined {
@@ -170,8 +178,9 @@ function createAccessCache(findAccess: FindAccess) {
 }
 
 /**
- * Checks the key or session of a request, then the rate limit, then the scope. Returns the hook for routes that require a
- * scope. Every request passes here, so a cached access with a local limit creates no promise.
+ * Makes the hooks for routes that require a scope. `gate` checks the key or session of a request, then the rate limit, then the
+ * scope. Every request passes here, so a cached access with a local limit creates no promise. `confirm` checks again after a body
+ * that arrived slowly.
  */
 export function createGate(
   findAccess: FindAccess,
@@ -209,7 +218,20 @@ export function createGate(
     pass(reply, access, needs, allowance)
   }
 
-  return (needs: Needs) =>
+  const confirm = (needs: Needs) =>
+    function confirm(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+      const { access, access_until, credential } = request
+      if (performance.now() <= access_until) {
+        done()
+        return
+      }
+      const found = findAccess(credential).then((now) => {
+        request.access = stillAllowed(access, now, needs, clock)
+      })
+      found.then(() => done(), done)
+    }
+
+  const gate = (needs: Needs) =>
     function gate(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const offered = credentialText(request)
       if (!offered) {
@@ -217,7 +239,7 @@ export function createGate(
         return
       }
       const { kind, token } = offered
-      const enter = ({ access, credential }: Entrance) => {
+      const enter = ({ access, credential, until }: Entrance) => {
         try {
           if (kind === 'session') {
             refuseCrossSite(request)
@@ -226,6 +248,7 @@ export function createGate(
             reply.header('cache-control', 'no-store')
           }
           request.credential = credential
+          request.access_until = until
           const admitted = admit(request, reply, access, needs)
           if (admitted) admitted.then(() => done(), done)
           else done()
@@ -237,10 +260,12 @@ export function createGate(
       if (known) enter(known)
       else accesses.find(kind, token).then(enter, done)
     }
+
+  return { gate, confirm }
 }
 
 /** Adds the gate to every later operation that requires a scope, and once to its HEAD route. */
-export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void {
+export function guardRoutes(app: App, { gate, confirm }: ReturnType<typeof createGate>): void {
   const gates = new WeakSet<object>()
   app.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {}
@@ -249,6 +274,8 @@ export function guardRoutes(app: App, gate: ReturnType<typeof createGate>): void
     const hook = gate(operation)
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
+    if (route.method !== 'GET' && route.method !== 'HEAD')
+      route.preValidation = [confirm(operation), ...[route.preValidation ?? []].flat()]
     // The gate runs before the body is read, so only authenticated callers may send this much.
     route.bodyLimit ??= max_body_bytes.with_key
   })

@@ -34,7 +34,7 @@ test('an export of a client that reads too slowly ends, and its file has no end'
   async function* rows() {
     for (let n = 0; n < 100; n++) yield `${n}\r\n`
   }
-  const stream = streamSnapshot(await openSnapshot(1), rows(), 50)
+  const stream = streamSnapshot(await openSnapshot(1), rows(), { limit_ms: 50 })
   const read: unknown[] = []
   await assert.rejects(async () => {
     for await (const part of stream) {

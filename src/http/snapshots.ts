@@ -6,6 +6,7 @@ import { unavailable } from '../errors.ts'
 const max_open = 4
 const max_of_a_workspace = 2
 const max_ms = 60 * 60 * 1000
+const recheck_ms = 1000
 
 /** Opens the snapshot of an export. Throws 503 above the limit of this process or of the workspace. */
 export type OpenSnapshot = (workspace_id: number) => Promise<Snapshot>
@@ -29,6 +30,12 @@ export function limitSnapshots({ openSnapshot }: Pick<Database, 'openSnapshot'>)
   }
 }
 
+type Conditions = {
+  /** Throws when the caller may no longer read. Runs at most once a second, before a part. */
+  recheck?(): Promise<unknown>
+  limit_ms?: number
+}
+
 /**
  * The content of an export, which closes the snapshot at its end, when the client goes away, and after `limit_ms`. The
  * stream ends only after the snapshot is closed: a client that has all bytes can begin its next export.
@@ -36,7 +43,7 @@ export function limitSnapshots({ openSnapshot }: Pick<Database, 'openSnapshot'>)
 export function streamSnapshot(
   { close }: Snapshot,
   content: Iterable<unknown> | AsyncIterable<unknown>,
-  limit_ms = max_ms,
+  { recheck, limit_ms = max_ms }: Conditions = {},
 ): Readable {
   // The content does not run on while a slow client reads, so it cannot end by itself.
   const timer = setTimeout(
@@ -50,7 +57,14 @@ export function streamSnapshot(
     return closed
   }
   const closing = (async function* () {
-    yield* content
+    let checked_at = performance.now()
+    for await (const part of content) {
+      if (performance.now() - checked_at >= recheck_ms) {
+        await recheck?.()
+        checked_at = performance.now()
+      }
+      yield part
+    }
     await closeOnce()
   })()
   const stream = Readable.from(closing).once('close', closeOnce)

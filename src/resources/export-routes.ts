@@ -29,7 +29,7 @@ type ExportRoute<F extends Filters> = {
 /** GET of all records of a list as a file, and HEAD of their number. */
 export function exportRoute<F extends Filters>(
   app: App,
-  { openSnapshot, clock }: Service,
+  { openSnapshot, db, recheckAccess, clock }: Service,
   resource: Resource,
   { filters, list, details }: ExportRoute<F>,
 ): void {
@@ -48,7 +48,8 @@ export function exportRoute<F extends Filters>(
       extension: true,
       endless: true,
     },
-    async ({ access, method, query }, reply) => {
+    async (asking, reply) => {
+      const { access, method, query } = asking
       const { format, sort, ...asked } = query as { format: ExportFormat; sort?: string }
       const request = requestOf(resource, access, asked as FilterValues<F>, clock.now())
       const sorting = sortingOf(ordersOf(resource), sort) ?? oldest_first
@@ -65,7 +66,7 @@ export function exportRoute<F extends Filters>(
         .header('content-disposition', `attachment; filename="${table}.${format}"`)
         .header('cache-control', 'no-store')
       const content = method === 'HEAD' ? [] : exportList(snapshot.db, chosen, format)
-      return reply.send(streamSnapshot(snapshot, content))
+      return reply.send(streamSnapshot(snapshot, content, { recheck: () => recheckAccess(db, asking) }))
     },
   )
 }

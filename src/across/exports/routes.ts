@@ -25,7 +25,7 @@ export function workspaceExportRoute(
   rooms: readonly Room[],
   others: Others,
 ): void {
-  const { openSnapshot, clock, scopes } = service
+  const { openSnapshot, db, recheckAccess, clock, scopes } = service
   const sources = sourcesOf(rooms)
   const needed = scopes.filter((scope) => scope.endsWith(':read'))
   operation(
@@ -41,7 +41,8 @@ export function workspaceExportRoute(
       extension: true,
       endless: true,
     },
-    async ({ access, method }, reply) => {
+    async (request, reply) => {
+      const { access, method } = request
       refuseWithout(access, needed)
       const now_ms = clock.now()
       const headers = {
@@ -53,7 +54,9 @@ export function workspaceExportRoute(
       const snapshot = await openSnapshot(access.workspace_id)
       // Set these headers only now: an error before this point is sent as JSON, not as a file.
       reply.headers(headers)
-      const content = streamSnapshot(snapshot, archive(snapshot.db, access, { sources, others, clock }))
+      const content = streamSnapshot(snapshot, archive(snapshot.db, access, { sources, others, clock }), {
+        recheck: async () => refuseWithout(await recheckAccess(db, request), needed),
+      })
       return reply.send(pipeline(content, createGzip(), new PassThrough(), () => {}))
     },
   )

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../../errors.ts'
-import { requireScope } from '../../http/auth.ts'
+import { type Access, requireScope } from '../../http/auth.ts'
 import { allowLongBody } from '../../http/connections.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
@@ -42,7 +42,7 @@ const asItIs = (body: unknown) => ({ value: body })
 
 /** POST of a file that is imported. */
 export function startRoute(app: App, service: Service, rooms: readonly Room[]): void {
-  const { db, clock, write, config } = service
+  const { db, clock, write, recheckAccess, config } = service
   const max_bytes = config.max_import_mb * 1024 * 1024
   operation(
     app,
@@ -64,11 +64,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
     async (request, reply) => {
       const { access, query } = request
       const is_archive = query.resource === 'workspace'
-      for (const { resource } of writtenRooms(rooms, query.resource))
-        requireScope(access, { scope: `${resource.scope}:write` })
-      // It defines custom fields and saves views.
-      if (is_archive)
-        for (const scope of Object.values(other_scopes)) requireScope(access, { scope: `${scope}:write` })
+      requireWrites(access, query.resource)
       const { workspace_id } = access
       const options = is_archive ? archiveOptions(query) : await rowOptions(request)
       const { body, format } = fileOf(request, is_archive)
@@ -85,6 +81,8 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
         // A repeated Idempotency-Key must come with the same file.
         request.raw_body = received.hash
         return await write(request, reply, async (tx, context) => {
+          // An upload may take hours.
+          requireWrites(await recheckAccess(tx, request), query.resource)
           const row = await queueImport(tx, context, import_id, received)
           const [shown] = await shownImports(tx, workspace_id, [row])
           return { body: single(shown), status: 202 }
@@ -94,6 +92,13 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       }
     },
   )
+
+  function requireWrites(access: Access, resource: string) {
+    const written = writtenRooms(rooms, resource).map((room) => room.resource.scope)
+    // An archive defines custom fields and saves views, too.
+    const others = resource === 'workspace' ? Object.values(other_scopes) : []
+    for (const scope of [...written, ...others]) requireScope(access, { scope: `${scope}:write` })
+  }
 
   async function rowOptions(request: FastifyRequest & { query: Static<ReturnType<typeof ImportQuery>> }) {
     const room = roomOf(rooms, request.query.resource)
