@@ -32,6 +32,19 @@ test('what GET shows can be posted as a new record: its id, its dates and all th
   }
 })
 
+test('a record of a list with names or progress can be put back, and nothing changes', async () => {
+  const contact_id = (await call('POST', path('contacts'), bodies.contacts)).body.data.id
+  const queries = { deals: 'progress=true', activities: 'details=true', appointments: 'details=true' }
+  for (const [name, query] of Object.entries(queries)) {
+    const { body } = await call('POST', path(name), { ...bodies[name], contact_id })
+    const [listed] = (await call('GET', `${path(name)}?${query}&per_page=1`)).body.data
+    const reply = await call('PUT', `${path(name)}/${listed.id}`, listed)
+    assert.equal(reply.status, 200, `${name}: ${reply.text}`)
+    assert.deepEqual(reply.body.data, body.data)
+    assert.equal((await call('POST', path(name), listed)).status, 201, name)
+  }
+})
+
 test('a restore obeys If-Match by the tag that the record had; an erasure, of what has none, refuses it', async () => {
   for (const [name, body] of Object.entries(bodies)) {
     const made = await call('POST', path(name), {

@@ -90,8 +90,10 @@ export const references_by_name = defineColumns({
 
 export type ActivityFields = Values<typeof columns>
 
-export const ActivityCreate = bodyOf(columns, 'create')
-export const ActivityUpdate = bodyOf(columns, 'update')
+// An activity of a list with names can be sent back, too.
+const sent = { ...columns, ...references_by_name }
+export const ActivityCreate = bodyOf(sent, 'create')
+export const ActivityUpdate = bodyOf(sent, 'update')
 // Refuse the writable fields of an activity as unknown: `complete` must not ignore a changed name.
 export const Completion = Body(
   { outcome: columns.outcome.shown },

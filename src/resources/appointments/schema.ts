@@ -88,7 +88,9 @@ export const appointment_filters = {
 
 export type AppointmentFields = Values<typeof columns>
 
-export const AppointmentCreate = bodyOf(columns, 'create')
+// An appointment of a list with the name of its contact can be sent back, too.
+const sent = { ...columns, ...contact_by_name }
+export const AppointmentCreate = bodyOf(sent, 'create')
 const cancel_reason = OptionalText(255)
 /** An appointment of an archive, with its status. */
 export const AppointmentArchived = bodyOf(
@@ -99,7 +101,7 @@ export const AppointmentArchived = bodyOf(
   },
   'create',
 )
-export const AppointmentUpdate = bodyOf(columns, 'update')
+export const AppointmentUpdate = bodyOf(sent, 'update')
 export type AppointmentBody = Static<typeof AppointmentUpdate>
 // Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.
 const ignored = ['id', 'status', 'created_by', 'updated_by', 'created_at', 'updated_at']

@@ -145,7 +145,8 @@ export const DealOfList = Type.Object(
 
 export type PlainFields = Values<typeof columns>
 
-const read_only = Object.keys(Deal.properties)
+// A deal of a list can be sent back, too.
+const read_only = Object.keys({ ...Deal.properties, ...DealProgress.properties })
 const { value, contact_id, company_id, expected_close_date, priority, source, owner_id } = Deal.properties
 // The name has no example here: each operation has its own.
 const plain = {
