@@ -238,3 +238,29 @@ test('the page of the deals is shown when the program and the cards of its board
     await page.unrouteAll()
   }
 })
+
+test('a reload of the deals loads the script of the view that they open with', async (t) => {
+  const session = await joinAs(web.rapport, 'table@example.test', 'member')
+  const headers = { cookie: session.split(';')[0] as string, origin: web.rapport.url }
+  const send = async (method: string, path: string, body: object) => {
+    const init = {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }
+    return (await fetch(`${web.rapport.url}/api/v1${path}`, init)).json() as Promise<any>
+  }
+  const view = { name: 'Table', list: 'deals', query: 'view=table' }
+  const { id } = (await send('POST', '/views', view)).data
+  await send('PATCH', '/view-tabs/deals', { default_tab: id })
+
+  const page = await web.open(t, '/deals', { reusable: false, session })
+  await page.getByRole('table', { name: 'Deals' }).waitFor()
+  assert.ok(await keptOf(page, '/deals'))
+  await page.goto('about:blank')
+  await holdScript(page)
+  await page.goto(`${web.rapport.url}/deals`, { waitUntil: 'commit' })
+  const ahead = page.locator('head link[rel=modulepreload]')
+  await ahead.and(page.locator('[href*="/deals-table-"]')).waitFor({ state: 'attached' })
+  assert.equal(await ahead.and(page.locator('[href*="/board-page-"]')).count(), 0)
+})

@@ -15,7 +15,8 @@ const day_ms = 86_400_000
 // A day this near is counted from the day of the request.
 const near_days = 31
 
-type Reads = { place: string; pages: Record<string, string[]> }
+/** `views` has the views with which pages open, so that index.html loads the scripts of those. */
+type Reads = { place: string; pages: Record<string, string[]>; views?: Record<string, string> }
 
 type Early = { place: string; answers: Map<string, Promise<Response>> }
 const page = window as { early?: Early }
@@ -72,10 +73,20 @@ export function keepReads(session: Place): void {
   dropEarlyReads()
   const place = placeOf(session)
   const before = keptReads()
-  const others = before?.place === place ? Object.entries(before.pages) : []
+  const own = before?.place === place ? before : null
   const key = pathname + search
-  const pages = [...others.filter(([path]) => path !== key), [key, reads] as const].slice(-max_pages)
-  store({ place, pages: Object.fromEntries(pages) })
+  const pages = [
+    ...Object.entries(own?.pages ?? {}).filter(([path]) => path !== key),
+    [key, reads] as const,
+  ].slice(-max_pages)
+  const views = { ...own?.views, ...viewOfPage() }
+  store({ place, pages: Object.fromEntries(pages), views })
+}
+
+/** The view that the first page has now, if its address had none. */
+function viewOfPage(): Record<string, string> {
+  if (search || window.location.pathname !== pathname) return {}
+  return { [pathname]: new URLSearchParams(window.location.search).get('view') ?? '' }
 }
 
 /** Keeps the requests of pages before their first visit in a place. `pagesOf` loads them when the page is idle. */
@@ -89,7 +100,8 @@ export function keepFirstReads(session: Place, pagesOf: () => Promise<Record<str
     ])
     // The page that is open may have kept its own by now.
     const kept = keptReads()
-    store({ place, pages: { ...Object.fromEntries(first), ...(kept?.place === place && kept.pages) } })
+    const own = kept?.place === place ? kept : null
+    store({ ...own, place, pages: { ...Object.fromEntries(first), ...own?.pages } })
   })
 }
 
