@@ -106,6 +106,29 @@ function themeVariables(): Plugin {
   }
 }
 
+/**
+ * Lets the week of the calendar be left before it is laid out anew. FullCalendar 7.1.4 then scrolls an element that is gone,
+ * which is an error in the console.
+ */
+function leftCalendar(): Plugin {
+  const scrolls = 'timeScroller.scrollTo('
+  let found = false
+  return {
+    name: 'left-calendar',
+    apply: 'build',
+    transform: {
+      filter: { id: /@fullcalendar[\\/]react[\\/]/, code: scrolls },
+      handler(code) {
+        found = true
+        return code.replaceAll(scrolls, scrolls.replace('.', '?.'))
+      },
+    },
+    buildEnd(error) {
+      if (!error && !found) throw new Error('FullCalendar has changed: is left-calendar still needed?')
+    },
+  }
+}
+
 /** Refuses a component of Mantine without its styles. */
 function mantineStyles(): Plugin {
   return {
@@ -263,6 +286,7 @@ export default defineConfig({
     smallIcons(),
     themeVariables(),
     mantineStyles(),
+    leftCalendar(),
     compileAhead(),
     compress(),
     firstPages(),

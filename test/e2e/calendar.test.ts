@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { makeRequest } from '../booking.ts'
-import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, heading, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -117,6 +117,35 @@ test('appointments are shown before the program that moves them, open then, and 
   resolve()
   await entry(page, 'Early bird').waitFor()
   await page.locator(`.calendar-event-${id}:focus`).waitFor()
+})
+
+test('a week that is left before it is laid out anew reports no error', async (t) => {
+  const page = await web.open(t, null, { reusable: false })
+  await page.addInitScript(`
+    const request = requestAnimationFrame.bind(window)
+    const held = []
+    let holds = false
+    window.requestAnimationFrame = (callback) => (holds ? held.push(callback) : request(callback))
+    window.holdFrames = () => { holds = true }
+    window.releaseFrames = () => {
+      holds = false
+      held.splice(0).forEach(request)
+      return new Promise((resolve) => request(() => request(resolve)))
+    }
+  `)
+  await page.goto(`${web.rapport.url}/calendar?show=week&date=2031-03-05`)
+  await page.locator('.calendar-grid[data-ready]').getByText('10:00', { exact: true }).first().waitFor()
+  const before = await halfHour(page)
+  await page.evaluate('holdFrames()')
+  await page.evaluate("document.documentElement.style.fontSize = '200%'")
+  await until(
+    () => halfHour(page),
+    (now) => now > before * 1.5,
+  )
+  await page.getByRole('link', { name: 'Companies', exact: true }).click()
+  await page.locator('.calendar-grid').waitFor({ state: 'detached' })
+  await page.evaluate('releaseFrames()')
+  await heading(page, 'Companies')
 })
 
 test('an appointment says with whom it is, in the calendar and among the next ones of Home', async (t) => {
