@@ -20,6 +20,7 @@ import {
   holdLease,
   type ImportRow,
   Lost,
+  MemberLeft,
   optionsOf,
   readFile,
   releaseImport,
@@ -72,7 +73,8 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     }
     await finish(running, 'succeeded', null)
   } catch (error) {
-    if (error instanceof FileError) return await finish(running, 'failed', error.message)
+    if (error instanceof FileError || error instanceof MemberLeft)
+      return await finish(running, 'failed', error.message)
     // Somebody cancelled the import, or another process has it.
     if (error instanceof Lost) return
     // Not the fault of a row.

@@ -6,7 +6,7 @@ import { tryLockText } from '../../db/locks.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import type { ImportsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
-import { FileError, type FileForm } from '../../files/rows.ts'
+import type { FileForm } from '../../files/rows.ts'
 import type { Import, ImportOptions } from './schema.ts'
 
 export type ImportRow = Selectable<ImportsTable>
@@ -64,6 +64,9 @@ export async function shownImports(
 /** Thrown when another process has the import, or somebody cancelled it. */
 export class Lost extends Error {}
 
+/** Ends an import as failed. Its message is for the members who see the import. */
+export class MemberLeft extends Error {}
+
 /**
  * Claims the next import that waits, or whose process has ended; null without one. A workspace has one running import
  * at a time, also while the process of that one has ended. `busy` while another process claims one: try again.
@@ -95,8 +98,8 @@ export async function holdLease(tx: Db, { id, claim_id }: ImportRow, elapsed_ms:
 }
 
 /**
- * The same before rows are written. Throws FileError if the person who started the import has left the workspace: new
- * records would belong to them. On PostgreSQL, the removal of a member waits for the rows.
+ * The same before rows are written. Throws MemberLeft if the person who started the import has left the workspace:
+ * new records would belong to them. On PostgreSQL, the removal of a member waits for the rows.
  */
 export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Promise<void> {
   await holdLease(tx, row, elapsed_ms)
@@ -106,7 +109,7 @@ export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Pr
   const { rows } = await sql`SELECT 1 FROM memberships
     WHERE workspace_id = ${row.workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
   if (!rows.length)
-    throw new FileError(
+    throw new MemberLeft(
       'The person who started the import is no longer a member. The rows imported so far are kept.',
     )
 }
