@@ -249,6 +249,21 @@ test('a list reads as many pages as its limit needs, with the filters of the API
   assert.equal((await execute({ ...list, limit: 0 })).length, 0)
 })
 
+test('a list has filters for the values and the ranges of custom fields', async () => {
+  const definition = { resource: 'deals', key: 'seats', type: 'number' }
+  assert.equal((await service.call('POST', '/api/v1/custom-fields', definition)).status, 201)
+  for (const seats of [5, 50, 500])
+    await service.call('POST', '/api/v1/deals', { name: `Seats ${seats}`, custom_fields: { seats } })
+  const found = async (query: object) =>
+    (await execute({ resource: 'deals', operation: 'list', query })).map(({ json }) => json.name)
+  assert.deepEqual(await found({ custom_fields: '{"seats": "!50"}', search: 'seats' }), [
+    'Seats 500',
+    'Seats 5',
+  ])
+  const range = { custom_fields_from: '{"seats": 10}', custom_fields_to: { seats: 50 } }
+  assert.deepEqual(await found(range), ['Seats 50'])
+})
+
 test('an error says every failing field and the item, and an item that continues has it as fields', async () => {
   const bad = {
     resource: 'contacts',

@@ -99,8 +99,21 @@ function queryOf(required: readonly string[], read: Read): object {
   const filters = Object.entries((read('query', {}) ?? {}) as object)
   const sent = [...required.map((name) => [name, read(name)] as const), ...filters]
   return Object.fromEntries(
-    sent.filter(([, value]) => value !== '').map(([one, value]) => [one, sentValue(one, value)]),
+    sent
+      .filter(([, value]) => value !== '')
+      .flatMap(([one, value]) => parametersOf(one, sentValue(one, value))),
   )
+}
+
+const ends = new Map([
+  ['custom_fields_from', '_from'],
+  ['custom_fields_to', '_to'],
+])
+/** The parameters of a filter. The range of a custom field has one with its key, such as `custom_fields[seats]_from`. */
+function parametersOf(name: string, value: unknown): [string, unknown][] {
+  const end = ends.get(name)
+  if (!end || typeof value !== 'object' || value === null) return [[name, value]]
+  return Object.entries(value).map(([key, one]) => [`custom_fields[${key}]${end}`, one])
 }
 
 const upsertOf = (match: string, data: Json) => ({ items: [{ op: 'upsert', match, data }] })

@@ -157,7 +157,7 @@ function formOf({ in_path, fields, required, query, each, if_match }: Form): Pro
           ...query
             .filter((one) => one.required)
             .map((one) => ({ ...fieldOf(one.name, one.schema, one.description), required: true })),
-          collection('query', 'Filters and Options', query.filter((one) => !one.required).map(filterOf)),
+          collection('query', 'Filters and Options', query.filter((one) => !one.required).flatMap(filtersOf)),
         ]
       : []),
     ...(if_match ? [collection('options', 'Options', [unchanged])] : []),
@@ -202,9 +202,19 @@ const collection = (name: string, displayName: string, options: Property[]): Pro
   options,
 })
 
+/** The fields of a filter. Custom fields have three: values, and the two ends of a range. */
+const filtersOf = (parameter: Node): Property[] =>
+  parameter.name === 'custom_fields'
+    ? [
+        fieldOf('custom_fields', { type: 'object' }, parameter.description),
+        ...['custom_fields_from', 'custom_fields_to'].map((name) =>
+          fieldOf(name, { type: 'object' }, 'Of fields that are numbers or dates, such as {"seats": 10}'),
+        ),
+      ]
+    : [filterOf(parameter)]
+
 /** A filter is a text: several values with commas, `!` for "not", `null`. */
 function filterOf({ name, schema, description }: Node): Property {
-  if (name === 'custom_fields') return { ...fieldOf(name, { type: 'object' }, description) }
   if (schema.enum) return fieldOf(name, schema, description)
   return {
     displayName: titleOf(name),
