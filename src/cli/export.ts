@@ -3,7 +3,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { findGivenFile } from '../db/given-file.ts'
 import { apiOf } from './api.ts'
-import type { Command } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { rowsOf } from './text.ts'
 
 export const exportCommand: Command = {
@@ -17,6 +17,8 @@ export const exportCommand: Command = {
   ],
   async run({ operands, options, io }) {
     const [resource = '', file = ''] = operands
+    if (resource === 'workspace' && /\.zip$/i.test(file))
+      throw new UsageError(`${file} must end in .tar.gz, which the archive is.`)
     const part = partOf(file)
     const query = new URLSearchParams(options.filters)
     if (resource !== 'workspace') query.set('format', /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv')

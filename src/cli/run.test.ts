@@ -67,6 +67,9 @@ test('an unknown option, a missing one and a word too many exit with 2 and show 
     [['keys', 'revoke'], /ID is missing/],
     [['keys', 'list', 'all'], /"all" is one word too many/],
     [['backup'], /FILE is missing/],
+    [['restore', ''], /FILE is missing/],
+    [['export', 'contacts', ' '], /FILE is missing/],
+    [['export', 'workspace', 'all.zip'], /all\.zip must end in \.tar\.gz/],
   ] as const) {
     const { code, out, err } = await run([...words])
     assert.equal(code, 2, words.join(' '))

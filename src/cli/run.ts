@@ -74,7 +74,8 @@ function parse(command: Command, words: string[], io: Io): Given | null {
   const given = values as Record<string, string | undefined>
   for (const [name, { required }] of Object.entries(options))
     if (required && !given[name]?.trim()) throw new UsageError(`--${name} is required.`)
-  const missing = operands[positionals.length]
+  // A variable of a shell that is not set leaves an empty word.
+  const missing = operands.find((_, at) => !positionals[at]?.trim())
   if (missing) throw new UsageError(`${missing} is missing.`)
   if (positionals.length > operands.length)
     throw new UsageError(`"${positionals[operands.length]}" is one word too many.`)
@@ -123,5 +124,14 @@ function explain(error: unknown): string[] {
     }
     return [reasons[(errcode ?? 0) & 0xff] ?? `The database says: ${message}.`]
   }
-  return [String(message ?? error).split('\n')[0] as string]
+  const [line] = String(message ?? error).split('\n') as [string]
+  const mend = postgres_mends[code ?? '']
+  return [mend ? `${line}. ${mend}` : line]
+}
+
+// By SQLSTATE: the text of the server does not say what to do.
+const postgres_mends: Record<string, string> = {
+  25006: 'Set DATABASE_URL to a server that takes writes: this one is a standby, or read-only.',
+  42501: 'Make the role of DATABASE_URL the owner of its database: ALTER DATABASE name OWNER TO role',
+  '42P07': 'The database has tables of another program. Create an empty one for Rapport.',
 }

@@ -4,7 +4,9 @@ import { migrations } from '../../src/db/migrations/index.ts'
 import { readStored } from '../database.ts'
 import { settingsOf } from '../engine.ts'
 import { client } from '../harness.ts'
-import { firstKey, scratchFolder, serveProcess } from '../process.ts'
+import { command } from '../postgres.ts'
+import { firstKey, runRapport, scratchFolder, serveProcess } from '../process.ts'
+import { emptyDatabase } from './moves.ts'
 
 test('ten processes that start at once on an empty database make one installation, and all of them serve it', async (t) => {
   const DATA_DIR = scratchFolder(t)
@@ -33,4 +35,26 @@ test('ten processes that start at once on an empty database make one installatio
   const [{ url } = { url: '' }] = services
   assert.equal((await client(url, key)('GET', '/api/v1/companies')).body.meta.total, 10)
   assert.deepEqual(await Promise.all(services.map((service) => service.stop())), Array(10).fill(0))
+})
+
+test('a database that cannot become an installation is refused with what to do, and stays as it is', async (t) => {
+  const url = await emptyDatabase(t)
+  const role = `guest_${process.pid}`
+  await command(url, `CREATE ROLE ${role}`)
+  t.after(() => command(url, `DROP ROLE ${role}`))
+  const other = await emptyDatabase(t)
+  await command(other, 'CREATE TABLE settings (other integer)')
+  const withOption = (option: string) => `${url}?options=${encodeURIComponent(`-c ${option}`)}`
+  for (const [DATABASE_URL, told] of [
+    [withOption(`role=${role}`), /permission denied for schema public\. Make the role .* the owner/],
+    [withOption('default_transaction_read_only=on'), /read-only transaction\. Set DATABASE_URL to a server/],
+    [other, /"settings" already exists\. The database has tables of another program\. Create an empty one/],
+  ] as const) {
+    const DATA_DIR = scratchFolder(t)
+    const { code, stderr } = await runRapport(['migrate'], { DATA_DIR, DATABASE_URL })
+    assert.equal(code, 1, stderr)
+    assert.match(stderr, told)
+  }
+  await command(other, 'SELECT other FROM settings')
+  await command(url, 'CREATE TABLE settings (nothing integer)')
 })
