@@ -63,6 +63,7 @@ async function refuseMerged(
     throw conflict(
       'merged_record',
       `This ${noun} was merged into ${merge.survivor_id}. Undo merge ${merge.merge_id} instead.`,
+      merge,
     )
 }
 

@@ -124,6 +124,7 @@ async function refuseUnfinished(
       throw conflict(
         'merge_running',
         `The ${resource.noun} ${busy} takes part in merge ${id}, which is not finished. Try again later.`,
+        { record_id: busy, merge_id: id },
       )
   }
 }

@@ -82,6 +82,7 @@ async function refuseUndo(
     throw conflict(
       'merged_again',
       `The ${resource.noun} ${survivor_id} was merged into ${later.survivor_id}. Undo merge ${later.merge_id} first.`,
+      later,
     )
 }
 
