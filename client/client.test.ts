@@ -78,6 +78,22 @@ test('an error has the status, the code, every failing field and the request id'
   await assert.rejects(other.contacts.list(), isError(401, 'unauthorized'))
 })
 
+test('an error of a conflict has its reason, and that of a merged record the survivor', async () => {
+  const made = (first_name: string) => client.contacts.create({ first_name, last_name: 'Merged' })
+  const [kept, gone] = [await made('Kept'), await made('Gone')]
+  await client.contacts.merge(kept.id, { from_ids: [gone.id] })
+  const failure = (call: Promise<unknown>) => call.catch((error: unknown) => error)
+  const merged = await failure(client.contacts.get(gone.id))
+  assert.ok(merged instanceof api.RapportError)
+  assert.deepEqual([merged.code, merged.merged_into_id, merged.reason], ['not_found', kept.id, null])
+  const conflict = await failure(client.contacts.restore(gone.id))
+  assert.ok(conflict instanceof api.RapportError)
+  assert.deepEqual([conflict.status, conflict.reason], [409, 'merged_record'])
+  assert.equal(conflict.facts.survivor_id, kept.id)
+  await client.merges.undo(Number(conflict.facts.merge_id))
+  assert.equal((await client.contacts.get(gone.id)).first_name, 'Gone')
+})
+
 test('a missing id is refused before a request, so that no other operation is called', async () => {
   await assert.rejects(client.contacts.get('' as never), TypeError)
   await assert.rejects(client.contacts.delete(undefined as never), TypeError)
@@ -119,6 +135,12 @@ test('filters take one value, several, none, and what a person has typed', async
     [deal.id],
   )
   await assert.rejects(client.contacts.list({ stage: [] }), /stage is an empty list/)
+  await assert.rejects(
+    client.contacts.list({ custom_fields: { note: [] } }),
+    /custom_fields\[note\] is an empty/,
+  )
+  const nothing = { custom_fields: { note: undefined } } as never
+  assert.equal((await found(nothing)).length, stages.length)
 })
 
 test('a list is read to its end, page by page, and no further than asked', async () => {

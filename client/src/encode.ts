@@ -39,18 +39,23 @@ const literal = (text: string): string =>
 /** The query. An object is written as `custom_fields[region]=EMEA`. */
 export function queryOf(query: object = {}): string {
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries(query).flatMap(parametersOf)) {
     if (value === undefined) continue
     // As an empty text it would be no filter, and match every record.
     if (Array.isArray(value) && value.length === 0)
       throw new TypeError(`${name} is an empty list, which no record matches. Leave the call out.`)
-    if (isGroup(value))
-      for (const [key, one] of Object.entries(value)) search.append(`${name}[${key}]`, textOf(one))
-    else search.append(name, textOf(value))
+    search.append(name, textOf(value))
   }
   const text = search.toString()
   return text && `?${text}`
 }
+
+type Parameter = [name: string, value: Filter | undefined]
+
+const parametersOf = ([name, value]: [string, unknown]): Parameter[] =>
+  isGroup(value)
+    ? Object.entries(value).map(([key, one]): Parameter => [`${name}[${key}]`, one])
+    : [[name, value as Filter | undefined]]
 
 const isGroup = (value: unknown): value is Record<string, Filter> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

@@ -1,7 +1,10 @@
 export type FieldProblem = { field: string; code: string; message: string }
 
-type Facts = {
+type Details = {
   fields?: FieldProblem[] | undefined
+  reason?: string | undefined
+  facts?: Record<string, string | number> | undefined
+  merged_into_id?: number | undefined
   request_id?: string | null | undefined
   retry_after_s?: number | null | undefined
   cause?: unknown
@@ -15,19 +18,28 @@ export class RapportError extends Error {
   readonly code: string
   /** With `validation_failed`: every failing field. */
   readonly fields: FieldProblem[]
+  /** With `conflict`: which one, such as `too_many_keys`. */
+  readonly reason: string | null
+  /** The numbers and names of the message of a conflict. */
+  readonly facts: Readonly<Record<string, string | number>>
+  /** With `not_found`: the record into which this one was merged. */
+  readonly merged_into_id: number | null
   /** Finds the request in the log of the service. */
   readonly request_id: string | null
   /** The seconds that the service asks to wait. */
   readonly retry_after_s: number | null
 
-  constructor(status: number, code: string, message: string, facts: Facts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+  constructor(status: number, code: string, message: string, details: Details = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'RapportError'
     this.status = status
     this.code = code
-    this.fields = facts.fields ?? []
-    this.request_id = facts.request_id ?? null
-    this.retry_after_s = facts.retry_after_s ?? null
+    this.fields = details.fields ?? []
+    this.reason = details.reason ?? null
+    this.facts = details.facts ?? {}
+    this.merged_into_id = details.merged_into_id ?? null
+    this.request_id = details.request_id ?? null
+    this.retry_after_s = details.retry_after_s ?? null
   }
 }
 
@@ -35,14 +47,14 @@ export class RapportError extends Error {
 export async function errorOf(response: Response): Promise<RapportError> {
   const { status, headers } = response
   const text = await response.text().catch(() => '')
-  const { code, message, fields, request_id } = readError(text)
+  const { code, message, request_id, ...details } = readError(text)
   const asked = Number(headers.get('retry-after') ?? Number.NaN)
   return new RapportError(
     status,
     code ?? `http_${status}`,
     message ?? `The answer has the status ${status}.`,
     {
-      fields,
+      ...details,
       request_id: request_id ?? headers.get('x-request-id'),
       retry_after_s: Number.isFinite(asked) ? asked : null,
     },
@@ -50,9 +62,9 @@ export async function errorOf(response: Response): Promise<RapportError> {
 }
 
 // A proxy may answer with a page of its own.
-function readError(text: string): Partial<RapportError> {
+function readError(text: string): Details & { code?: string; message?: string } {
   try {
-    return (JSON.parse(text) as { error?: Partial<RapportError> }).error ?? {}
+    return (JSON.parse(text) as { error?: Details }).error ?? {}
   } catch {
     return {}
   }
