@@ -32,11 +32,11 @@ const longest_ms = 20_000
 // which React does at its start: 50 ms of processor time that no user has.
 type Page = Awaited<ReturnType<typeof startBrowser>>
 
-// Functions of the page. `until` resolves to the time at which a condition holds, before the next frame is painted.
+// Functions of the page. `until` resolves to the time at which the frame has been painted for which a condition holds.
 const functions = `
   window.until = (holds, what) => new Promise((resolve, reject) => {
     const look = () => {
-      if (holds()) resolve(performance.now())
+      if (holds()) requestAnimationFrame(() => resolve(performance.now()))
       else if (performance.now() > end) reject(new Error(\`\${what} did not come: \${location.pathname}\`))
       else requestAnimationFrame(look)
     }
