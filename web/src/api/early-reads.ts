@@ -79,14 +79,14 @@ export function keepReads(session: Place): void {
     ...Object.entries(own?.pages ?? {}).filter(([path]) => path !== key),
     [key, reads] as const,
   ].slice(-max_pages)
-  const views = { ...own?.views, ...viewOfPage() }
-  store({ place, pages: Object.fromEntries(pages), views })
+  store({ place, pages: Object.fromEntries(pages), views: withView(own?.views) })
 }
 
-/** The view that the first page has now, if its address had none. */
-function viewOfPage(): Record<string, string> {
-  if (search || window.location.pathname !== pathname) return {}
-  return { [pathname]: new URLSearchParams(window.location.search).get('view') ?? '' }
+/** Adds the view with which the first page has opened, if its address had none. */
+function withView({ [pathname]: before, ...others }: Record<string, string> = {}): Record<string, string> {
+  const is_open = !search && window.location.pathname === pathname
+  const view = is_open ? new URLSearchParams(window.location.search).get('view') : before
+  return view ? { ...others, [pathname]: view } : others
 }
 
 /** Keeps the requests of pages before their first visit in a place. `pagesOf` loads them when the page is idle. */
