@@ -36,6 +36,10 @@ export async function use(request: Request): Promise<number> {
   await client.contacts.create({ first_name: 'Ana' })
   // @ts-expect-error: there is no such filter.
   await client.contacts.list({ stages: 'lead' })
+  await client.contacts.batch({ items: [{ op: 'upsert', match: 'custom_fields.number', data: {} }] })
+  await client.activities.batch({ items: [{ op: 'upsert', match: 'custom_fields.number', data: {} }] })
+  // @ts-expect-error: an upsert of contacts cannot match by the phone.
+  await client.contacts.batch({ items: [{ op: 'upsert', match: 'phone', data: {} }] })
   await client.contacts.list({ custom_fields: { region: 'EMEA' }, 'custom_fields[seats]_from': 10 })
   // @ts-expect-error: a range has two ends, from and to.
   await client.contacts.list({ 'custom_fields[seats]_until': 10 })

@@ -23,6 +23,9 @@ export function createTypes(refer: (reference: string) => string) {
 
   function typeOfKind(type: string, schema: Node): string {
     if (type === 'integer') return 'number'
+    // The pattern of a beginning, such as ^custom_fields\\.
+    const [, beginning] = /^\^((?:\w|\\\.)+)$/.exec(schema.pattern ?? '') ?? []
+    if (type === 'string' && beginning) return `\`${beginning.replaceAll('\\', '')}\${string}\``
     if (type === 'array') return `(${typeOf(schema.items ?? {})})[]`
     if (type === 'object') return recordType(schema)
     if (['string', 'number', 'boolean', 'null'].includes(type)) return type

@@ -68,11 +68,16 @@ function bodyOf({ create, update, match }: Writes): TSchema {
                   'The ETag that the record must have, for update and delete. An upsert takes none.',
               }),
             ),
-            ...(names.length && {
-              match: Type.Optional(
-                Type.String({ enum: names, description: 'The field by which upsert finds the record.' }),
-              ),
-            }),
+            match: Type.Optional(
+              Type.Unsafe<string>({
+                anyOf: [
+                  ...(names.length ? [{ type: 'string', enum: names }] : []),
+                  { type: 'string', pattern: '^custom_fields\\.', examples: ['custom_fields.customer_no'] },
+                ],
+                description:
+                  'The field by which upsert finds the record. A custom field must be defined as unique.',
+              }),
+            ),
             data: Type.Optional({ ...update, description: 'The body of the single request.' } as TSchema),
           },
           { additionalProperties: false },

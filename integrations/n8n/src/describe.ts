@@ -131,7 +131,7 @@ const fieldsOf = ({ properties = {} }: Node): [string, Node][] =>
 /** An upsert as an operation of its own: a batch of one item. Null if the records have no field to match. */
 function upsertOf(tag: string, batch: Node): Form | null {
   const { match, data } = batch.properties.items.items.properties
-  const [field] = match?.enum ?? []
+  const [field] = match.anyOf.flatMap((one: Node) => one.enum ?? [])
   if (!field || !tags.includes(tag)) return null
   return { in_path: [], fields: fieldsOf(data), required: [field], has_body: true, query: [], match: field }
 }
