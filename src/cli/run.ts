@@ -116,9 +116,9 @@ function explain(error: unknown): string[] {
     const reasons: Record<number, string> = {
       5: 'Another process is writing to the database. Try again.',
       8: 'The database in DATA_DIR cannot be written by this user.',
-      10: `The disk of DATA_DIR is full or damaged. For the room that it has: ${commandLine('doctor')}`,
+      10: `The disk of the database is full or damaged. For the room that it has: ${commandLine('doctor')}`,
       11: `The database in DATA_DIR is damaged. Restore a backup: ${commandLine('restore FILE')}`,
-      13: 'The disk of DATA_DIR is full. Make room.',
+      13: 'The disk of the database is full. Make room.',
       14: 'The database in DATA_DIR cannot be opened by this user.',
       26: 'The file rapport.db in DATA_DIR is not a database.',
     }

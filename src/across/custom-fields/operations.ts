@@ -29,6 +29,12 @@ export type Begun = { id: number; before: CustomField | null; unchecked: Uncheck
 
 const entry = (action: string, record_id: number) => ({ action, kind: 'custom_fields', record_id })
 
+const beingChecked = () =>
+  conflict(
+    'field_being_checked',
+    'The existing values of this custom field are being checked. Try again later.',
+  )
+
 const existing = async (db: Db, workspace_id: number, id: number): Promise<CustomField> =>
   orNotFound('custom field', await findDefinition(db, workspace_id, id))
 
@@ -71,7 +77,8 @@ export async function beginDefinition(
   refuse([...problems, ...keyProblems(body), ...more])
   // The lock makes the limit exact, and the key unique.
   await lockText(tx, 'field_definitions', workspace_id, resource)
-  const { keys, last } = await definedKeys(tx, workspace_id, resource)
+  const { keys, unchecked: being_checked, last } = await definedKeys(tx, workspace_id, resource)
+  if (being_checked.has(key)) throw beingChecked()
   if (keys.has(key))
     refuse([{ field: 'key', code: 'taken', message: `key must be unique. The ${resource} have ${key}.` }])
   const limit = `A workspace has at most ${max_definitions} custom fields for ${resource}`
@@ -127,10 +134,7 @@ export async function beginChange(
     previous: JSON.stringify({ ...columnsOf(before), updated_at: before.updated_at }),
   } as const
   if (!(await updateDefinition(tx, workspace_id, id, { ...columns, ...(tightened && check) })))
-    throw conflict(
-      'field_being_checked',
-      'The existing values of this custom field are being checked. Try again later.',
-    )
+    throw beingChecked()
   const { resource: kind, key, type, options, required: is_required, unique: is_unique } = after
   return {
     id,

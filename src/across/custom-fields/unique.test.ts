@@ -368,3 +368,26 @@ test('a check that a crash interrupted is undone, and the rows of deleted defini
   assert.equal((await rowsOf(kept.id)).length, 1)
   await made(call, 'A')
 })
+
+test('the definition of a key whose check a crash interrupted can be repeated: first 409, then it succeeds', async () => {
+  const call = await newWorkspace(rapport)
+  const body = { resource: 'contacts', key: 'number', type: 'text', unique: true }
+  const { id } = await define(call)
+  const interrupt = (checked_until_ms: number) =>
+    beside(rapport.data_dir, (db) =>
+      transaction(db, (tx) =>
+        tx
+          .updateTable('field_definitions')
+          .set({ status: 'new', checked_until_ms })
+          .where('id', '=', id)
+          .execute(),
+      ),
+    )
+  await interrupt(clock.elapsed() + 60_000)
+  const early = await call('POST', `${base}/custom-fields`, body)
+  refused(early, 409, 'conflict')
+  assert.equal(early.body.error.reason, 'field_being_checked')
+  await interrupt(0)
+  await beside(rapport.data_dir, (db) => keepUpDefinitions(db, clock, new AbortController().signal))
+  assert.equal((await call('POST', `${base}/custom-fields`, body)).status, 201)
+})
