@@ -86,6 +86,36 @@ test('the dialog of a contact creates its company, and a mistyped one is not cre
   assert.equal((await web.read(`/contacts/${contact.id}`)).company.name, 'Roadrunner Ltd')
 })
 
+test('a company is not offered as a new one before the search has answered, nor after it has failed', async (t) => {
+  const company_id = await web.create('/companies', { name: 'Harbour Ltd' })
+  await web.create('/companies', { name: 'Lighthouse Ltd' })
+  const id = await web.create('/contacts', { first_name: 'Grace', last_name: 'Darling', company_id })
+  const page = await web.open(t, `/contacts/${id}`, { allow: /status of 500/ })
+  const search = /\/api\/v1\/companies\?/
+  const { promise: late, resolve: fail } = Promise.withResolvers<void>()
+  await page.route(search, async (route) => {
+    await late
+    await route.fulfill({ status: 500, json: { success: false, error: { code: 'internal_error' } } })
+  })
+  await page.getByRole('button', { name: 'Company: Edit' }).click()
+  const field = page.getByRole('combobox', { name: 'Company' })
+  await field.and(page.locator(':focus')).waitFor()
+  const asked = page.waitForRequest((request) => request.url().includes('Lighthouse'))
+  await page.keyboard.type('Lighthouse')
+  await asked
+  // What is typed has taken the place of the name.
+  assert.equal(await field.inputValue(), 'Lighthouse')
+  const create = page.getByRole('option', { name: /^Create company/ })
+  assert.equal(await create.count(), 0)
+  fail()
+  await page.getByRole('alert').getByText('Something went wrong in the service').waitFor()
+  assert.equal(await create.count(), 0)
+  await page.unroute(search)
+  await page.keyboard.type(' L')
+  await page.getByRole('option', { name: 'Lighthouse Ltd' }).waitFor()
+  assert.equal(await page.getByRole('alert').count(), 0)
+})
+
 test('the header of a record starts a note, a deal and an appointment for it', async (t) => {
   const create = async (path: string, body: object) =>
     (await web.rapport.call('POST', `/api/v1${path}`, body)).body.data.id as number

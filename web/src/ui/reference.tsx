@@ -1,7 +1,7 @@
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { showProblem } from '../app/problems.tsx'
+import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useUnread } from './unread.ts'
 import { visible } from './visible.ts'
@@ -68,15 +68,16 @@ export function ReferenceInput(props: Props) {
     const timer = setTimeout(() => setAsked(written), typing_ms)
     return () => clearTimeout(timer)
   }, [written])
-  const { data, isFetching, isPlaceholderData } = useQuery({
+  const found = useQuery({
     queryKey: [kind, 'choices', asked],
     queryFn: ({ signal }) => search(asked, signal),
     enabled: combobox.dropdownOpened,
     placeholderData: (before) => before,
   })
+  const { data, isFetching } = found
   // While the answer is pending, show only earlier results that still match: Enter takes nothing else.
   const words = text.trim().toLowerCase().split(/\s+/)
-  const awaited = written !== asked || isPlaceholderData
+  const awaited = written !== asked || found.isPlaceholderData || data === undefined
   const fits = ({ name, detail }: Choice) =>
     words.every((word) => `${name} ${detail ?? ''}`.toLowerCase().includes(word))
   const choices = awaited ? data?.filter(fits) : data
@@ -129,7 +130,11 @@ export function ReferenceInput(props: Props) {
           placeholder={placeholder}
           value={text}
           rightSection={isFetching || creating ? <Loader size={12} /> : null}
-          onFocus={() => combobox.openDropdown()}
+          onFocus={({ currentTarget }) => {
+            // What is typed takes the place of the chosen record.
+            currentTarget.select()
+            combobox.openDropdown()
+          }}
           onClick={() => combobox.openDropdown()}
           onChange={(event) => {
             show(event.currentTarget.value)
@@ -162,6 +167,11 @@ export function ReferenceInput(props: Props) {
         </Combobox.Options>
         {data?.length === 0 && !awaited && !new_label && (
           <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>
+        )}
+        {found.error && !isFetching && (
+          <Combobox.Empty role="alert" c="red">
+            {explain(found.error, t)}
+          </Combobox.Empty>
         )}
       </Combobox.Dropdown>
     </Combobox>
