@@ -32,7 +32,10 @@ test('a webhook that is made in the app delivers, and its delivery appears witho
   await page.getByRole('heading', { level: 1, name: 'Billing' }).waitFor()
 
   await page.getByRole('link', { name: 'Delivery log' }).first().click()
-  await page.getByText('Nothing was sent yet.').waitFor()
+  await page
+    .getByText('Nothing was sent yet. Deliveries appear here as they happen.', { exact: true })
+    .waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Create webhook' }).count(), 0)
   const { id } = await company(web.rapport.call, 'Analytical Engines')
   const row = page.getByRole('row', { name: /company\.created/ })
   await row.getByText('Succeeded').waitFor()

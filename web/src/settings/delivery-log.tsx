@@ -41,6 +41,8 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
   const nameOf = useRowName()
   const columns = useColumns()
   const may = useMay()('webhooks:write')
+  const { data: webhooks } = useWebhooks()
+  const none = webhooks?.length === 0
   const navigate = useNavigate()
   const createWebhook = () => navigate({ to: '/settings/webhooks', search: { create: '1' } })
   const not_live = log.error && <ProblemNote error={log.error} onRetry={log.retry} />
@@ -76,8 +78,8 @@ export function DeliveryLog({ filters, filtered, open, onOpen, onTotal }: Props)
             <Empty text={t.app.nothing_found} />
           ) : (
             <Empty
-              text={t.settings.no_deliveries}
-              {...(may && { action: t.app.create_webhook, onAction: createWebhook })}
+              text={none ? t.settings.no_webhook_yet : t.settings.no_deliveries}
+              {...(may && none && { action: t.app.create_webhook, onAction: createWebhook })}
             />
           )
         }
