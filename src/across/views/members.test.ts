@@ -175,6 +175,20 @@ test('a reader orders their own tabs, a key has none, and wrong tabs are 422 by 
   })
 })
 
+test('the list of a body with tabs is ignored, whatever it is: that of the path counts', async () => {
+  const person = await join(ada, rapport.url, 'member')
+  for (const list of ['contacts', 'webhooks', '', 7, null, {}, ['deals'], { '': '' }]) {
+    const tabs = [`view_${JSON.stringify(list)}`]
+    const changed = await ok(person.call('PUT', '/view-tabs/deals', { list, tabs }))
+    assert.deepEqual(changed, { list: 'deals', tabs, default_tab: null })
+  }
+  const all = (await person.call('GET', '/view-tabs')).body.data as { list: string; tabs: string[] }[]
+  assert.deepEqual(
+    all.filter(({ tabs }) => tabs.length).map(({ list }) => list),
+    ['deals'],
+  )
+})
+
 test('private views and tabs go with a member who is removed or whose account is deleted, and shared views stay', async () => {
   const stored = (user_id: string) =>
     beside(rapport.data_dir, async (db) => {

@@ -31,7 +31,9 @@ export async function changeTabs(
   const before = orNotFound('list', (await listTabs(tx, context, known))[0] ?? null)
   expect(before)
   refuse(problems)
-  const { list, tabs, default_tab } = { ...before, ...body }
+  // The body may name a list, too: that of the path counts.
+  const { list } = before
+  const { tabs, default_tab } = { ...before, ...body }
   const after = { list, tabs: [...new Set(tabs)], default_tab }
   await writeTabs(tx, own, { ...after, tabs: JSON.stringify(after.tabs) })
   return after
