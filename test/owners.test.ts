@@ -57,6 +57,7 @@ describe('the owner', () => {
       ])
         assert.deepEqual(await refused(ada, unknown), { owner_id: 'not_found', ...tag }, unknown)
       assert.deepEqual(await refused(ada, 5), { owner_id: 'invalid_type', ...tag })
+      assert.deepEqual(await refused(ada, 'usr_\0'), { owner_id: 'invalid_characters', ...tag })
       const elsewhere: Caller = (method, path, sent) => other(method, `/api/v1${path}`, sent)
       assert.deepEqual(await refused(elsewhere, ada_id), { owner_id: 'not_found', ...tag })
     }

@@ -144,7 +144,8 @@ async function memberProblems(
   const problems: FieldProblem[] = []
   for (const field of members) {
     const id = (values as Fields)[field]
-    if (typeof id !== 'string' || (await member(tx, { workspace_id, id }))) continue
+    // PostgreSQL takes no NUL, which is a problem of the text already.
+    if (typeof id !== 'string' || id.includes('\0') || (await member(tx, { workspace_id, id }))) continue
     problems.push({
       field,
       code: 'not_found',
