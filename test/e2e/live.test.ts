@@ -261,6 +261,25 @@ test('the stream comes back after the service was restarted, and nothing is miss
   await page.getByRole('button', { name: 'Complete Made after' }).waitFor()
 })
 
+test('a browser without a network still reads from a service that it reaches, and says so of one that it does not', async (t) => {
+  await call('POST', '/companies', { name: 'Island Ltd' })
+  const page = await web.open(t, '/contacts', { allow: /Failed to (load|fetch)/, reusable: false })
+  await page.getByRole('link', { name: 'Companies', exact: true }).click()
+  await page.getByRole('link', { name: 'Island Ltd' }).waitFor()
+  await page.evaluate("dispatchEvent(new Event('offline'))")
+  await page.getByRole('searchbox', { name: 'Search' }).fill('island')
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^1 found$/ })
+    .waitFor({ state: 'attached' })
+
+  await page.context().setOffline(true)
+  await page.getByRole('searchbox', { name: 'Search' }).fill('continent')
+  await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+})
+
 test('a session that ends elsewhere ends the stream, and leads to signing in', async (t) => {
   const page = await openHome(t)
   const streams: Request[] = []

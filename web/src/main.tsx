@@ -23,6 +23,9 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
+      // A browser that is offline may reach a service of its own machine or network, and must say if it does not.
+      networkMode: 'always',
+      refetchOnReconnect: true,
       // Errors of the service are not retried. Requests without an answer are, twice.
       retry: (failures, error) =>
         failures < 2 && error instanceof Problem && [0, 429, 503].includes(error.status),
