@@ -82,7 +82,7 @@ function detailOf(
       from: stages[String(data.previous_stage)] ?? String(data.previous_stage),
       to: stages[String(data.new_stage)] ?? String(data.new_stage),
     })
-  if (event === 'deal.won' && typeof data.value === 'number') return formats.exactMoney(data.value)
+  if (event === 'deal.won' && typeof data.value === 'number') return formats.money(data.value)
   if (event === 'deal.lost' && data.lost_reason) return String(data.lost_reason)
   if (event === 'appointment.created' && data.start_at) return formats.moment(String(data.start_at))
   const fields = changed_fields?.filter((name) => name !== 'deleted_at' && !name.startsWith('_'))
