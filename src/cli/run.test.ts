@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from '../../test/engine.ts'
-import { runRapport, scratchFolder } from '../../test/process.ts'
+import { main, runRapport, scratchFolder } from '../../test/process.ts'
 import type { CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { runCommand } from './run.ts'
@@ -117,4 +122,21 @@ test('as a process: results on standard output, complaints on standard error, th
   const wrong = await runRapport(['nothing'], { DATA_DIR })
   assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
   assert.match(wrong.stderr, /serve/)
+})
+
+test('a command whose output is lost says so and fails, but not if its reader has ended', async (t) => {
+  const env = { PATH: process.env.PATH, ...(await settingsOf(scratchFolder(t))) }
+  const createKey = async (stdout: 'pipe' | number) => {
+    const words = [main, 'keys', 'create', '--name', 'Lost']
+    const child = spawn(process.execPath, words, { env, stdio: ['ignore', stdout, 'pipe'] })
+    child.stdout?.destroy()
+    const [complaints, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')])
+    return { code, complaints }
+  }
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const lost = await createKey(full)
+  assert.equal(lost.code, 1)
+  assert.match(lost.complaints, /^rapport: The output is lost: .*ENOSPC.*\n$/)
+  assert.deepEqual(await createKey('pipe'), { code: 0, complaints: '' })
 })
