@@ -160,7 +160,7 @@ const late = [
 const isLate = (id: string): boolean => late.some((one) => one.test(id))
 
 // Code that pages share. One file is smaller than ten, and loads sooner.
-const of_records = /web[\\/]src[\\/](record[\\/](assign|merges|pages)|ui[\\/](download|website))\./
+const of_records = /web[\\/]src[\\/](record[\\/](assign|edit-first|merges|pages)|ui[\\/](download|website))\./
 const of_filters = /web[\\/]src[\\/]ui[\\/](filter|list-view|no-matches|panel)/
 const of_tables = /web[\\/]src[\\/]ui[\\/](column-drag|list-(groups|page)|table|whole-list)/
 const of_views = /web[\\/]src[\\/]record[\\/](custom-lists|list-|views?\.|view-)/
