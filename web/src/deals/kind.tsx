@@ -25,7 +25,7 @@ export const deals = {
   nameOf: ({ name }) => visible(name),
   lines: (deal) => [
     <StageBadge key="stage" stage={deal.stage} />,
-    deal.value !== null && <Money key="value" value={deal.value} exact />,
+    deal.value !== null && <Money key="value" value={deal.value} />,
     deal.expected_close_date && <CloseDate key="close" deal={deal} />,
     [deal.company?.name, deal.contact && fullName(deal.contact)].filter(Boolean).join(' · '),
   ],
@@ -35,7 +35,7 @@ export const deals = {
       <>
         {t.deals.stages[stage]}
         {value !== null && ', '}
-        <Money value={value} exact />
+        <Money value={value} />
       </>,
     ],
   }),

@@ -157,7 +157,7 @@ export function Field(props: Props) {
     typeof value === 'string' ? (
       visible(value)
     ) : value === null ? null : kind === 'money' ? (
-      <Money value={value} exact />
+      <Money value={value} />
     ) : (
       writeNumber(value, locale)
     )

@@ -38,15 +38,13 @@ type MoneyProps = {
   value: number | null | undefined
   /** The characters that there is room for. A longer amount is rounded: a cut one would read as another amount. */
   most?: number
-  /** Shows all decimals, as on the page of a record. Left out: those of the currency. */
-  exact?: boolean
 }
 
 /** An amount in the workspace's currency, in full on hover; nothing if it is null. */
-export function Money({ value, most = Number.POSITIVE_INFINITY, exact = false }: MoneyProps) {
+export function Money({ value, most = Number.POSITIVE_INFINITY }: MoneyProps) {
   const formats = useFormats()
   if (value === null || value === undefined) return null
-  let text = exact ? formats.exactMoney(value) : formats.money(value)
+  let text = formats.money(value)
   if (text.length > most) text = formats.sum(value)
   if (text.length > most) text = formats.shortMoney(value)
   return (
