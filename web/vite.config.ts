@@ -123,8 +123,9 @@ function leftCalendar(): Plugin {
         return code.replaceAll(scrolls, scrolls.replace('.', '?.'))
       },
     },
-    buildEnd(error) {
-      if (!error && !found) throw new Error('FullCalendar has changed: is left-calendar still needed?')
+    generateBundle() {
+      const has_calendar = [...this.getModuleIds()].some((id) => id.includes('@fullcalendar'))
+      if (has_calendar && !found) throw new Error('FullCalendar has changed: is left-calendar still needed?')
     },
   }
 }
