@@ -135,6 +135,7 @@ test('filters take one value, several, none, and what a person has typed', async
     [deal.id],
   )
   await assert.rejects(client.contacts.list({ stage: [] }), /stage is an empty list/)
+  await assert.rejects(client.contacts.list({ stage: [' '] }), /stage has an empty text/)
   await assert.rejects(
     client.contacts.list({ custom_fields: { note: [] } }),
     /custom_fields\[note\] is an empty/,

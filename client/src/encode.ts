@@ -44,6 +44,8 @@ export function queryOf(query: object = {}): string {
     // As an empty text it would be no filter, and match every record.
     if (Array.isArray(value) && value.length === 0)
       throw new TypeError(`${name} is an empty list, which no record matches. Leave the call out.`)
+    if (Array.isArray(value) && value.some((one) => typeof one === 'string' && !one.trim()))
+      throw new TypeError(`${name} has an empty text, which would match every record. Leave it out.`)
     search.append(name, textOf(value))
   }
   const text = search.toString()
