@@ -212,11 +212,7 @@ export function argumentsOf(tool: Tool, custom_fields: string | null): object {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-// Without the marks of the API's own document.
-const plain = (schema: object): Record<string, unknown> =>
-  JSON.parse(
-    JSON.stringify(publishedSchema(schema), (key, value) => (key.startsWith('x-') ? undefined : value)),
-  )
+const plain = (schema: object) => publishedSchema(schema) as Record<string, unknown>
 
 // A URL parser removes `.` and `..`, and the request would reach another operation. No id begins with `~`.
 const segment = (value: string) => encodeURIComponent(value).replace(/^\.{1,2}$/, '~$&')

@@ -263,10 +263,12 @@ function published({ 'x-values': values, ...described }: Json): Json {
   return typeof format === 'string' ? { ...described, format: formats[format] ?? format } : described
 }
 
-/** A schema for other programs. */
+/** A schema for other programs, without the marks of the OpenAPI document, such as `x-extension`. */
 export function publishedSchema(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(publishedSchema)
-  return typeof node === 'object' && node !== null ? published(mapped(node, publishedSchema)) : node
+  if (typeof node !== 'object' || node === null) return node
+  const described = Object.entries(published(mapped(node, publishedSchema)))
+  return Object.fromEntries(described.filter(([name, value]) => value !== true || !name.startsWith('x-')))
 }
 
 /** A copy of a node of a schema. Examples are data, even if they look like schemas. */
