@@ -69,14 +69,19 @@ test('a column of the request goes before columns that are found by their header
 })
 
 test('the errors of an import show a line of JSON as it was sent', async () => {
-  const lines = ['{"first_name":"Zo\\u00eb","last_name":5,"tags":["a"]}', '["a"]', '{"first_name":"A', '"x"']
+  const lines = [
+    '{"first_name":"Zo\\u00eb","last_name":5,"tags":["a"]}',
+    '["a"]',
+    '{"email":"a\\u0040b',
+    '"x"',
+  ]
   const type = { 'content-type': 'application/x-ndjson' }
   const { id } = await importFile(rapport, { resource: 'contacts' }, `${lines.join('\n')}\n`, type)
   const { text } = await rapport.call('GET', `/api/v1/imports/${id}/errors`)
   const rows: string[][] = parse(text)
   assert.deepEqual(
     rows.slice(1).map((row) => row[3]),
-    ['{"first_name":"Zoë","last_name":5,"tags":["a"]}', ...lines.slice(1)],
+    ['{"first_name":"Zoë","last_name":5,"tags":["a"]}', '["a"]', '{"email":"a@b', '"x"'],
   )
 })
 

@@ -64,13 +64,15 @@ export function keepErrors(
 const placed = ({ archived }: FileRow, message: string) =>
   archived ? `${archived.file}, line ${archived.line}: ${message}` : message
 
-/** The row as it was sent. JSON is written again without escaped letters, so that an erasure finds addresses in it. */
+const escaped = /\\u([\da-f]{4})/gi
+
+/** The row as it was sent. JSON has no escaped characters, so that an erasure finds addresses in it. */
 function sentRow({ names, values, sent_as }: FileRow): string {
   const text =
     sent_as === 'object'
       ? JSON.stringify(Object.fromEntries(names.map((name, n) => [name, values[n]])))
       : sent_as === 'line'
-        ? String(values[0])
+        ? String(values[0]).replace(escaped, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
         : csvRow(values as string[]).trimEnd()
   return text.slice(0, max_characters)
 }
