@@ -120,14 +120,19 @@ export function createRecheckAccess(
   return async (tx, { access: before, credential, routeOptions }) => {
     const access = await find(tx, credential)
     const { operation } = routeOptions.config
-    return stillAllowed(before, access, operation, clock)
+    return requireAllowed(before, access, operation, clock)
   }
 }
 
-/** The current access of a request. Throws 401 or 403 when it is no longer allowed. A session may have left its workspace. */
-function stillAllowed(before: Access, access: Access | null, needs: Needs | undefined, clock: Clock): Access {
-  if (!access || isExpired(access, clock.now()) || access.workspace_id !== before.workspace_id)
-    throw unauthorized()
+/** Returns the current access of a request. Throws 401, 403, or 412 for a session that is in another workspace now. */
+function requireAllowed(
+  before: Access,
+  access: Access | null,
+  needs: Needs | undefined,
+  clock: Clock,
+): Access {
+  if (!access || isExpired(access, clock.now())) throw unauthorized()
+  if (access.workspace_id !== before.workspace_id) throw stalePage()
   if (needs) requireScope(access, needs)
   return access
 }
@@ -138,12 +143,14 @@ function stillAllowed(before: Access, access: Access | null, needs: Needs | unde
  */
 function refuseStalePage({ headers }: FastifyRequest, { workspace_id, actor }: Access): void {
   const place = headers['rapport-place']
-  if (place !== undefined && place !== `${workspace_id}/${actor.id}`)
-    throw new ApiError(
-      'precondition_failed',
-      'The session has changed to another workspace or person. Reload the page.',
-    )
+  if (place !== undefined && place !== `${workspace_id}/${actor.id}`) throw stalePage()
 }
+
+const stalePage = () =>
+  new ApiError(
+    'precondition_failed',
+    'The session has changed to another workspace or person. Reload the page.',
+  )
 
 // Every process must refuse a revoked key within 1 s, so cache an access for half of it.
 const remembered_ms = 500
@@ -178,9 +185,9 @@ function createAccessCache(findAccess: FindAccess) {
 }
 
 /**
- * Makes the hooks for routes that require a scope. `gate` checks the key or session of a request, then the rate limit, then the
- * scope. Every request passes here, so a cached access with a local limit creates no promise. `confirm` checks again after a body
- * that arrived slowly.
+ * Makes the hooks for routes that require a scope. `gate` checks the key or session of a request, then the rate limit,
+ * then the scope. Every request passes here, so a cached access with a local limit creates no promise. `recheck` reads
+ * the access again after a body that arrived slowly.
  */
 export function createGate(
   findAccess: FindAccess,
@@ -218,19 +225,19 @@ export function createGate(
     pass(reply, access, needs, allowance)
   }
 
-  const confirm = (needs: Needs) =>
-    function confirm(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const recheck = (needs: Needs) =>
+    function recheck(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
       const { access, access_until } = request
       const offered = performance.now() <= access_until ? null : credentialText(request)
       if (!offered) {
         done()
         return
       }
-      // Under load, many requests are late: they share what one of them finds.
+      // Under load, late requests share one lookup.
       const { kind, token } = offered
       const entrance = accesses.recent(kind, token) ?? accesses.find(kind, token)
       const found = Promise.resolve(entrance).then((now) => {
-        request.access = stillAllowed(access, now.access, needs, clock)
+        request.access = requireAllowed(access, now.access, needs, clock)
       })
       found.then(() => done(), done)
     }
@@ -265,11 +272,11 @@ export function createGate(
       else accesses.find(kind, token).then(enter, done)
     }
 
-  return { gate, confirm }
+  return { gate, recheck }
 }
 
 /** Adds the gate to every later operation that requires a scope, and once to its HEAD route. */
-export function guardRoutes(app: App, { gate, confirm }: ReturnType<typeof createGate>): void {
+export function guardRoutes(app: App, { gate, recheck }: ReturnType<typeof createGate>): void {
   const gates = new WeakSet<object>()
   app.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {}
@@ -279,7 +286,7 @@ export function guardRoutes(app: App, { gate, confirm }: ReturnType<typeof creat
     gates.add(hook)
     route.onRequest = [hook, ...hooks]
     if (route.method !== 'GET' && route.method !== 'HEAD')
-      route.preValidation = [confirm(operation), ...[route.preValidation ?? []].flat()]
+      route.preValidation = [recheck(operation), ...[route.preValidation ?? []].flat()]
     // The gate runs before the body is read, so only authenticated callers may send this much.
     route.bodyLimit ??= max_body_bytes.with_key
   })

@@ -80,9 +80,9 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
         refuseUnknownHeaders(options.columns, received.names)
         // A repeated Idempotency-Key must come with the same file.
         request.raw_body = received.hash
+        // An upload may take hours.
+        requireWrites(await recheckAccess(db, request), query.resource)
         return await write(request, reply, async (tx, context) => {
-          // An upload may take hours.
-          requireWrites(await recheckAccess(tx, request), query.resource)
           const row = await queueImport(tx, context, import_id, received)
           const [shown] = await shownImports(tx, workspace_id, [row])
           return { body: single(shown), status: 202 }
