@@ -17,7 +17,7 @@ export type FileRow = {
   names: readonly string[]
   /** Texts in a CSV file, else JSON values. */
   values: readonly unknown[]
-  /** How the row was sent, if not as cells: as an object of JSON, or as a line that cannot be read. */
+  /** `object`: a JSON object. `line`: a line that cannot be parsed. Absent: cells. */
   sent_as?: 'object' | 'line'
   /** Why the row cannot be read. */
   problem?: RowProblem

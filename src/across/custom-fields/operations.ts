@@ -77,7 +77,7 @@ export async function beginDefinition(
   refuse([...problems, ...keyProblems(body), ...more])
   // The lock makes the limit exact, and the key unique.
   await lockText(tx, 'field_definitions', workspace_id, resource)
-  const { keys, unchecked: being_checked, last } = await definedKeys(tx, workspace_id, resource)
+  const { keys, being_checked, last } = await definedKeys(tx, workspace_id, resource)
   if (being_checked.has(key)) throw beingChecked()
   if (keys.has(key))
     refuse([{ field: 'key', code: 'taken', message: `key must be unique. The ${resource} have ${key}.` }])

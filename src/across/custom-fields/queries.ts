@@ -89,7 +89,7 @@ export async function definedKeys(
   db: Db,
   workspace_id: number,
   kind: string,
-): Promise<{ keys: Set<string>; unchecked: Set<string>; last: number }> {
+): Promise<{ keys: Set<string>; being_checked: Set<string>; last: number }> {
   const rows = await inWorkspace(db, workspace_id)
     .where('kind', '=', kind)
     .where('status', '<>', 'removed')
@@ -97,7 +97,7 @@ export async function definedKeys(
     .execute()
   return {
     keys: new Set(rows.map(({ key }) => key)),
-    unchecked: new Set(rows.filter(({ status }) => status === 'new').map(({ key }) => key)),
+    being_checked: new Set(rows.filter(({ status }) => status === 'new').map(({ key }) => key)),
     last: Math.max(0, ...rows.map(({ position }) => position)),
   }
 }

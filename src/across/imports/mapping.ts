@@ -79,21 +79,21 @@ export function createMapping(
     return target
   }
 
-  // Of several columns with a field, the first one with a value counts: those of `columns`, then those by their headers.
+  // If several columns have one field, the first value is used. Columns that `columns` names have precedence.
   const chosen = new Set(Object.keys(columns))
-  const turns = chosen.size ? [true, false] : [false]
+  const passes = chosen.size ? [true, false] : [false]
 
   function read({ names: headers, values }: FileRow): MappedRow {
     const row: MappedRow = { data: {}, names: {} }
-    const customs = new Set<Target>()
-    for (const is_chosen of turns)
+    const filled = new Set<Target>()
+    for (const is_chosen of passes)
       for (let n = 0; n < headers.length; n++) {
         const value = values[n]
         const header = headers[n] as string
         if (value === '' || value === undefined || chosen.has(header) !== is_chosen) continue
         const target = targetOf(header)
-        if (target === null || customs.has(target)) continue
-        if (target.startsWith(custom)) customs.add(target)
+        if (target === null || filled.has(target)) continue
+        if (target.startsWith(custom)) filled.add(target)
         set(row, target, value, header)
       }
     if (split) splitName(row, split)

@@ -175,7 +175,7 @@ test('a reader orders their own tabs, a key has none, and wrong tabs are 422 by 
   })
 })
 
-test('the list of a body with tabs is ignored, whatever it is: that of the path counts', async () => {
+test('the path decides which tabs change, whatever list the body names', async () => {
   const person = await join(ada, rapport.url, 'member')
   for (const list of ['contacts', 'webhooks', '', 7, null, {}, ['deals'], { '': '' }]) {
     const tabs = [`view_${JSON.stringify(list)}`]

@@ -31,7 +31,7 @@ export async function changeTabs(
   const before = orNotFound('list', (await listTabs(tx, context, known))[0] ?? null)
   expect(before)
   refuse(problems)
-  // The body may name a list, too: that of the path counts.
+  // The body may name a list, too. The path decides which list changes.
   const { list } = before
   const { tabs, default_tab } = { ...before, ...body }
   const after = { list, tabs: [...new Set(tabs)], default_tab }
