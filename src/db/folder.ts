@@ -21,17 +21,25 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** The sentence that this user cannot write to a file or folder; null if they can, or if it does not exist. */
-export function writeProblem(path: string): string | null {
+/** Why this user cannot write to a file or folder, and what to do; null if they can, or if it does not exist. */
+export function writeProblem(path: string): { message: string; mend: string } | null {
+  const { R_OK, W_OK, X_OK } = constants
   try {
-    accessSync(path, constants.R_OK | constants.W_OK)
+    accessSync(path, isFolder(path) ? R_OK | W_OK | X_OK : R_OK | W_OK)
     return null
   } catch (error) {
     const { code } = error as { code?: string }
-    return code === 'ENOENT' ? null : `This user cannot write to ${path} (${code}).`
+    if (code === 'ENOENT') return null
+    if (code === 'EROFS')
+      return {
+        message: `The file system of ${path} is read-only.`,
+        mend: 'Mount it for reading and writing, or choose another folder.',
+      }
+    return { message: `This user cannot write to ${path} (${code}).`, mend: write_mend }
   }
 }
 
+/** The advice for a file that this user cannot open. */
 export const write_mend = 'Run this as the user of the service, or change the owner.'
 
 /** Gives a file that root made to the owner of its folder. Otherwise, the service could not open it. */

@@ -18,6 +18,7 @@ import { certificate } from '../../../test/certificate.ts'
 import { readStored } from '../../../test/database.ts'
 import { engine, openScratch, settingsOf } from '../../../test/engine.ts'
 import { startRapport, useRapport } from '../../../test/harness.ts'
+import { cannotLeaveRoot, nobody } from '../../../test/other-user.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
@@ -304,17 +305,21 @@ test('a database that this user cannot reach is not taken for a missing one', {
   }
 })
 
-test('a folder that this user cannot write is a fault', { skip: on_postgres }, (t) => {
+test('a folder that this user cannot write is a fault, beside the files that others can read', {
+  skip: on_postgres || cannotLeaveRoot(),
+}, (t) => {
   const data_dir = scratchFolder(t)
+  writeFileSync(keyFile(data_dir), '', { mode: 0o644 })
   chmodSync(data_dir, 0o555)
   const script = `
     import { examineFiles } from ${JSON.stringify(new URL('storage.ts', import.meta.url))}
-    if (process.getuid() === 0) process.setuid(65_534)
+    if (process.getuid() === 0) process.setuid(${nobody.uid})
     console.log(JSON.stringify(examineFiles({ data_dir: process.argv[1], database_url: null })))`
   const told = execFileSync(process.execPath, ['--input-type=module', '-e', script, data_dir], {
     encoding: 'utf8',
   })
-  const [found] = JSON.parse(told)
+  const [found, other] = JSON.parse(told)
   assert.deepEqual([found.level, found.area], ['fault', 'files'])
   assert.match(`${found.message} ${found.mend}`, /cannot write to \S+ \(EACCES\)\. Run this as the user/)
+  assert.deepEqual([other.level, other.message.includes(keyFile(data_dir))], ['warning', true])
 })

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { durabilityProblems } from '../../db/durability.ts'
 import { databaseFile } from '../../db/engines/sqlite/open.ts'
-import { write_mend, writeProblem } from '../../db/folder.ts'
+import { writeProblem } from '../../db/folder.ts'
 import type { Plan } from '../../db/migrate.ts'
 import { createSeal, keyFile, readSecretKey, type Seal } from '../../db/seal.ts'
 import { sealed_columns, unopenedValues } from '../../db/sealed.ts'
@@ -16,16 +16,15 @@ export function examineFiles({ data_dir, database_url }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(data_dir)) return []
   const database = databaseFile(data_dir)
   const problem = database_url === null ? (writeProblem(data_dir) ?? writeProblem(database)) : null
-  if (problem !== null) return [fault('files', problem, write_mend)]
   const files = [database, `${database}-wal`, keyFile(data_dir), `${data_dir}/first-api-key.txt`]
   const open = files.filter((file) => existsSync(file) && statSync(file).mode & 0o077)
-  return orOk(
-    open.map((file) =>
+  const findings = [
+    ...(problem ? [fault('files', problem.message, problem.mend)] : []),
+    ...open.map((file) =>
       warning('files', `Other users of this machine can read ${file}.`, `chmod 600 ${file}`),
     ),
-    'files',
-    `Only its owner can read the files in ${data_dir}.`,
-  )
+  ]
+  return orOk(findings, 'files', `Only its owner can read the files in ${data_dir}.`)
 }
 
 const low_share = 0.1

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, test } from 'node:test'
 import { startRapport } from '../../../../test/harness.ts'
 import { beside } from '../../../../test/keys.ts'
+import { cannotLeaveRoot, nobody } from '../../../../test/other-user.ts'
 import { runRapport, scratchFolder, serveProcess } from '../../../../test/process.ts'
 import { listWorkspaces } from '../../../access/workspaces.ts'
 import { lockFolder } from './lock.ts'
@@ -46,12 +47,11 @@ test('the lock goes with its process, even when that is killed', async () => {
 })
 
 test('a folder or a lock that this user cannot write is refused: SQLite would lock nothing', {
-  skip: process.platform === 'win32',
+  skip: cannotLeaveRoot(),
 }, async () => {
-  const nobody = 65_534
   const script = `
     import { lockFolder } from ${JSON.stringify(new URL('lock.ts', import.meta.url))}
-    if (process.getuid() === 0) process.setuid(${nobody})
+    if (process.getuid() === 0) process.setuid(${nobody.uid})
     try {
       lockFolder(process.argv[1])
       console.log('locked')
@@ -66,6 +66,8 @@ test('a folder or a lock that this user cannot write is refused: SQLite would lo
   rmSync(lock)
   chmodSync(folder, 0o555)
   assert.match(await told(), /cannot write to \S+ \(EACCES\)/)
+  chmodSync(folder, 0o666)
+  assert.match(await told(), new RegExp(`cannot write to ${folder} \\(EACCES\\)`))
   chmodSync(folder, 0o777)
   assert.equal(await told(), 'locked\n')
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { giveToOwner, makeFolder, write_mend, writeProblem } from '../../folder.ts'
+import { giveToOwner, makeFolder, writeProblem } from '../../folder.ts'
 
 /**
  * Locks a data folder, so that one process serves it. Returns the function that unlocks it. Throws when another process
@@ -11,7 +11,7 @@ export function lockFolder(data_dir: string): () => void {
   const file = join(data_dir, 'serve.lock')
   // SQLite also opens a file that it cannot write, and then locks nothing.
   const problem = writeProblem(data_dir) ?? writeProblem(file)
-  if (problem !== null) throw new Error(`${problem} ${write_mend}`)
+  if (problem) throw new Error(`${problem.message} ${problem.mend}`)
   const lock = new DatabaseSync(file)
   try {
     giveToOwner(file)
