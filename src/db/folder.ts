@@ -1,4 +1,4 @@
-import { accessSync, chownSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, lchownSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
@@ -42,9 +42,22 @@ export function writeProblem(path: string): { message: string; mend: string } | 
 /** The advice for a file that this user cannot open. */
 export const write_mend = 'Run this as the user of the service, or change the owner.'
 
-/** Gives a file that root made to the owner of its folder. Otherwise, the service could not open it. */
+// Root of a container, or of a network file system, may lack this right. The service may still be able to open the file.
+const not_permitted = ['EPERM', 'EINVAL', 'ENOSYS']
+
+/**
+ * Gives a file that root made to the owner of its folder. Otherwise, the service could not open it. A link is left as it
+ * is: the owner of the folder may have made it, to a file of root. An open descriptor would be safer, but its close drops
+ * the locks of SQLite.
+ */
 export function giveToOwner(file: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(file))
-  if (uid !== 0) chownSync(file, uid, gid)
+  const made = lstatSync(file)
+  if (uid === 0 || made.uid !== 0 || !made.isFile() || made.nlink !== 1) return
+  try {
+    lchownSync(file, uid, gid)
+  } catch (error) {
+    if (!not_permitted.includes((error as { code?: string }).code ?? '')) throw error
+  }
 }

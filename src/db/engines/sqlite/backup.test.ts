@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { client, startRapport } from '../../../../test/harness.ts'
+import { cannotGive, nobody } from '../../../../test/other-user.ts'
 import { scratchFolder } from '../../../../test/process.ts'
 import { writeBackup } from './backup.ts'
 import { restoreBackup } from './restore.ts'
@@ -148,17 +149,17 @@ test('a restore into another folder brings the key along, and the secrets can be
 })
 
 test('what root restores belongs to the owner of the folder, so that the service can open it', {
-  skip: process.getuid?.() !== 0 && 'only root can',
+  skip: cannotGive(),
 }, async (t) => {
   const { data_dir, file } = await servedFolder(t)
   writeBackup(data_dir, file, true)
   const folder = scratchFolder(t)
-  chownSync(folder, 65_534, 65_533)
+  chownSync(folder, nobody.uid, nobody.gid)
   await restoreBackup(folder, file, null, now)
   assert.deepEqual(readdirSync(folder).sort(), ['rapport.db', 'secret.key', 'serve.lock'])
   for (const name of readdirSync(folder)) {
     const { uid, gid } = statSync(join(folder, name))
-    assert.deepEqual([uid, gid], [65_534, 65_533], name)
+    assert.deepEqual({ uid, gid }, nobody, name)
   }
 })
 

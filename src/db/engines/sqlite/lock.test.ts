@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -70,6 +70,19 @@ test('a folder or a lock that this user cannot write is refused: SQLite would lo
   assert.match(await told(), new RegExp(`cannot write to ${folder} \\(EACCES\\)`))
   chmodSync(folder, 0o777)
   assert.equal(await told(), 'locked\n')
+})
+
+test('a lock that is no regular file is refused, and a link to no file makes none', (t) => {
+  const lock = join(folder, 'serve.lock')
+  const target = join(scratchFolder(t), 'target')
+  symlinkSync(target, lock)
+  assert.throws(() => lockFolder(folder), /serve\.lock is not a regular file\. Remove it\.$/)
+  assert.equal(existsSync(target), false)
+  writeFileSync(target, '')
+  assert.throws(() => lockFolder(folder), /serve\.lock is not a regular file/)
+  rmSync(lock)
+  mkdirSync(lock)
+  assert.throws(() => lockFolder(folder), /serve\.lock is not a regular file/)
 })
 
 test('folders are locked each for itself, and a released one can be locked again', () => {

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { giveToOwner, makeFolder, writeProblem } from '../../folder.ts'
@@ -12,6 +13,9 @@ export function lockFolder(data_dir: string): () => void {
   // SQLite also opens a file that it cannot write, and then locks nothing.
   const problem = writeProblem(data_dir) ?? writeProblem(file)
   if (problem) throw new Error(`${problem.message} ${problem.mend}`)
+  // SQLite would follow a link, and make a file at its end.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new Error(`${file} is not a regular file. Remove it.`)
   const lock = new DatabaseSync(file)
   try {
     giveToOwner(file)
