@@ -16,7 +16,7 @@ import { type Db, transaction } from './db/db.ts'
 import { watchDurability } from './db/durability.ts'
 import { lockFolder } from './db/engines/sqlite/lock.ts'
 import { troubleOf } from './db/errors.ts'
-import { makeFolder } from './db/folder.ts'
+import { giveToOwner, makeFolder } from './db/folder.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
@@ -298,6 +298,7 @@ function keepFirstKey(data_dir: string, key: string, onError: (error: unknown) =
     // An old file may be readable by others, or be a link.
     rmSync(file, { force: true })
     writeFileSync(file, `${key}\n`, { flag: 'wx', mode: 0o600 })
+    giveToOwner(file)
     return file
   } catch (error) {
     onError(error)

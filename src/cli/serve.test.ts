@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { client } from '../../test/harness.ts'
+import { cannotGive, nobody } from '../../test/other-user.ts'
 import { firstKey, runRapport, scratchFolder, serveProcess } from '../../test/process.ts'
 
 // The PostgreSQL of the tests writes nothing through to the disk, and the service warns of that.
@@ -50,6 +51,20 @@ test('a folder that takes no file of the key does not lose it: the start prints 
   const [, key = ''] =
     /^Your first API key \(shown this once, keep it\):\n {2}(crm_\w{43})$/m.exec(output()) ?? []
   assert.equal((await client(url, key)('GET', '/api/v1/contacts')).status, 200)
+})
+
+test('the files of a first start as root belong to the owner of the folder, so that the service can open them', {
+  skip: cannotGive(),
+}, async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  chownSync(DATA_DIR, nobody.uid, nobody.gid)
+  await serveProcess(t, { DATA_DIR })
+  const names = readdirSync(DATA_DIR)
+  for (const name of ['secret.key', 'first-api-key.txt']) assert.ok(names.includes(name), name)
+  for (const name of names) {
+    const { uid, gid } = statSync(join(DATA_DIR, name))
+    assert.deepEqual({ uid, gid }, nobody, name)
+  }
 })
 
 test('a key made or revoked by the command line counts in the running server within a second', async (t) => {

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import type { Db } from './db.ts'
 import { transaction } from './db.ts'
-import { makeFolder } from './folder.ts'
+import { giveToOwner, makeFolder } from './folder.ts'
 
 /**
  * Encryption at rest with AES-256-GCM. A sealed text is the base64 of nonce, tag and cipher text. `open` throws when the
@@ -79,8 +79,9 @@ export function readSecretKey(secret_key: string | null, data_dir: string): stri
 function makeKeyFile(file: string): void {
   const folder = dirname(file)
   makeFolder(folder)
-  const partial = `${file}.${process.pid}`
-  const handle = openSync(partial, 'w', 0o600)
+  const partial = `${file}.${randomBytes(4).toString('hex')}`
+  const handle = openSync(partial, 'wx', 0o600)
+  giveToOwner(partial)
   writeSync(handle, `${randomBytes(32).toString('base64')}\n`)
   fsyncSync(handle)
   closeSync(handle)
