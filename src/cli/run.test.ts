@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from '../../test/engine.ts'
 import { main, runRapport, scratchFolder } from '../../test/process.ts'
@@ -124,19 +124,47 @@ test('as a process: results on standard output, complaints on standard error, th
   assert.match(wrong.stderr, /serve/)
 })
 
-test('a command whose output is lost says so and fails, but not if its reader has ended', async (t) => {
-  const env = { PATH: process.env.PATH, ...(await settingsOf(scratchFolder(t))) }
-  const createKey = async (stdout: 'pipe' | number) => {
-    const words = [main, 'keys', 'create', '--name', 'Lost']
-    const child = spawn(process.execPath, words, { env, stdio: ['ignore', stdout, 'pipe'] })
-    child.stdout?.destroy()
-    const [complaints, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')])
-    return { code, complaints }
-  }
+/** Starts a command that writes to a file descriptor, or to a pipe that nobody reads. */
+async function startWriting(t: TestContext, words: string[], stdout: 'pipe' | number) {
+  const settings = await settingsOf(scratchFolder(t))
+  const env = { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'silent', ...settings }
+  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', stdout, 'pipe'] })
+  t.after(() => child.kill('SIGKILL'))
+  child.stdout?.destroy()
+  const complaints = child.stderr as Readable
+  const ended = Promise.all([once(child, 'close'), text(complaints)])
+  return { child, complaints, ended: ended.then(([[code], told]) => ({ code, told })) }
+}
+
+const keys_create = ['keys', 'create', '--name', 'Lost']
+const no_full = !existsSync('/dev/full') && 'this system has no /dev/full'
+
+function openFull(t: TestContext): number {
   const full = openSync('/dev/full', 'w')
   t.after(() => closeSync(full))
-  const lost = await createKey(full)
-  assert.equal(lost.code, 1)
-  assert.match(lost.complaints, /^rapport: The output is lost: .*ENOSPC.*\n$/)
-  assert.deepEqual(await createKey('pipe'), { code: 0, complaints: '' })
+  return full
+}
+
+test('a command whose output cannot be written says so and fails', { skip: no_full }, async (t) => {
+  const { code, told } = await (await startWriting(t, keys_create, openFull(t))).ended
+  assert.equal(code, 1)
+  assert.match(
+    told,
+    /^rapport: The output could not be written: .*ENOSPC.*\. The command has run\. If it made a key, revoke it\.\n$/,
+  )
+})
+
+test('a service whose output cannot be written says so and goes on; its stop is a good one', {
+  skip: no_full,
+}, async (t) => {
+  const { child, complaints, ended } = await startWriting(t, ['serve'], openFull(t))
+  for (let told = ''; !told.includes('The service goes on.'); )
+    told += (await Promise.race([once(complaints, 'data'), ended.then(({ told }) => assert.fail(told))]))[0]
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+})
+
+test('a command whose reader has ended does not fail', async (t) => {
+  const { ended } = await startWriting(t, keys_create, 'pipe')
+  assert.deepEqual(await ended, { code: 0, told: '' })
 })
