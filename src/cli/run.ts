@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
+import { write_mend } from '../db/folder.ts'
 import { command as commandLine } from '../installed.ts'
 import {
   type Command,
@@ -74,7 +75,7 @@ function parse(command: Command, words: string[], io: Io): Given | null {
   const given = values as Record<string, string | undefined>
   for (const [name, { required }] of Object.entries(options))
     if (required && !given[name]?.trim()) throw new UsageError(`--${name} is required.`)
-  // A variable of a shell that is not set leaves an empty word.
+  // An unset shell variable leaves an empty argument.
   const missing = operands.find((_, at) => !positionals[at]?.trim())
   if (missing) throw new UsageError(`${missing} is missing.`)
   if (positionals.length > operands.length)
@@ -115,23 +116,29 @@ function explain(error: unknown): string[] {
     // SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_CANTOPEN and SQLITE_NOTADB.
     const reasons: Record<number, string> = {
       5: 'Another process is writing to the database. Try again.',
-      8: 'The database in DATA_DIR cannot be written by this user.',
-      10: `The disk of the database is full or damaged. For the room that it has: ${commandLine('doctor')}`,
+      8: `The database in DATA_DIR cannot be written by this user. ${write_mend}`,
+      10: `The disk of the database is full or damaged. To see the free space, run: ${commandLine('doctor')}`,
       11: `The database in DATA_DIR is damaged. Restore a backup: ${commandLine('restore FILE')}`,
       13: 'The disk of the database is full. Make room.',
-      14: 'The database in DATA_DIR cannot be opened by this user.',
+      14: `The database in DATA_DIR cannot be opened by this user. ${write_mend}`,
       26: 'The file rapport.db in DATA_DIR is not a database.',
     }
     return [reasons[(errcode ?? 0) & 0xff] ?? `The database says: ${message}.`]
   }
   const [line] = String(message ?? error).split('\n') as [string]
-  const mend = postgres_mends[code ?? '']
+  const mend = mendOf(code, line)
   return [mend ? `${line}. ${mend}` : line]
 }
 
-// By SQLSTATE: the text of the server does not say what to do.
-const postgres_mends: Record<string, string> = {
-  25006: 'Set DATABASE_URL to a server that takes writes: this one is a standby, or read-only.',
-  42501: 'Make the role of DATABASE_URL the owner of its database: ALTER DATABASE name OWNER TO role',
-  '42P07': 'The database has tables of another program. Create an empty one for Rapport.',
+/** What to do after an error of PostgreSQL, by its SQLSTATE: its own text does not say so. */
+function mendOf(code: string | undefined, line: string): string | undefined {
+  if (code === '25006')
+    return 'Give the URL of a server that takes writes: this one is a standby, or read-only.'
+  if (code === '42P07') return 'The database has tables of another program. Create an empty one for Rapport.'
+  if (code !== '42501') return undefined
+  if (/ (for|of) (schema|database) /.test(line))
+    return 'Make the role of Rapport the owner of the database: ALTER DATABASE name OWNER TO role'
+  if (/ (for|of) (table|relation|sequence|view|index|function) /.test(line))
+    return 'Another role owns the tables. Restore them with pg_restore --no-owner --role=role, or run: REASSIGN OWNED BY other TO role'
+  return undefined
 }

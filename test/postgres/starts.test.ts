@@ -41,13 +41,23 @@ test('a database that cannot become an installation is refused with what to do, 
   const url = await emptyDatabase(t)
   const role = `guest_${process.pid}`
   await command(url, `CREATE ROLE ${role}`)
-  t.after(() => command(url, `DROP ROLE ${role}`))
   const other = await emptyDatabase(t)
   await command(other, 'CREATE TABLE settings (other integer)')
-  const withOption = (option: string) => `${url}?options=${encodeURIComponent(`-c ${option}`)}`
+  const withOption = (option: string, at = url) => `${at}?options=${encodeURIComponent(`-c ${option}`)}`
+  const as = (at: string) => withOption(`role=${role}`, at)
+  const restored = await emptyDatabase(t)
+  await command(
+    restored,
+    `CREATE TABLE schema_migrations (name text); GRANT CREATE ON SCHEMA public TO ${role}`,
+  )
+  t.after(() => command(restored, `DROP OWNED BY ${role}; DROP ROLE ${role}`))
   for (const [DATABASE_URL, told] of [
-    [withOption(`role=${role}`), /permission denied for schema public\. Make the role .* the owner/],
-    [withOption('default_transaction_read_only=on'), /read-only transaction\. Set DATABASE_URL to a server/],
+    [as(url), /permission denied for schema public\. Make the role .* the owner of the database: ALTER/],
+    [
+      as(restored),
+      /permission denied for table \w+\. Another role owns the tables\. Restore them .* or run: REASSIGN/,
+    ],
+    [withOption('default_transaction_read_only=on'), /read-only transaction\. Give the URL of a server/],
     [other, /"settings" already exists\. The database has tables of another program\. Create an empty one/],
   ] as const) {
     const DATA_DIR = scratchFolder(t)
