@@ -18,7 +18,7 @@ export const exportCommand: Command = {
   async run({ operands, options, io }) {
     const [resource = '', file = ''] = operands
     if (resource === 'workspace' && /\.zip$/i.test(file))
-      throw new UsageError(`${file} must end in .tar.gz, which the archive is.`)
+      throw new UsageError(`${file} must end in .tar.gz: the export is a gzip archive.`)
     const part = partOf(file)
     const query = new URLSearchParams(options.filters)
     if (resource !== 'workspace') query.set('format', /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv')

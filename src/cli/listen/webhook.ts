@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { systemClock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import { databaseFile } from '../../db/engines/sqlite/open.ts'
+import { hasDatabase } from '../../db/engines/sqlite/open.ts'
 import { openDatabase } from '../../db/open.ts'
 import { createSeal, keyFile, readSecretKey } from '../../db/seal.ts'
 import { isInstallation } from '../../move/tables.ts'
@@ -53,7 +53,7 @@ async function findWebhook(api: Api, name: string): Promise<Listed> {
 async function storedSecrets(settings: Config, id: string): Promise<string[] | null> {
   const { data_dir, database_url, secret_key, secret_key_old } = settings
   // Opening a database and reading a key would create them.
-  if (database_url === null && !existsSync(databaseFile(data_dir))) return null
+  if (database_url === null && !hasDatabase(data_dir)) return null
   if (secret_key === null && !existsSync(keyFile(data_dir))) return null
   const database = await openDatabase({ ...settings, database_replica_url: null, database_pool_size: 2 })
   try {
