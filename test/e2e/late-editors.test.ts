@@ -86,6 +86,27 @@ test('a fact that is clicked while the service is lost, before its editor has lo
   await page.getByRole('textbox', { name: 'Phone' }).waitFor()
 })
 
+test('a toast that is shown before its program keeps the focus when that comes, and closes by itself', async (t) => {
+  const id = await made('contacts', { first_name: 'Annie', last_name: 'Easley', phone: '+1 202 2' })
+  const allow = /Failed to load|Failed to fetch/
+  const page = await web.open(t, `/contacts/${id}`, { allow, reusable: false })
+  await page.clock.install()
+  const parts = /\/assets\/(field-editor|toast-list)-.*js|\/healthz/
+  await page.route(parts, (route) => route.abort())
+  await page.reload()
+  await page.getByRole('button', { name: 'Phone: Edit' }).click()
+  const lost = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' })
+  const close = lost.getByRole('button', { name: 'Close' })
+  await close.focus()
+  const loaded = page.waitForResponse(/\/assets\/toast-list-/)
+  await page.unroute(parts)
+  await page.clock.fastForward(2000)
+  await (await loaded).finished()
+  await close.and(page.locator(':focus')).waitFor()
+  await page.clock.fastForward(8000)
+  await lost.waitFor({ state: 'detached' })
+})
+
 test('a fact shows that its editor is loading', async (t) => {
   const id = await made('contacts', { first_name: 'Radia', last_name: 'Perlman' })
   const page = await web.open(t, `/contacts/${id}`)
