@@ -23,8 +23,8 @@ async function holdBack(page: Page, name: RegExp): Promise<() => void> {
 }
 
 /** A page that loads nothing ahead, and shows the contacts. */
-async function openContacts(t: Parameters<Web['open']>[0]): Promise<Page> {
-  const page = await web.open(t, null, { reusable: false })
+async function openContacts(t: Parameters<Web['open']>[0], allow?: RegExp): Promise<Page> {
+  const page = await web.open(t, null, { reusable: false, ...(allow && { allow }) })
   await page.addInitScript('window.requestIdleCallback = () => 0')
   await page.goto(`${web.rapport.url}/contacts`)
   await page.getByRole('button', { name: 'Create contact' }).first().waitFor()
@@ -131,4 +131,36 @@ test('e on a row or a card opens its record and edits its first fact, with what 
     .locator(':focus')
     .and(page.getByRole('textbox', { name: 'Name' }))
     .waitFor()
+})
+
+test('a record that is clicked after e on another one does not begin with an edit', async (t) => {
+  await web.create('/contacts', { first_name: 'Ann', last_name: 'Asked' })
+  await web.create('/contacts', { first_name: 'Bea', last_name: 'Clicked' })
+  const page = await openContacts(t)
+  await page.getByRole('link', { name: 'Ann Asked' }).focus()
+  const letCome = await holdBack(page, /\/contact-record-.*\.js$/)
+  await page.keyboard.press('e')
+  await page
+    .getByRole('row', { name: /Bea Clicked/ })
+    .locator('td')
+    .nth(4)
+    .click()
+  letCome()
+  const panel = page.getByRole('complementary')
+  await panel.getByRole('heading', { name: 'Bea Clicked' }).waitFor()
+  await panel.getByRole('button', { name: 'First name: Edit' }).waitFor()
+  await untilEqual(() => panel.getByRole('textbox', { name: 'First name' }).count(), 0)
+})
+
+test('keys run commands again when the record that e opens cannot be read', async (t) => {
+  const id = await web.create('/contacts', { first_name: 'Cora', last_name: 'Gone' })
+  const page = await openContacts(t, /status of 404/)
+  await page.route(`**/api/v1/contacts/${id}`, (route) =>
+    route.fulfill({ status: 404, json: { success: false, error: { code: 'not_found', message: '' } } }),
+  )
+  await page.getByRole('link', { name: 'Cora Gone' }).focus()
+  await page.keyboard.press('e')
+  await page.getByRole('complementary').getByRole('heading', { name: 'There is nothing here' }).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
 })

@@ -1,4 +1,5 @@
 // runs: once
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
@@ -105,6 +106,42 @@ test('a toast that is shown before its program keeps the focus when that comes, 
   await close.and(page.locator(':focus')).waitFor()
   await page.clock.fastForward(8000)
   await lost.waitFor({ state: 'detached' })
+})
+
+test('keys that follow the click of an extension, before the editor of a field, go into it', async (t) => {
+  const id = await made('contacts', { first_name: 'Mary', last_name: 'Jackson' })
+  const page = await web.open(t, `/contacts/${id}`)
+  const come = await openWithout(page, 'field-editor', 'Mary Jackson')
+  const edit = page.getByRole('button', { name: 'Phone: Edit' })
+  await edit.evaluate((button) => (button as unknown as { click(): void }).click())
+  await page.keyboard.type('555 0100')
+  await page.keyboard.press('Enter')
+  come()
+  await until(
+    async () => (await stored(`contacts/${id}`)).phone,
+    (phone) => phone === '555 0100',
+  )
+})
+
+test('keys for a field that does not open do not go into another one that is clicked, or the palette', async (t) => {
+  const id = await made('contacts', { first_name: 'Dorothy', last_name: 'Vaughan' })
+  const page = await web.open(t, `/contacts/${id}`)
+  const come = await openWithout(page, 'field-editor', 'Dorothy Vaughan')
+  const edit = page.getByRole('button', { name: 'Phone: Edit' })
+  await edit.click()
+  await page.keyboard.type('555')
+  const tag = page.getByRole('textbox', { name: 'Add tag' })
+  await tag.click()
+  await page.keyboard.type('math')
+  assert.equal(await tag.inputValue(), 'math')
+
+  await edit.click()
+  await page.keyboard.type('555')
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('combobox', { name: 'Search or go to' })
+  await palette.and(page.locator(':focus')).waitFor()
+  assert.equal(await palette.inputValue(), '')
+  come()
 })
 
 test('a fact shows that its editor is loading', async (t) => {

@@ -56,7 +56,7 @@ export function useOffered(): Command[] {
 }
 
 /** How long a dialog or a field may take to open: its chunk may have to load first. */
-export const opening_ms = 3000
+const opening_ms = 3000
 type Held = {
   /** Whether the text of the field is replaced. */
   whole: boolean
@@ -69,17 +69,27 @@ type Held = {
 }
 let held: Held | null = null
 
-/** Buffers keys for the field that is about to open, so that they run no commands and are not lost. */
+/** Whether keys are buffered for a field. */
+export const keysHeld = (): boolean => held !== null && performance.now() <= held.until_ms
+/**
+ * Buffers keys for the field that is about to open, so that they run no commands and are not lost. A second call for the
+ * same field keeps the buffered keys. Another command, or a click, drops them.
+ */
 export function holdKeys(): void {
   const until_ms = performance.now() + opening_ms
-  held = { whole: false, selected: false, at_end: false, text: '', enter: null, until_ms }
+  if (held && keysHeld()) held.until_ms = until_ms
+  else held = { whole: false, selected: false, at_end: false, text: '', enter: null, until_ms }
+}
+/** Drops the buffered keys, because their field does not open. */
+export function releaseKeys(): void {
+  held = null
 }
 /**
  * Buffers a key if a field is about to open: characters, what selects and removes, End, and Enter after them.
  * Escape drops them.
  */
 function hold(event: KeyboardEvent, mod: boolean): boolean {
-  if (!held || performance.now() > held.until_ms) return false
+  if (!held || !keysHeld()) return false
   const { key } = event
   if (key === 'Escape') held = null
   if (!held || held.enter) return true
@@ -126,10 +136,12 @@ const commandOf = (pressed: string) =>
 
 /** Runs a command, if there is one. */
 function run(command: Command | undefined): boolean {
+  if (!command) return false
+  releaseKeys()
   // A create command opens a form.
-  if (command?.group === 'create') holdKeys()
-  command?.run()
-  return command !== undefined
+  if (command.group === 'create') holdKeys()
+  command.run()
+  return true
 }
 
 // While one of these is open, it handles all keys.
@@ -171,9 +183,11 @@ export function useCommandKeys(loads: () => boolean): void {
     }
     window.addEventListener('keydown', onKey)
     window.addEventListener('focusin', giveHeld)
+    window.addEventListener('pointerdown', releaseKeys, { capture: true })
     return () => {
       window.removeEventListener('keydown', onKey)
       window.removeEventListener('focusin', giveHeld)
+      window.removeEventListener('pointerdown', releaseKeys, { capture: true })
     }
   }, [])
 }

@@ -1,6 +1,7 @@
 import { Loader, Portal } from '@mantine/core'
 import { Component, type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
 import { type Texts, TextsContext, useTexts } from '../texts/texts.ts'
+import { releaseKeys } from './commands.ts'
 import { whenIdle } from './idle.ts'
 import { loaded } from './loading.ts'
 import { showProblem } from './problems.tsx'
@@ -20,6 +21,7 @@ class Contained extends Component<Props, { failed: boolean }> {
     return { failed: true }
   }
   override componentDidCatch(error: unknown) {
+    releaseKeys()
     showProblem(error, this.context.texts)
     this.props.onFailed()
   }

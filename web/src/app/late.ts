@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { releaseKeys } from './commands.ts'
 import { whenIdle } from './idle.ts'
 import { loaded } from './loading.ts'
 import { showProblem } from './problems.tsx'
@@ -36,6 +37,7 @@ export function latePart<Part>(load: () => Promise<Part>) {
           () => current && setFound((before) => before + 1),
           (error) => {
             if (!current) return
+            releaseKeys()
             showProblem(error, t)
             onFailed()
           },

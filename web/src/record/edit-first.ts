@@ -1,4 +1,4 @@
-import { holdKeys, opening_ms, useCommands } from '../app/commands.ts'
+import { holdKeys, keysHeld, releaseKeys, useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListView } from '../ui/list-view.ts'
 
@@ -13,13 +13,21 @@ export function editFirst(record: ParentNode | null): void {
   first.click()
 }
 
-// Until when a record that is shown in the side panel begins with an edit.
-let until_ms = 0
+// The record that begins with an edit in the side panel, if its keys are still held when it is shown.
+let asked: number | null = null
 
-/** Edits the first fact of a record that has just been shown, if that was asked for. Its keys are held already. */
-export function editIfAsked(record: ParentNode | null): void {
-  if (performance.now() < until_ms) firstOf(record)?.click()
-  until_ms = 0
+/** Edits the first fact of a record that has just been shown, if that was asked for. */
+export function editIfAsked(id: number, record: ParentNode | null): void {
+  const first = asked === id && keysHeld() ? firstOf(record) : null
+  if (!first) forgetEdit()
+  asked = null
+  first?.click()
+}
+
+/** The record that was asked for cannot be edited. */
+export function forgetEdit(): void {
+  if (asked !== null) releaseKeys()
+  asked = null
 }
 
 /** Offers to open the focused row or card beside its list, and to edit its first fact. */
@@ -34,7 +42,7 @@ export function useEditFocused(
     if (!id) return
     if (String(id) === open) return editFirst(document.querySelector('.panel'))
     holdKeys()
-    until_ms = performance.now() + opening_ms
+    asked = Number(id)
     setOpen(id)
   }
   useCommands([{ id: 'edit-row', label: edit, group: 'lists', keys: 'e', keys_only: true, run }], writes)

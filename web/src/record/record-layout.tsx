@@ -22,6 +22,7 @@ export type RecordTab = {
 }
 
 type Props = {
+  id: number
   icon: React.ReactNode
   title: string
   subtitle?: React.ReactNode
@@ -41,7 +42,7 @@ type Props = {
  * they are stacked.
  */
 export function RecordLayout(props: Props) {
-  const { icon, title, subtitle, actions, facts, tabs, panel = false, back } = props
+  const { id, icon, title, subtitle, actions, facts, tabs, panel = false, back } = props
   const { editable = true } = props
   const t = useTexts()
   const formats = useFormats()
@@ -92,8 +93,8 @@ export function RecordLayout(props: Props) {
     editable,
   )
   useEffect(() => {
-    if (panel) editIfAsked(article.current)
-  }, [panel])
+    if (panel) editIfAsked(id, article.current)
+  }, [panel, id])
   const Title = panel ? 'h2' : 'h1'
   return (
     <article ref={article} className="record" aria-label={title}>

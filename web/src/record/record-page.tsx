@@ -1,6 +1,6 @@
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
+import { type ComponentType, useEffect } from 'react'
 import { isGone } from '../api/client.ts'
 import type { KindPath } from '../app/addresses.ts'
 import { NotFound } from '../app/fallback-pages.tsx'
@@ -8,6 +8,7 @@ import { useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { isId, untilShown } from '../ui/list-view.ts'
 import { AwaitedRecord } from './awaited-record.tsx'
+import { forgetEdit } from './edit-first.ts'
 import type { RecordProps } from './kinds.ts'
 
 /** The page of the record whose id the address has. `list` is shown when the record is deleted. */
@@ -28,6 +29,10 @@ type ReadProps<Found, Key extends QueryKey> = {
 /** Renders a record when it is read; until then a placeholder, and "not found" for a 404. */
 export function ReadRecord<Found, Key extends QueryKey>({ query, children, merged }: ReadProps<Found, Key>) {
   const { data, error, refetch } = useQuery(query)
+  const fails = error !== null && (data === undefined || isGone(error))
+  useEffect(() => {
+    if (fails) forgetEdit()
+  }, [fails])
   if (isGone(error))
     return error.merged_into_id !== null && merged ? merged(error.merged_into_id) : <NotFound />
   if (data !== undefined) return children(data)

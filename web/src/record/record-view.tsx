@@ -121,6 +121,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
       {dialog}
       {log.dialog}
       <RecordLayout
+        id={id}
         panel={panel}
         editable={writes}
         back={{ to: path, label: names.back }}

@@ -97,15 +97,14 @@ export function Field(props: Props) {
   const { lose, keep } = useUnsaved(label, unsaved ? draft : undefined)
   useFocusBack(editing, button)
 
-  function begin(by_person: boolean) {
+  function begin() {
     if (!saving.current) store.current = onSave
     began.current = saving.current ? wanted.current : value
     setDraft(began.current)
     setProblem(null)
     reverted.current = false
     written.current = true
-    // A command has held those that follow its key.
-    if (by_person && !editor.now()) holdKeys()
+    if (!editor.now()) holdKeys()
     setEditing(true)
   }
   function end() {
@@ -215,7 +214,7 @@ export function Field(props: Props) {
               className="field-button"
               id={`${id}-value`}
               aria-labelledby={`${id}-edit ${id}-value`}
-              onClick={({ nativeEvent }) => begin(nativeEvent.isTrusted)}
+              onClick={begin}
               // Before its editor has loaded.
               onKeyDown={({ key }) => {
                 if (editing && key === 'Escape') end()
