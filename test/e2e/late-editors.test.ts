@@ -167,3 +167,21 @@ test('a dialog shows that it is loading', async (t) => {
   await page.getByRole('dialog').waitFor()
   await waits.waitFor({ state: 'detached' })
 })
+
+test('a dialog that is left before it has loaded no longer shows that it is loading', async (t) => {
+  await made('contacts', { first_name: 'Jean', last_name: 'Bartik' })
+  const page = await web.open(t, '/contacts')
+  const come = await openWithout(page, 'create-contact', 'Contacts')
+  await page
+    .getByRole('row', { name: /Jean Bartik/ })
+    .locator('td')
+    .nth(4)
+    .click()
+  await page.getByRole('complementary').getByRole('heading', { name: 'Jean Bartik' }).waitFor()
+  await page.keyboard.press('c')
+  const waits = page.getByRole('status').getByRole('img', { name: 'Loading' })
+  await waits.waitFor()
+  await page.goBack()
+  await waits.waitFor({ state: 'detached' })
+  come()
+})

@@ -32,8 +32,11 @@ class Contained extends Component<Props, { failed: boolean }> {
 
 const late_ms = 300
 
-/** Shows that a dialog or palette is loading. */
-function LatePart() {
+/**
+ * Shows that a dialog or palette is loading, if it is still open. The status is in the page before its content: screen
+ * readers announce changes only.
+ */
+function LatePart({ opened }: { opened: boolean }) {
   const t = useTexts()
   const [late, setLate] = useState(false)
   useEffect(() => {
@@ -41,13 +44,15 @@ function LatePart() {
     return () => clearTimeout(timer)
   }, [])
   return (
-    late && (
-      <Portal>
-        <div className="late-part" role="status">
-          <Loader size="sm" role="img" aria-label={t.app.loading} />
-        </div>
-      </Portal>
-    )
+    <Portal>
+      <div role="status">
+        {late && opened && (
+          <div className="late-part">
+            <Loader size="sm" role="img" aria-label={t.app.loading} />
+          </div>
+        )}
+      </div>
+    </Portal>
   )
 }
 
@@ -58,13 +63,14 @@ function contained<Given extends object>(load: () => Promise<ComponentType<Given
   whenIdle(load)
   return function Late({ given, onFailed }: { given: Given; onFailed: () => void }) {
     const Piece = Part
+    const { opened = true } = given as { opened?: boolean }
     function fail() {
       Part = part()
       onFailed()
     }
     return (
       <Contained onFailed={fail}>
-        <Suspense fallback={<LatePart />}>
+        <Suspense fallback={<LatePart opened={opened} />}>
           <Piece {...given} />
         </Suspense>
       </Contained>
