@@ -106,7 +106,7 @@ test('a record with many tags shows the first of them, and the others on demand'
   const id = await contact('Many', 'Tags', { tags })
   const page = await web.open(t, `/contacts/${id}`)
   const shown = () => page.getByRole('button', { name: 'Remove the tag' }).count()
-  const more = page.getByRole('button', { name: '32 more' })
+  const more = page.getByRole('button', { name: '32 more tags', exact: true })
   await more.waitFor()
   assert.equal(await shown(), 8)
   await more.focus()

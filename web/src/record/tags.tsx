@@ -22,7 +22,7 @@ const changed = (tags: readonly string[], changes: readonly Change[]): readonly 
     return wanted ? [...others, tag] : others
   }, tags)
 
-// With more than this, and a few, the others are shown on demand: a narrow column has one or two tags a line.
+// A narrow column has one or two tags a line. Fold the tags only if more than `few` would be hidden.
 const first_tags = 8
 const few = 2
 
@@ -38,7 +38,8 @@ export function TagsField({ value, onChange }: Props) {
   const last = useRef(Promise.resolve())
   const { lose, keep } = useUnsaved(t.fields.tags)
   const tags = changed(value, changes)
-  const cut = tags.length > first_tags + few
+  const hidden = tags.length - first_tags
+  const cut = hidden > few
   async function store(change: Change) {
     try {
       await onChange?.(change.tag, change.wanted)
@@ -91,8 +92,14 @@ export function TagsField({ value, onChange }: Props) {
           </span>
         ))}
         {cut && (
-          <button type="button" className="tag tags-all" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? t.record.fewer_tags : t.record.more_tags({ n: tags.length - first_tags })}
+          <button
+            type="button"
+            className="tag tags-all"
+            aria-expanded={all}
+            aria-label={all ? undefined : t.record.more_tags_label({ n: hidden })}
+            onClick={() => setAll(!all)}
+          >
+            {all ? t.record.fewer_tags : t.record.more_tags({ n: hidden })}
           </button>
         )}
         {!onChange && !tags.length && <span className="soft">–</span>}
