@@ -111,7 +111,7 @@ function themeVariables(): Plugin {
  * which is an error in the console.
  */
 function leftCalendar(): Plugin {
-  const scrolls = 'timeScroller.scrollTo('
+  const scrolls = /if \(y != null\) \{\s*timeScroller(?=\.scrollTo\(\{ y \}\))/
   let found = false
   return {
     name: 'left-calendar',
@@ -120,7 +120,7 @@ function leftCalendar(): Plugin {
       filter: { id: /@fullcalendar[\\/]react[\\/]/, code: scrolls },
       handler(code) {
         found = true
-        return code.replaceAll(scrolls, scrolls.replace('.', '?.'))
+        return code.replace(scrolls, '$&?')
       },
     },
     generateBundle() {
