@@ -103,7 +103,7 @@ test('a company is not offered as a new one before the search has answered, nor 
   const asked = page.waitForRequest((request) => request.url().includes('Lighthouse'))
   await page.keyboard.type('Lighthouse')
   await asked
-  // What is typed has taken the place of the name.
+  // Typing has replaced the name.
   assert.equal(await field.inputValue(), 'Lighthouse')
   const create = page.getByRole('option', { name: /^Create company/ })
   assert.equal(await create.count(), 0)
@@ -114,6 +114,19 @@ test('a company is not offered as a new one before the search has answered, nor 
   await page.keyboard.type(' L')
   await page.getByRole('option', { name: 'Lighthouse Ltd' }).waitFor()
   assert.equal(await page.getByRole('alert').count(), 0)
+})
+
+test('typing after a click into a field for a record replaces the chosen record', async (t) => {
+  await web.create('/companies', { name: 'Anchor Ltd' })
+  const page = await web.open(t, '/contacts?create=1')
+  const dialog = page.getByRole('dialog', { name: 'Create contact' })
+  const field = dialog.getByRole('combobox', { name: 'Company' })
+  await field.fill('Anchor')
+  await page.getByRole('option', { name: 'Anchor Ltd' }).click()
+  await dialog.getByLabel('First name').click()
+  await field.click()
+  await page.keyboard.type('Buoy')
+  assert.equal(await field.inputValue(), 'Buoy')
 })
 
 test('the header of a record starts a note, a deal and an appointment for it', async (t) => {

@@ -23,7 +23,7 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // A browser that is offline may reach a service of its own machine or network, and must say if it does not.
+      // An offline browser may still reach a service on its own machine or network. Send requests, and let them fail.
       networkMode: 'always',
       refetchOnReconnect: true,
       // Errors of the service are not retried. Requests without an answer are, twice.

@@ -131,7 +131,7 @@ export function ReferenceInput(props: Props) {
           value={text}
           rightSection={isFetching || creating ? <Loader size={12} /> : null}
           onFocus={({ currentTarget }) => {
-            // What is typed takes the place of the chosen record.
+            // Typing replaces the chosen record.
             currentTarget.select()
             combobox.openDropdown()
           }}
