@@ -50,7 +50,7 @@ export function findBrowser(): string {
   }
 }
 
-/** What every browser of the tests is started with: no sandbox, no GPU, and no requests of its own. */
+/** The flags of every test browser: no sandbox, no GPU, no background requests. */
 export const browser_flags = [
   ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],

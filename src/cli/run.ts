@@ -130,7 +130,7 @@ function explain(error: unknown): string[] {
   return [mend ? `${line}. ${mend}` : line]
 }
 
-/** What to do after an error of PostgreSQL, by its SQLSTATE: its own text does not say so. */
+/** Returns advice for an error of PostgreSQL, by its SQLSTATE. The text of the server has none. */
 function mendOf(code: string | undefined, line: string): string | undefined {
   if (code === '25006')
     return 'Give the URL of a server that takes writes: this one is a standby, or read-only.'

@@ -39,7 +39,7 @@ async function load(page: Page, session: CDPSession, path: string) {
 
 /** Loads pages, and returns those that load more than the limits, or jump. */
 async function beyondLimits(t: TestContext, page: Page, names: string[]): Promise<string[]> {
-  // What an idle page loads is not part of its first screen.
+  // Scripts that a page loads when it is idle are not part of its first screen.
   await page.addInitScript('window.requestIdleCallback = () => 0')
   const session = await page.context().newCDPSession(page)
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })

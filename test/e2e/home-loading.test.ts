@@ -45,7 +45,7 @@ test('Home waits for its cards, and is shown without its key figures if these ta
 
 test('the first screen needs at most 200 KB of JavaScript, of files that come compressed and never change', async (t) => {
   const page = await web.open(t, null, { session: null, reusable: false })
-  // What an idle page loads is not part of its first screen.
+  // Scripts that a page loads when it is idle are not part of its first screen.
   await page.addInitScript('window.requestIdleCallback = () => 0')
   await page.context().addCookies([sessionCookie(web)])
   const sizes: { name: string; bytes: number }[] = []

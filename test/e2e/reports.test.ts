@@ -179,7 +179,7 @@ test('every report can be used by everybody, on a desk and a phone, in German an
 test(`a cold start shows the figures after at most ${budget_bytes / 1000} KB of scripts, and the chart after 15 KB more`, async (t) => {
   const page = await web.open(t, '/reports', { reusable: false })
   await page.locator('.report-chart').waitFor()
-  // What an idle page loads is not part of its first screen.
+  // Scripts that a page loads when it is idle are not part of its first screen.
   await page.addInitScript('window.requestIdleCallback = () => 0')
   const sizes: Promise<{ name: string; bytes: number }>[] = []
   page.on('requestfinished', (request) => {

@@ -110,7 +110,7 @@ export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Pr
     WHERE workspace_id = ${row.workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
   if (!rows.length)
     throw new MemberLeft(
-      'The person who started the import is no longer a member. The rows imported so far are kept.',
+      'The import stopped: the person who started it is no longer a member. The rows imported so far are kept.',
     )
 }
 

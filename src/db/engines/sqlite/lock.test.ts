@@ -72,7 +72,7 @@ test('a folder or a lock that this user cannot write is refused: SQLite would lo
   assert.equal(await told(), 'locked\n')
 })
 
-test('a lock that is no regular file is refused, and a link to no file makes none', (t) => {
+test('a serve.lock that is not a regular file is refused, and a dangling link creates no file', (t) => {
   const lock = join(folder, 'serve.lock')
   const target = join(scratchFolder(t), 'target')
   symlinkSync(target, lock)
