@@ -14,13 +14,13 @@ import { confirmLinks } from './confirm.ts'
 import { createMapping } from './mapping.ts'
 import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
 import {
+  AccessEnded,
   claimImport,
   forgetClaims,
   formOf,
   holdLease,
   type ImportRow,
   Lost,
-  MemberLeft,
   optionsOf,
   readFile,
   releaseImport,
@@ -73,7 +73,7 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
     }
     await finish(running, 'succeeded', null)
   } catch (error) {
-    if (error instanceof FileError || error instanceof MemberLeft)
+    if (error instanceof FileError || error instanceof AccessEnded)
       return await finish(running, 'failed', error.message)
     // Somebody cancelled the import, or another process has it.
     if (error instanceof Lost) return

@@ -65,7 +65,7 @@ export async function shownImports(
 export class Lost extends Error {}
 
 /** Ends an import as failed. Its message is for the members who see the import. */
-export class MemberLeft extends Error {}
+export class AccessEnded extends Error {}
 
 /**
  * Claims the next import that waits, or whose process has ended; null without one. A workspace has one running import
@@ -98,20 +98,36 @@ export async function holdLease(tx: Db, { id, claim_id }: ImportRow, elapsed_ms:
 }
 
 /**
- * The same before rows are written. Throws MemberLeft if the person who started the import has left the workspace:
- * new records would belong to them. On PostgreSQL, the removal of a member waits for the rows.
+ * The same before rows are written. Throws AccessEnded if the person who started the import has left the workspace, or the
+ * key was revoked. On PostgreSQL, the removal of a member waits for the rows: new records would belong to them.
  */
 export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Promise<void> {
   await holdLease(tx, row, elapsed_ms)
+  const { workspace_id } = row
   const { kind, id } = actorOf(row.created_by)
-  if (kind !== 'person' || id === null) return
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR KEY SHARE` : sql``
-  const { rows } = await sql`SELECT 1 FROM memberships
-    WHERE workspace_id = ${row.workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
-  if (!rows.length)
-    throw new MemberLeft(
+  if (id === null) return
+  if (kind === 'person' && !(await holdMember(tx, workspace_id, id)))
+    throw new AccessEnded(
       'The import stopped: the person who started it is no longer a member. The rows imported so far are kept.',
     )
+  if (kind === 'key' && !(await isLiveKey(tx, workspace_id, id)))
+    throw new AccessEnded(
+      'The import stopped: the API key that started it was revoked. The rows imported so far are kept.',
+    )
+}
+
+async function holdMember(tx: Db, workspace_id: number, id: string): Promise<boolean> {
+  const lock = engineOf(tx) === 'postgres' ? sql`FOR KEY SHARE` : sql``
+  const { rows } = await sql`SELECT 1 FROM memberships
+    WHERE workspace_id = ${workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
+  return rows.length > 0
+}
+
+// Without a lock: each request with the key updates its row, and a transaction of rows is short.
+async function isLiveKey(tx: Db, workspace_id: number, id: string): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM api_keys
+    WHERE workspace_id = ${workspace_id} AND id = ${id} AND revoked_at IS NULL`.execute(tx)
+  return rows.length > 0
 }
 
 /** Ends the lease of an import when this process stops, so that another process continues it at once. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { dataOf, refused } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { ended, importFile, upload } from '../../../test/imports.ts'
-import { beside } from '../../../test/keys.ts'
+import { beside, makeKey } from '../../../test/keys.ts'
 import { until } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
 
@@ -204,6 +204,33 @@ test('a cancelled import stops, keeps what it has, and can be undone', async () 
   const { restored } = await data('POST', `imports/${id}/undo`)
   assert.equal(restored, created)
   assert.deepEqual(await data('GET', 'companies?search=cancel'), [])
+})
+
+test('an import whose key is revoked stops, keeps what it has, and can be undone; one that waits imports nothing', async () => {
+  const rows = Array.from({ length: 50_000 }, (_, n) => `Revoked ${n}`).join('\n')
+  const { id: key_id, token } = await makeKey(rapport)
+  const start = async () => {
+    const started = await upload({ ...rapport, key: token }, '?resource=companies', `name\n${rows}\n`)
+    return started.body.data.id
+  }
+  const running = await start()
+  const waiting = await start()
+  await until(
+    () => data('GET', `imports/${running}`),
+    ({ created }) => created > 0,
+  )
+  await data('POST', `keys/${key_id}/revoke`)
+  for (const id of [running, waiting]) {
+    const { status, message } = await ended(rapport, id)
+    assert.equal(status, 'failed')
+    assert.match(message, /the API key that started it was revoked\. The rows imported so far are kept/)
+  }
+  const { created } = await data('GET', `imports/${running}`)
+  assert.ok(created > 0 && created < 50_000, String(created))
+  assert.equal((await data('GET', `imports/${waiting}`)).rows_read, 0)
+  const { restored } = await data('POST', `imports/${running}/undo`)
+  assert.equal(restored, created)
+  assert.deepEqual(await data('GET', 'companies?search=revoked'), [])
 })
 
 test('undo leaves a record that somebody changed between two rows of the import', async () => {
