@@ -6,7 +6,7 @@ import type { Database } from '../db/db.ts'
 import { lockFolder } from '../db/engines/sqlite/lock.ts'
 import { hasDatabase } from '../db/engines/sqlite/open.ts'
 import { migrate, planMigrations } from '../db/migrate.ts'
-import { openDatabase } from '../db/open.ts'
+import { command_suspect_after_ms, openDatabase } from '../db/open.ts'
 import { isInstallation } from '../move/tables.ts'
 import { UsageError } from './command.ts'
 
@@ -57,6 +57,7 @@ export async function withLocations<T>(
       data_dir: folder ?? '',
       database_url: url === null ? null : url,
       database_pool_size: pool_size,
+      suspect_after_ms: command_suspect_after_ms,
     })
     closing.push(() => database.close())
     return database

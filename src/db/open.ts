@@ -3,8 +3,17 @@ import type { Database } from './db.ts'
 import { databaseFile, openSqlite } from './engines/sqlite/open.ts'
 import { makeFolder } from './folder.ts'
 
+/**
+ * For a command. Only requests must be answered within 6 s. A command may wait for a lock on its only connection while a busy
+ * server opens no other one, so it waits longer before it takes the server for lost.
+ */
+export const command_suspect_after_ms = 10_000
+
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
-  Partial<Pick<Config, 'database_replica_url'>>
+  Partial<Pick<Config, 'database_replica_url'>> & {
+    /** When PostgreSQL is checked because an answer is late. By default: 1.5 s, as requests need it. */
+    suspect_after_ms?: number
+  }
 
 /** Opens PostgreSQL at DATABASE_URL, else SQLite in DATA_DIR. Does not run migrations. */
 export async function openDatabase({
@@ -12,11 +21,12 @@ export async function openDatabase({
   database_url,
   database_replica_url = null,
   database_pool_size,
+  suspect_after_ms,
 }: Settings): Promise<Database> {
   if (database_url !== null) {
     // Import the driver only when it is used: it would slow a start on SQLite.
     const { openPostgres } = await import('./engines/postgres/open.ts')
-    return openPostgres(database_url, database_replica_url, database_pool_size)
+    return openPostgres(database_url, database_replica_url, database_pool_size, suspect_after_ms)
   }
   makeFolder(data_dir, 0o700)
   return openSqlite(databaseFile(data_dir))

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { settingsOf } from '../engine.ts'
 import { startRapport } from '../harness.ts'
 import { scratchFolder } from '../process.ts'
+import { runRapport } from '../run-rapport.ts'
 import { until } from '../webhooks.ts'
 import { startProxy } from './proxy.ts'
 
@@ -76,4 +77,28 @@ test('a change survives a wait for a lock while no new connection opens and othe
   const { status, text } = await change
   assert.equal(status, 200, text)
   assert.ok(answers.includes(200))
+})
+
+test('a command survives a wait for a lock while a busy server opens no other connection', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const { DATABASE_URL = '' } = await settingsOf(DATA_DIR)
+  const proxy = await startProxy(t, DATABASE_URL)
+  const other = new pg.Client({ connectionString: DATABASE_URL })
+  await other.connect()
+  t.after(() => other.end())
+  // A start of the service holds it while it migrates the database.
+  await other.query('SELECT pg_advisory_lock(7239051)')
+  const waiting =
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+  const listed = runRapport(['keys', 'list'], { DATA_DIR, DATABASE_URL: proxy.url })
+  await until(
+    async () => (await other.query(waiting)).rowCount,
+    (n) => n === 1,
+  )
+  proxy.onArrival((near) => new Promise(() => near.resume()))
+  // Longer than a request waits.
+  await pause(6000)
+  await other.query('SELECT pg_advisory_unlock(7239051)')
+  const { code, stderr } = await listed
+  assert.deepEqual([code, stderr], [0, ''])
 })

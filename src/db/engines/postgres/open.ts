@@ -17,6 +17,7 @@ export async function openPostgres(
   url: string,
   replica_url: string | null,
   pool_size: number,
+  suspect_after_ms?: number,
 ): Promise<Database> {
   const pool = new pg.Pool({
     ...connectionOptions(url),
@@ -32,7 +33,12 @@ export async function openPostgres(
 
   const wake_ups = createWakeUps(url, pool)
   const transactions = createTransactionPool(pool)
-  const dialect = postgresDialect(pool, watchPool(pool, url), wake_ups.committed, transactions)
+  const dialect = postgresDialect(
+    pool,
+    watchPool(pool, url, suspect_after_ms),
+    wake_ups.committed,
+    transactions,
+  )
   const db = new Kysely<Tables>({ dialect })
   try {
     await checkServer(db)

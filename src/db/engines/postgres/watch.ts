@@ -5,7 +5,7 @@ import { closeConnection, connectionOptions, destroyConnection } from './connect
 
 // Most statements take a few milliseconds. A slow one is either long work, or its server or network is gone. In the
 // second case the connection is destroyed, so that its caller gets an error within 6 s.
-const suspect_after_ms = 1500
+const default_suspect_after_ms = 1500
 const poll_ms = 500
 // The answer of a statement that ended just before the check arrives within this time.
 const under_way_ms = 250
@@ -16,8 +16,11 @@ export type PoolWatch = ReturnType<typeof watchPool>
 /** The process id of the server for a connection. */
 const pidOf = (client: pg.ClientBase) => (client as { processID?: number }).processID ?? 0
 
-/** Destroys connections of a pool that wait for an answer while the server runs no statement for them. */
-export function watchPool(pool: Pool, url: string) {
+/**
+ * Destroys connections of a pool that wait for an answer while the server runs no statement for them. A check begins when
+ * an answer takes longer than `suspect_after_ms`, and waits as long for a new connection.
+ */
+export function watchPool(pool: Pool, url: string, suspect_after_ms = default_suspect_after_ms) {
   const all = new Set<PoolClient>()
   const waiting = new Map<PoolClient, { unanswered: number; since_ms: number }>()
   let next_check_ms = 0
@@ -30,7 +33,7 @@ export function watchPool(pool: Pool, url: string) {
     const is_late = [...waiting.values()].some(({ since_ms }) => at_ms - since_ms > suspect_after_ms)
     if (at_ms < next_check_ms || !is_late) return
     next_check_ms = Infinity
-    const active = await activePids(url)
+    const active = await activePids(url, suspect_after_ms)
     next_check_ms = performance.now() + suspect_after_ms
     // A busy server, or one without a free connection, may open none in time while it answers on the others.
     if (active === 'unknown' || (!active.size && answered_ms >= at_ms)) return
@@ -82,8 +85,8 @@ export function watchPool(pool: Pool, url: string) {
  * The process ids for which the server runs a statement now; none when the server does not answer. "unknown" behind a
  * pooler, where the server has other ids, and on services that hide them.
  */
-async function activePids(url: string): Promise<ReadonlySet<number> | 'unknown'> {
-  const limits = { connectionTimeoutMillis: suspect_after_ms, query_timeout: suspect_after_ms }
+async function activePids(url: string, timeout_ms: number): Promise<ReadonlySet<number> | 'unknown'> {
+  const limits = { connectionTimeoutMillis: timeout_ms, query_timeout: timeout_ms }
   const probe = new pg.Client({ ...connectionOptions(url), ...limits })
   probe.on('error', () => {})
   try {
