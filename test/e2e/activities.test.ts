@@ -278,7 +278,7 @@ test('who may only read can change nothing, and everybody can use the list and t
 test('the switch shows how many activities are overdue, with two figures too', async (t) => {
   for (let n = 0; n < 15; n++) await activity(`Late ${n}`, { due_at: inDays(-4) })
   const page = await web.open(t, '/activities')
-  const badge = page.locator('.activity-show .mantine-Badge-label')
+  const badge = page.locator('.activity-show .badge')
   await until(
     async () => Number(await badge.innerText()),
     (overdue) => overdue >= 15,
@@ -291,8 +291,7 @@ test('the switch shows how many activities are overdue, with two figures too', a
     const box = await page.locator(selector).boundingBox()
     return (box?.x ?? 0) + (box?.width ?? 0)
   }
-  const cut =
-    (await rightOf('.activity-show .mantine-Badge-root')) - (await rightOf('label:has(.mantine-Badge-root)'))
+  const cut = (await rightOf('.activity-show .badge')) - (await rightOf('label:has(.badge)'))
   assert.ok(cut <= 0, `${cut} px of the badge are cut off`)
 })
 

@@ -284,7 +284,7 @@ test('in the dark, a dialog and a badge are told from the page, and an arrow at 
   const lightness = (colour: string) =>
     (colour.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, one) => sum + Number(one), 0)
   const paper = lightness(await style('body', 'backgroundColor'))
-  assert.ok(lightness(await style('td .mantine-Badge-root', 'backgroundColor')) > paper + 30)
+  assert.ok(lightness(await style('td .badge', 'backgroundColor')) > paper + 30)
   await page.getByRole('button', { name: 'Create contact' }).click()
   await page.getByRole('dialog').waitFor()
   assert.equal(await style('.mantine-Modal-content', 'borderTopWidth'), '1px')
@@ -310,7 +310,7 @@ test('in forced colours, what is selected, current or chosen is seen by lines an
   const box = `${row} input`
   const paper = await styleOf('body', 'backgroundColor')
   assert.notEqual(await styleOf(box, 'backgroundColor'), paper)
-  assert.equal(await styleOf('.mantine-Badge-root', 'borderTopWidth'), '1px')
+  assert.equal(await styleOf('.badge', 'borderTopWidth'), '1px')
   await visit(page, '/contacts?create=1')
   await page.getByRole('dialog').waitFor()
   assert.equal(await styleOf('.mantine-Modal-content', 'borderTopWidth'), '1px')

@@ -73,6 +73,5 @@ export const theme = createTheme({
     // Without the empty first element, which is not allowed in a menu. The menu itself takes the focus.
     Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
-    Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 500, radius: 'sm' } },
   },
 })

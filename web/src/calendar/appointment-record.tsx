@@ -1,4 +1,4 @@
-import { Badge, Button, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { CalendarIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import type { ChangesOf, RecordOf } from '../api/record-api.ts'
@@ -10,6 +10,7 @@ import { type Fact, Facts, type Save } from '../record/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Field } from '../ui/fields.tsx'
 import { FormDialog } from '../ui/form.tsx'
 import { type Appointment, useAppointmentActions } from './appointments.ts'
@@ -42,7 +43,7 @@ export function AppointmentRecord(props: RecordProps) {
           subtitle: (
             <span className="appointment-when">
               {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
-              <Badge color={open ? 'blue' : 'gray'}>{t.calendar.statuses[status]}</Badge>
+              <Badge color={open ? 'accent' : 'gray'}>{t.calendar.statuses[status]}</Badge>
             </span>
           ),
           actions: save && open && <Answers appointment={appointment} />,

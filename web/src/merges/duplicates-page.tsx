@@ -1,4 +1,4 @@
-import { Badge, Button, Skeleton, Stack } from '@mantine/core'
+import { Button, Skeleton, Stack } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answerOf, api } from '../api/client.ts'
@@ -10,6 +10,7 @@ import { type Kind, type MergedKind, useKind, useNames } from '../record/kinds.t
 import { mergeOf, useMayMerge } from '../record/merges.tsx'
 import { usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Page } from '../ui/page.tsx'
 import { Ago, Initials, Soft } from '../ui/values.tsx'
@@ -96,7 +97,7 @@ function DuplicateGroup({ kind, reason, ids }: Group & { kind: MergedKind }) {
   return (
     <li className="duplicate">
       <div className="duplicate-line">
-        <Badge color="gray">{t.merges.reasons[reason]}</Badge>
+        <Badge>{t.merges.reasons[reason]}</Badge>
         {ids.length > shown.length && (
           <span className="hint">{t.merges.more({ n: ids.length - shown.length })}</span>
         )}

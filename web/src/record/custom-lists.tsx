@@ -1,7 +1,7 @@
-import { Badge } from '@mantine/core'
 import { useMemo } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/texts.ts'
+import { Badge } from '../ui/badge.tsx'
 import { customKeys, customName, endsOf } from '../ui/filter-value.ts'
 import { type Filter, otherFilter } from '../ui/filters.tsx'
 import { dated, useAddress } from '../ui/list-view.ts'
@@ -94,12 +94,7 @@ function DefinedValue({ definition, value }: { definition: Definition; value: un
   if (type === 'number') return writeNumber(Number(value), formats.locale)
   if (type === 'boolean') return value ? t.app.yes : t.app.no
   if (type === 'date') return formats.date(text)
-  if (type === 'select')
-    return (
-      <Badge color="gray" variant="light">
-        {text}
-      </Badge>
-    )
+  if (type === 'select') return <Badge>{text}</Badge>
   const href = type === 'url' ? websiteOf(text) : type === 'email' ? `mailto:${text}` : null
   if (!href) return text
   return (

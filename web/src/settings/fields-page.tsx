@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, PencilIcon, TrashIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { useMay } from '../app/session.ts'
 import { type Definition, definitionsQuery } from '../record/definitions.ts'
 import { type OwnedKind, useOwnedKinds } from '../record/kinds.ts'
 import { useTexts } from '../texts/with-settings.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { focusBeside } from '../ui/focus.ts'
 import { Select } from '../ui/late-inputs.tsx'
@@ -152,16 +153,8 @@ function About({ field: { type, options, required, unique } }: { field: Definiti
       <span className="soft" title={options.join(', ') || undefined}>
         {t.definitions.types[type]}
       </span>
-      {required && (
-        <Badge color="gray" variant="light">
-          {t.definitions.required}
-        </Badge>
-      )}
-      {unique && (
-        <Badge color="gray" variant="light">
-          {t.definitions.unique}
-        </Badge>
-      )}
+      {required && <Badge>{t.definitions.required}</Badge>}
+      {unique && <Badge>{t.definitions.unique}</Badge>}
     </span>
   )
 }

@@ -1,9 +1,10 @@
-import { Badge, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Ago } from '../ui/values.tsx'
 import { Section } from './section.tsx'
 
@@ -55,7 +56,7 @@ export function Sessions() {
                 {t.settings.last_used} <Ago at={last_used_at} />
               </span>
               {current ? (
-                <Badge color="gray">{t.settings.this_one}</Badge>
+                <Badge>{t.settings.this_one}</Badge>
               ) : (
                 <Button
                   variant="subtle"

@@ -1,4 +1,3 @@
-import { Badge } from '@mantine/core'
 import {
   CheckCircleIcon,
   CircleSlashIcon,
@@ -29,14 +28,10 @@ const looks: Record<string, Icon> = {
 export function Status({ status, label }: { status: string; label: string }) {
   const StatusIcon = looks[status] ?? ClockIcon
   return (
-    <Badge
-      className="status"
-      data-status={status}
-      variant="transparent"
-      leftSection={<StatusIcon size={14} />}
-    >
-      {label}
-    </Badge>
+    <span className="status" data-status={status}>
+      <StatusIcon size={14} />
+      <span className="one-line">{label}</span>
+    </span>
   )
 }
 
