@@ -1,4 +1,4 @@
-import { Badge, Button, SegmentedControl } from '@mantine/core'
+import { Button, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef } from 'react'
 import type { Aborted } from '../api/client.ts'
@@ -18,14 +18,15 @@ import {
   useMonthGrouping,
   useOwnerGrouping,
 } from '../record/groupings.tsx'
-import { useLabels, useNames } from '../record/kinds.ts'
+import { useNames } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
 import { ListMenu } from '../record/list-menu.tsx'
 import { filtersOf } from '../record/list-query.ts'
-import { ownerColumn, useMineCommand } from '../record/owner.tsx'
+import { useMineCommand, useOwnerColumn } from '../record/owner.tsx'
 import { ViewTabs } from '../record/views.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Badge } from '../ui/badge.tsx'
 import { BulkBar } from '../ui/bulk-bar.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { useListFilters } from '../ui/filters.tsx'
@@ -152,9 +153,7 @@ export function ActivitiesPage() {
                   {value === 'overdue' && (
                     <span className="activity-overdue">
                       {Boolean(overdue?.meta.total) && (
-                        <Badge size="xs" color="red" circle={(overdue?.meta.total ?? 0) < 10}>
-                          {formats.number(overdue?.meta.total ?? 0)}
-                        </Badge>
+                        <Badge color="red">{formats.number(overdue?.meta.total ?? 0)}</Badge>
                       )}
                     </span>
                   )}
@@ -235,11 +234,11 @@ function useActivityGroupings(): Grouping[] {
   return useMemo(() => [...by_owner, by_month], [by_owner, by_month])
 }
 
-function useActivityColumns(): Column<ListedActivity>[] {
+function useActivityColumns() {
   const t = useTexts()
-  const labelOf = useLabels('activities')
+  const owner = useOwnerColumn('activities')
   return useMemo(
-    () => [
+    (): Column<ListedActivity>[] => [
       {
         id: 'subject',
         label: t.fields.subject,
@@ -267,8 +266,8 @@ function useActivityColumns(): Column<ListedActivity>[] {
           </span>
         ),
       },
-      ownerColumn(labelOf),
+      owner,
     ],
-    [t, labelOf],
+    [t, owner],
   )
 }

@@ -5,7 +5,7 @@ import { useOwnerGrouping } from '../record/groupings.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { commonFilters, dateColumn, numberColumn, textFilters } from '../record/list-parts.tsx'
-import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
+import { useOwnerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Column } from '../ui/table.tsx'
@@ -19,6 +19,7 @@ const CompanyRecord = lateRecord(async () => (await import('./company-record.tsx
 function useCompanyColumns() {
   const t = useTexts()
   const labelOf = useLabels('companies')
+  const owner = useOwnerColumn('companies')
   return useMemo(
     (): Column<RowOf<'companies'>>[] => [
       {
@@ -48,12 +49,12 @@ function useCompanyColumns() {
       },
       { id: 'phone', label: labelOf('phone'), cell: ({ phone }) => phone },
       { id: 'address', label: labelOf('address'), extra: true, cell: ({ address }) => address },
-      ownerColumn(labelOf),
+      owner,
       dateColumn(t, 'created_at', false),
       dateColumn(t, 'updated_at'),
       numberColumn(t),
     ],
-    [t, labelOf],
+    [t, labelOf, owner],
   )
 }
 

@@ -1,4 +1,3 @@
-import { Badge } from '@mantine/core'
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
@@ -13,9 +12,10 @@ import {
   textFilters,
   useReferenceFilters,
 } from '../record/list-parts.tsx'
-import { ownerColumn, useOwnerFilter } from '../record/owner.tsx'
+import { useOwnerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
+import { Badge } from '../ui/badge.tsx'
 import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { Column } from '../ui/table.tsx'
@@ -29,6 +29,7 @@ const ContactRecord = lateRecord(async () => (await import('./contact-record.tsx
 function useContactColumns() {
   const t = useTexts()
   const labelOf = useLabels('contacts')
+  const owner = useOwnerColumn('contacts')
   return useMemo(
     (): Column<RowOf<'contacts'>>[] => [
       {
@@ -63,18 +64,13 @@ function useContactColumns() {
       {
         id: 'stage',
         label: labelOf('stage'),
-        cell: ({ stage }) =>
-          stage && (
-            <Badge color="gray" variant="light">
-              {visible(stage)}
-            </Badge>
-          ),
+        cell: ({ stage }) => stage && <Badge>{visible(stage)}</Badge>,
       },
-      ownerColumn(labelOf),
+      owner,
       dateColumn(t, 'created_at', false),
       numberColumn(t),
     ],
-    [t, labelOf],
+    [t, labelOf, owner],
   )
 }
 

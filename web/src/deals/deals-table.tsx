@@ -9,7 +9,7 @@ import { useLabels } from '../record/kinds.ts'
 import { lateRecord } from '../record/late-record.tsx'
 import { RecordLink } from '../record/linked.tsx'
 import { dateColumn } from '../record/list-parts.tsx'
-import { ownerColumn } from '../record/owner.tsx'
+import { useOwnerColumn } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
@@ -32,6 +32,7 @@ const LostReasonDialog = laterDialog(async () => (await import('./lost-reason-di
 function useDealColumns() {
   const t = useTexts()
   const labelOf = useLabels('deals')
+  const owner = useOwnerColumn('deals')
   const formats = useFormats()
   return useMemo(
     (): Column<Deal>[] => [
@@ -99,11 +100,11 @@ function useDealColumns() {
         width: 96,
         cell: (deal) => <DaysInStage deal={deal} />,
       },
-      ownerColumn(labelOf),
+      owner,
       dateColumn(t, 'created_at'),
       dateColumn(t, 'updated_at'),
     ],
-    [t, labelOf, formats],
+    [t, labelOf, formats, owner],
   )
 }
 

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
 import { allOf } from '../api/all.ts'
 import { answerOf, api } from '../api/client.ts'
 import { useMay, useSession } from '../app/session.ts'
@@ -27,10 +27,13 @@ export function useOwnerName(): (id: string) => string | undefined {
   const t = useTexts()
   const { user } = useSession()
   const { data } = useMembersQuery()
-  return (id) => {
-    if (id === user.id) return visible(user.name)
-    return data && visible(data.find((one) => one.id === id)?.name ?? t.record.former_member)
-  }
+  return useCallback(
+    (id) => {
+      if (id === user.id) return visible(user.name)
+      return data && visible(data.find((one) => one.id === id)?.name ?? t.record.former_member)
+    },
+    [user, data, t],
+  )
 }
 
 /** The members to choose from, the person first. Undefined while they are read. */

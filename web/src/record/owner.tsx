@@ -31,10 +31,7 @@ export function OwnerAvatar({ kind, id }: OwnerId & { kind: RecordKind }) {
   )
 }
 
-/** The owner with the name. */
-export function OwnerName({ id }: OwnerId) {
-  const nameOf = useOwnerName()
-  const name = id === null ? undefined : nameOf(id)
+function Owner({ name }: { name: string | undefined }) {
   if (!name) return null
   return (
     <span className="owner-name" title={name}>
@@ -44,12 +41,25 @@ export function OwnerName({ id }: OwnerId) {
   )
 }
 
-/** The column of owners. `labelOf` is that of the kind. */
-export const ownerColumn = <Row extends Owned>(labelOf: (field: string) => string): Column<Row> => ({
-  id: 'owner',
-  label: labelOf('owner_id'),
-  cell: ({ owner_id }) => <OwnerName id={owner_id} />,
-})
+/** The owner with the name. */
+export function OwnerName({ id }: OwnerId) {
+  const nameOf = useOwnerName()
+  return <Owner name={id === null ? undefined : nameOf(id)} />
+}
+
+/** The column of owners. The names are read once, not by each row. */
+export function useOwnerColumn(kind: RecordKind): Column<Owned> {
+  const labelOf = useLabels(kind)
+  const nameOf = useOwnerName()
+  return useMemo(
+    () => ({
+      id: 'owner',
+      label: labelOf('owner_id'),
+      cell: ({ owner_id }) => <Owner name={owner_id === null ? undefined : nameOf(owner_id)} />,
+    }),
+    [labelOf, nameOf],
+  )
+}
 
 type FieldProps = {
   kind: RecordKind
