@@ -55,8 +55,11 @@ export function Money({ value, most = Number.POSITIVE_INFINITY }: MoneyProps) {
 }
 
 const signs = new Intl.Segmenter()
+// Two characters of Latin that do not combine. The segmenter is slower.
+const latin = /^[!-\u02ff](?:$|[!-\u02ff])/
 /** The first grapheme of a word: an emoji may be several characters. */
-const firstSign = (word = ''): string => signs.segment(word)[Symbol.iterator]().next().value?.segment ?? ''
+const firstSign = (word = ''): string =>
+  latin.test(word) ? word.charAt(0) : (signs.segment(word)[Symbol.iterator]().next().value?.segment ?? '')
 
 /**
  * The initials of a record, in a colour derived from the name. Hidden from screen readers, because the name
