@@ -9,6 +9,9 @@ export function useRest(known = true, at_once = false): boolean {
   return rest
 }
 
+// The line of the page and the head of a list are at least this high.
+const above_px = 84
+
 /**
  * The entries of a list to draw: first as many as fit the window, then all. The first ones show sooner on a slow device.
  * With `at_once`, a list that is drawn anew shows all from the start.
@@ -19,5 +22,5 @@ export function useDrawn<Entry>(
   at_once = false,
 ): Entry[] | undefined {
   const all = useRest(entries !== undefined, at_once)
-  return all ? entries : entries?.slice(0, Math.ceil(window.innerHeight / entry_px))
+  return all ? entries : entries?.slice(0, Math.max(1, Math.ceil((window.innerHeight - above_px) / entry_px)))
 }
