@@ -43,6 +43,15 @@ export type CommandEntry =
 /** The command line is wrong: prints the usage, with exit code 2. */
 export class UsageError extends Error {}
 
+/** An error at one of several places, which its line begins with. `cause` is the error itself. */
+export class ErrorAt extends Error {
+  readonly place: string
+  constructor(place: string, cause: unknown) {
+    super(`${place}: ${(cause as Error).message}`, { cause })
+    this.place = place
+  }
+}
+
 /** The options and operands for the help, such as `--name N [--scopes LIST]`. */
 function synopsis({ options = {}, flags = {}, operands = [] }: Command): string {
   const parts = Object.entries(options).map(([name, { value, required }]) =>

@@ -8,7 +8,7 @@ import { hasDatabase } from '../db/engines/sqlite/open.ts'
 import { migrate, planMigrations } from '../db/migrate.ts'
 import { command_suspect_after_ms, openDatabase } from '../db/open.ts'
 import { isInstallation } from '../move/tables.ts'
-import { UsageError } from './command.ts'
+import { ErrorAt, UsageError } from './command.ts'
 
 /** The location of an installation: a data folder, or the URL of a PostgreSQL database. */
 export type Location = { folder: string; url: null } | { folder: null; url: string }
@@ -81,7 +81,7 @@ async function namingLocation<T>(location: Location, work: () => Promise<T>): Pr
   try {
     return await work()
   } catch (error) {
-    throw new Error(`${showLocation(location)}: ${(error as Error).message}`, { cause: error })
+    throw new ErrorAt(showLocation(location), error)
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type Command,
   type CommandEntry,
   commandHelp,
+  ErrorAt,
   type Given,
   groupHelp,
   type Io,
@@ -109,19 +110,21 @@ function parseWords({ options = {}, flags = {} }: Command, words: string[]) {
 }
 
 /** One line without a stack trace; for settings, one line for each problem. */
-function explain(error: unknown): string[] {
+function explain(error: unknown, database = 'The database in DATA_DIR'): string[] {
+  if (error instanceof ErrorAt)
+    return explain(error.cause, 'The database').map((line) => `${error.place}: ${line}`)
   if (error instanceof ConfigError) return error.message.split('\n')
   const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR') {
     // SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_CANTOPEN and SQLITE_NOTADB.
     const reasons: Record<number, string> = {
       5: 'Another process is writing to the database. Try again.',
-      8: `The database in DATA_DIR cannot be written by this user. ${write_mend}`,
+      8: `${database} cannot be written by this user. ${write_mend}`,
       10: `The disk of the database is full or damaged. To see the free space, run: ${commandLine('doctor')}`,
-      11: `The database in DATA_DIR is damaged. Restore a backup: ${commandLine('restore FILE')}`,
+      11: `${database} is damaged. Restore a backup: ${commandLine('restore FILE')}`,
       13: 'The disk of the database is full. Make room.',
-      14: `The database in DATA_DIR cannot be opened by this user. ${write_mend}`,
-      26: 'The file rapport.db in DATA_DIR is not a database.',
+      14: `${database} cannot be opened by this user. ${write_mend}`,
+      26: `${database} is damaged: rapport.db is not a database. Restore a backup: ${commandLine('restore FILE')}`,
     }
     return [reasons[(errcode ?? 0) & 0xff] ?? `The database says: ${message}.`]
   }

@@ -165,11 +165,17 @@ test('a place that cannot be used is one clear line, and a wrong word shows the 
   const junk = scratchFolder(t)
   copyFileSync(fileURLToPath(import.meta.url), `${junk}/rapport.db`)
   const source = `sqlite:${data_dir}`
+  const standby = `${empty}?options=${encodeURIComponent('-c default_transaction_read_only=on')}`
   for (const [from, to, told] of [
     [source, 'postgres://me:hidden@127.0.0.1:1/x', /postgres:\/\/me@127.*ECONNREFUSED/],
     [source, missing.href, /no_such_database.* does not exist/],
     [`sqlite:${nobody}`, empty, /There is no database in/],
-    [`sqlite:${junk}`, empty, /not a database/],
+    [`sqlite:${junk}`, empty, /^rapport: sqlite:.*: The database is damaged: .* Restore a backup: /],
+    [
+      source,
+      standby,
+      /^rapport: postgres:.*read-only transaction\. Give the URL of a server that takes writes/,
+    ],
     [empty, `sqlite:${nobody}`, /not a database of Rapport/],
   ] as const) {
     const { code, stdout, stderr } = await move(from, to)
