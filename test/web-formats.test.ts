@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFormats, localeOf } from '../web/src/app/intl.ts'
 
-const { relative, money, exactMoney, sum, date } = createFormats('en-GB', 'Europe/Berlin', 'EUR')
+const { relative, money, exactMoney, sum, date, shortCount } = createFormats('en-GB', 'Europe/Berlin', 'EUR')
 const from = (now: string) => (then: string) => relative(then, Date.parse(now))
 
 test('yesterday is the day before on the wall, and never two days ago', () => {
@@ -39,6 +39,11 @@ test('amounts have the digits of their currency, sums none, and a whole amount n
   assert.equal(yen.money(1200.5), 'JP¥1,201')
   const dinar = createFormats('en-GB', 'Europe/Berlin', 'KWD')
   assert.equal(dinar.money(1.2345), 'KWD\u00a01.235')
+})
+
+test('a count is short from a thousand on', () => {
+  const short = [999, 1000, 1129, 9949, 9950, 12_345].map(shortCount)
+  assert.deepEqual(short, ['999', '1k', '1.1k', '9.9k', '10k', '12k'])
 })
 
 test('a calendar day is the same everywhere', () => {

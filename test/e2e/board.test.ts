@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkScreen, phone } from '../web.ts'
 import { type Board, cardIn, carry, column, startBoard, toast } from '../web-board.ts'
+import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
+// biome-ignore lint/suspicious/noExplicitAny: the page's own world
+type Made = any
 type Box = { x: number; y: number; width: number; height: number }
 
 let board: Board
@@ -164,6 +167,50 @@ test('the names of stages are whole at 1440 px, and the sums below them are in o
     .evaluateAll((sums) => sums.map((one) => Math.round(one.getBoundingClientRect().top)))
   assert.equal(tops.length, 8)
   assert.equal(new Set(tops).size, 1, tops.join())
+})
+
+test('a heading breaks only between words, and tells a count of four digits shortly, in each language', async (t) => {
+  const german = await joinAs(board.web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
+  for (const session of [undefined, german]) {
+    const page = await board.web.open(t, null, session ? { session } : {})
+    await page.route('**/api/v1/reports/pipeline', async (route) => {
+      const response = await route.fetch()
+      const report = await response.json()
+      for (const one of report.data.stages) one.count = 1129
+      await route.fulfill({ response, json: report })
+    })
+    await page.goto(`${board.web.rapport.url}/deals`)
+    await column(page, 'lost').locator('.column-count').getByText('k').waitFor()
+    for (const width of [1280, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      const heads = await page.locator('.column-head').evaluateAll((all) =>
+        all.map((head) => {
+          const { document } = globalThis as unknown as Made
+          const node = head.querySelector('.column-name > [title]').firstChild
+          const lines = (from: number, to: number) => {
+            const range = document.createRange()
+            range.setStart(node, from)
+            range.setEnd(node, to)
+            return range.getClientRects().length
+          }
+          const words = [...node.data.matchAll(/\S+/g)] as RegExpMatchArray[]
+          const broken = words.filter(
+            (word) => lines(word.index ?? 0, (word.index ?? 0) + word[0].length) > 1,
+          )
+          return { broken: broken.map(String), height: head.getBoundingClientRect().height }
+        }),
+      )
+      assert.equal(heads.length, 8)
+      assert.deepEqual(
+        heads.flatMap(({ broken }) => broken),
+        [],
+      )
+      assert.equal(new Set(heads.map(({ height }) => height)).size, 1, JSON.stringify(heads))
+    }
+    const count = column(page, 'demo').locator('.column-count')
+    assert.equal(await count.innerText(), session ? '1,1k' : '1.1k')
+    assert.equal(await count.getAttribute('title'), session ? '1.129' : '1,129')
+  }
 })
 
 test('two browsers see each other’s change', async (t) => {

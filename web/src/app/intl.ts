@@ -91,6 +91,12 @@ export function createFormats(locale: string, zone: string, currency: string) {
     sum: (value: number) => whole_money().format(value),
     shortMoney: (value: number) => short_money().format(value),
     number: (value: number) => number().format(value),
+    /** A count where space is short: 999, 1.2k, 12k. */
+    shortCount(value: number) {
+      if (value < 1000) return number().format(value)
+      const tenths = value < 9950 ? 10 : 1
+      return `${number().format(Math.round((value / 1000) * tenths) / tenths)}k`
+    },
     /** A share from 0 to 1. */
     percent: (share: number) => percent().format(share),
     /** Today as a calendar day (YYYY-MM-DD), in this zone. */

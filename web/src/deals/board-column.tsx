@@ -43,7 +43,7 @@ export function BoardColumn(props: Props) {
   const column = useColumn(stage, sort, filter, moves, held)
   const { deals, error, more, loading_more, readMore, refetch } = column
   const name = t.deals.stages[stage]
-  const count = sums ? formats.number(sums.count) : ''
+  const count = sums ? formats.shortCount(sums.count) : ''
   const value = sums ? formats.sum(sums.value) : ''
   // The board is drawn anew when cards can be dragged.
   const cards = useDrawn(deals, least_card_px, useMayDrag())
@@ -62,7 +62,9 @@ export function BoardColumn(props: Props) {
               <h2 className="column-name">
                 <StageMark stage={stage} />
                 <span title={name}>{name}</span>
-                <span className="column-count numbers">{count}</span>
+                <span className="column-count numbers" title={sums && formats.number(sums.count)}>
+                  {count}
+                </span>
               </h2>
               {writes && stage !== 'lost' && (
                 <button
