@@ -88,6 +88,28 @@ test('companies and deals are found by their names', async (t) => {
   await untilEqual(() => page.getByRole('option').count(), 0)
 })
 
+test('a contact and a company are found by their telephone numbers, however these are written', async (t) => {
+  await web.create('/contacts', { first_name: 'Rosa', last_name: 'Ruf', phone: '+49 30 555-01 42' })
+  await web.create('/companies', { name: 'Ring & Co', phone: '(030) 555 0142' })
+  const page = await web.open(t)
+  await openPalette(page)
+  for (const typed of ['+49 30 555 01 42', '0049305550142', '030/5550142']) {
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type(typed)
+    await page
+      .getByRole('group', { name: 'Contacts' })
+      .getByRole('option', { name: 'Rosa Ruf +49 30 555-01 42' })
+      .waitFor()
+    await page
+      .getByRole('group', { name: 'Companies' })
+      .getByRole('option', { name: 'Ring & Co (030) 555 0142' })
+      .waitFor()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('no such thing anywhere')
+    await page.getByText('Nothing found.').waitFor()
+  }
+})
+
 test('the palette goes to places, and Escape puts the focus back where it was', async (t) => {
   const page = await web.open(t)
   const link = page.getByRole('link', { name: 'Calendar' }).first()

@@ -1,13 +1,34 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { api, dataOf } from '../api/client.ts'
+import { api, dataOf, type Schemas } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
+import type { Kind } from '../record/kinds.ts'
+import { phoneFilter } from '../ui/telephone.ts'
 import { exactly } from './matching.ts'
 import { useMay } from './session.ts'
 
 const typing_ms = 120
 const most_of_kind = 5
 const searched = all_kinds.filter(({ found }) => found)
+
+type Found = Schemas['Found']
+
+/** The records with a typed telephone number, which the search does not look at. */
+async function foundByPhone(kinds: readonly Kind[], text: string, signal: AbortSignal): Promise<Found[]> {
+  const phone = phoneFilter(text)
+  if (!phone) return []
+  const found = await Promise.all(
+    kinds.map(async ({ kind, called }) =>
+      ((await called?.(phone, most_of_kind, signal)) ?? []).map(({ id, name, detail }) => ({
+        kind: kind as Found['kind'],
+        id,
+        title: name,
+        subtitle: detail ?? null,
+      })),
+    ),
+  )
+  return found.flat()
+}
 
 /**
  * The records that match a text, by kind, 120 ms after the last key. `searching` until the answer belongs to
@@ -23,7 +44,15 @@ export function useRecordSearch(text: string) {
   }, [wanted])
   const { data, error, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['search', asked],
-    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/search', { params: { query: { q: asked } }, signal })),
+    queryFn: async ({ signal }) => {
+      const readable = searched.filter(({ kind }) => may(`${kind}:read`))
+      const [called, named] = await Promise.all([
+        foundByPhone(readable, asked, signal),
+        dataOf(api.GET('/api/v1/search', { params: { query: { q: asked } }, signal })),
+      ])
+      const isCalled = (one: Found) => called.some(({ kind, id }) => kind === one.kind && id === one.id)
+      return [...called, ...named.filter((one) => !isCalled(one))]
+    },
     enabled: asked !== '' && searched.some(({ kind }) => may(`${kind}:read`)),
     placeholderData: keepPreviousData,
     // A record that was just created is found.

@@ -1,0 +1,26 @@
+// runs: once
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { phoneFilter } from '../web/src/ui/telephone.ts'
+
+const finds = (typed: string, stored: string) =>
+  phoneFilter(typed)?.split(',').includes(stored.replaceAll(/\D/g, '')) ?? false
+
+test('a typed telephone number finds the same number, with and without its calling code', () => {
+  for (const typed of ['+49 (30) 123-4567', '0049 30 1234567', '030/123.4567', '030 1234567'])
+    for (const stored of ['+49 30 1234567', '0049301234567', '030 1234567'])
+      if (!(typed.startsWith('030') && stored.startsWith('00')))
+        assert.ok(finds(typed, stored), `${typed}: ${stored}`)
+  assert.ok(finds('910 55 01 42', '+34 910 55 01 42'))
+  assert.ok(finds('+1 202 555 0143', '(202) 555-0143'))
+  assert.ok(!finds('030 1234567', '+49 40 1234567'))
+})
+
+test('texts that are no telephone number, and beginnings of one, are not looked for', () => {
+  for (const text of ['', '030', 'Room 030123456', '12.5k', '+', 'Müller'])
+    assert.equal(phoneFilter(text), null)
+})
+
+test('the filter has at most 100 values, as the API allows', () => {
+  assert.ok((phoneFilter('0301234567') ?? '').split(',').length <= 100)
+})
