@@ -19,7 +19,7 @@ import { troubleOf } from './db/errors.ts'
 import { giveToOwner, makeFolder } from './db/folder.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
-import { checkSeal, createSeal, readSecretKey } from './db/seal.ts'
+import { checkSeal, createSeal, readSecretKey, removePartialKeys } from './db/seal.ts'
 import { unopenedValues } from './db/sealed.ts'
 import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { contextOf, service } from './events/context.ts'
@@ -119,6 +119,7 @@ export async function startServer(
     const durability = await patiently(() => watchDurability(database, logger), onWait)
     const clock = await patiently(() => keepServiceClock(database, { given, logger }), onWait)
     const seal = createSeal(readSecretKey(config.secret_key, config.data_dir), config.secret_key_old)
+    removePartialKeys(config.data_dir)
     const weak = await patiently(() => checkSeal(db, seal, config.secret_key), onWait)
     if (weak) logger.error(weak)
     const unopened = await patiently(() => unopenedValues(db, seal), onWait)
@@ -180,8 +181,8 @@ export async function startServer(
     // No other process uses the folder, so the owners of these leases have ended.
     if (sqlite && folder !== 'shared') await transaction(db, (tx) => reclaim(tx, clock.elapsed()))
     // As late as possible: a start that fails must not create a key, because it would never be shown.
-    const first_key = answers_api ? await patiently(() => firstKey(db, clock), onWait) : null
-    const first_key_file = first_key && keepFirstKey(config.data_dir, first_key, onError)
+    const keep = (token: string) => keepFirstKey(config.data_dir, token, onError)
+    const first = answers_api ? await patiently(() => firstKey(db, clock, keep), onWait) : null
     // One process of each start makes a new link. Older links are no longer valid.
     const offers = answers_api && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
@@ -198,7 +199,14 @@ export async function startServer(
       stopping ??= drain(app, connections, dispatcher, close)
       return stopping
     }
-    return { url, first_key, first_key_file, setup_url, wake: dispatcher.wake, stop }
+    return {
+      url,
+      first_key: first?.token ?? null,
+      first_key_file: first?.file ?? null,
+      setup_url,
+      wake: dispatcher.wake,
+      stop,
+    }
   } catch (error) {
     await close()
     throw error
@@ -281,13 +289,15 @@ function targetPolicy(config: Config): TargetPolicy {
   }
 }
 
-// An empty installation gets a workspace and a key, both or neither. So the first request needs no set-up.
-const firstKey = (db: Db, clock: Clock): Promise<string | null> =>
+// An empty installation gets a workspace and a key, both or neither. So the first request needs no set-up. The file is written
+// before the commit: nothing else has the key after a crash. Without the commit, the next start replaces the file.
+const firstKey = (db: Db, clock: Clock, keep: (token: string) => string | null) =>
   transaction(db, async (tx) => {
     const workspace_id = await firstWorkspace(tx, clock, service)
     if (workspace_id === null) return null
     const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
-    return (await insertKey(tx, context, { name: 'First key', scopes: null, expires_at: null })).token
+    const { token } = await insertKey(tx, context, { name: 'First key', scopes: null, expires_at: null })
+    return { token, file: keep(token) }
   })
 
 /** Writes the key into a file that only this user reads, and returns its path. Returns null if the folder takes no file. */
@@ -297,7 +307,7 @@ function keepFirstKey(data_dir: string, key: string, onError: (error: unknown) =
     makeFolder(data_dir, 0o700)
     // An old file may be readable by others, or be a link.
     rmSync(file, { force: true })
-    writeFileSync(file, `${key}\n`, { flag: 'wx', mode: 0o600 })
+    writeFileSync(file, `${key}\n`, { flag: 'wx', mode: 0o600, flush: true })
     giveToOwner(file)
     return file
   } catch (error) {

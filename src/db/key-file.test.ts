@@ -1,9 +1,10 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startRapport } from '../../test/harness.ts'
 import { keyFile, readSecretKey } from './seal.ts'
 
 test('the key file is made once, whole and for its owner only; an empty or cut one stops the start', () => {
@@ -21,5 +22,20 @@ test('the key file is made once, whole and for its owner only; an empty or cut o
     assert.equal(readSecretKey('of the environment', folder), 'of the environment')
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('a start removes what a crash left of the making of the key file, and keeps the other files', async () => {
+  const data_dir = mkdtempSync(join(tmpdir(), 'rapport-key-'))
+  const kept = ['secret.key.bak', 'secret.key.replaced-20261127T134500000Z']
+  try {
+    await (await startRapport({ data_dir })).stop()
+    linkSync(keyFile(data_dir), join(data_dir, 'secret.key.0a1b2c3d'))
+    for (const name of [...kept, 'secret.key.89abcdef']) writeFileSync(join(data_dir, name), '')
+    await (await startRapport({ data_dir })).stop()
+    const names = readdirSync(data_dir).filter((name) => name.startsWith('secret.key.'))
+    assert.deepEqual(names.sort(), kept)
+  } finally {
+    rmSync(data_dir, { recursive: true })
   }
 })

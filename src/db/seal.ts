@@ -5,6 +5,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeSync,
@@ -75,6 +76,17 @@ export function readSecretKey(secret_key: string | null, data_dir: string): stri
   return key
 }
 
+const partial_name = /^secret\.key\.[0-9a-f]{8}$/
+
+/** Removes the key files that crashed starts left incomplete, or under a second name. A folder that is read-only keeps them. */
+export function removePartialKeys(data_dir: string): void {
+  if (!existsSync(keyFile(data_dir))) return
+  for (const name of readdirSync(data_dir).filter((name) => partial_name.test(name)))
+    try {
+      rmSync(join(data_dir, name))
+    } catch {}
+}
+
 // Link the name after the content is flushed: an empty key file after a power cut would lose every secret.
 function makeKeyFile(file: string): void {
   const folder = dirname(file)
@@ -88,8 +100,8 @@ function makeKeyFile(file: string): void {
   try {
     linkSync(partial, file)
   } catch (error) {
-    // Another process created the file first: use that one.
-    if ((error as { code?: string }).code !== 'EEXIST') throw error
+    // Another process created the file first, and may have removed this one: use that one.
+    if (!existsSync(file)) throw error
   } finally {
     rmSync(partial, { force: true })
   }

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
+import pg from 'pg'
 import { migrations } from '../../src/db/migrations/index.ts'
 import { readStored } from '../database.ts'
 import { settingsOf } from '../engine.ts'
 import { client } from '../harness.ts'
 import { command } from '../postgres.ts'
-import { firstKey, runRapport, scratchFolder, serveProcess } from '../process.ts'
+import { firstKey, main, runRapport, scratchFolder, serveProcess } from '../process.ts'
+import { until } from '../webhooks.ts'
 import { emptyDatabase } from './moves.ts'
 
 test('ten processes that start at once on an empty database make one installation, and all of them serve it', async (t) => {
@@ -67,4 +71,35 @@ test('a database that cannot become an installation is refused with what to do, 
   }
   await command(other, 'SELECT other FROM settings')
   await command(url, 'CREATE TABLE settings (nothing integer)')
+})
+
+test('a crash during the commit of the first key does not lose it: the file has the key', async (t) => {
+  const DATA_DIR = scratchFolder(t)
+  const { DATABASE_URL = '' } = await settingsOf(DATA_DIR)
+  const other = new pg.Client({ connectionString: DATABASE_URL })
+  await other.connect()
+  t.after(() => other.end())
+  // The commit waits until this connection has closed its transaction.
+  await other.query(`
+    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
+    CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON api_keys DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION wait()`)
+  await other.query('BEGIN; SELECT pg_advisory_xact_lock(1)')
+  const env = { PATH: process.env.PATH, DATA_DIR, DATABASE_URL, PORT: '0' }
+  const child = spawn(process.execPath, [main, 'serve'], { env, stdio: 'ignore' })
+  t.after(() => child.kill('SIGKILL'))
+  await until(
+    () => other.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted"),
+    ({ rowCount }) => rowCount === 1,
+  )
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  await other.query('COMMIT')
+  await until(
+    () => other.query('SELECT FROM api_keys'),
+    ({ rowCount }) => rowCount === 1,
+  )
+  const { url } = await serveProcess(t, { DATA_DIR })
+  assert.equal((await client(url, firstKey(DATA_DIR))('GET', '/api/v1/contacts')).status, 200)
 })
