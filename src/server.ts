@@ -25,6 +25,7 @@ import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
+import { handlersEnd } from './http/running-handlers.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter, type RedisLimits } from './http/shared-rate-limit.ts'
 import { jobs } from './jobs/jobs.ts'
@@ -78,6 +79,8 @@ type Options = {
 }
 
 const drain_ms = 15_000
+// For the handlers of requests that were ended after this time.
+const last_work_ms = 3000
 const unopened_hint =
   'The key does not open these values, so their webhooks fail. Set SECRET_KEY_OLD to the key that sealed them and run rapport rekey, or rotate these secrets and set these headers again.'
 // A start waits this long for the database: both may be started together.
@@ -173,7 +176,10 @@ export async function startServer(
       web_files,
       logger: logger as never,
     })
-    closing.push(() => app.close())
+    closing.push(async () => {
+      await app.close()
+      await handlersEnd(app, last_work_ms)
+    })
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
     // Not earlier: a slow statement of the start delays no request.

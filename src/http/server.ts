@@ -28,6 +28,7 @@ import {
 import { allowOrigins } from './cors.ts'
 import { errorBody, publicError } from './errors.ts'
 import { refuseManyParameters } from './query-names.ts'
+import { countHandlers } from './running-handlers.ts'
 import { lazySerializers } from './serializers.ts'
 import { traceIdOf } from './trace.ts'
 import { traceRequests } from './traced-requests.ts'
@@ -106,6 +107,7 @@ export function createServer(
   parseBodies(app as never)
   boundAnswers(app, max_bytes_at_once)
   compressForPeople(app)
+  countHandlers(app)
   const { isUnknown, refuseUnknown } = unknownPaths(app)
   app.addHook('onRequest', (request, reply, done) => {
     spans?.route(request)

@@ -1,9 +1,12 @@
+// runs: long
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { calmTime } from '../calm-time.ts'
+import { readStored } from '../database.ts'
 import { client } from '../harness.ts'
 import { scratchFolder } from '../process.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
@@ -158,4 +161,28 @@ test('what waits for a retry or a resume is neither sent nor lost by a stop', as
   await receiver.waitFor((all) => all.some(({ path }) => path === '/hook/paused'))
   assert.equal((await log(again.call, `webhook_id=${hook.id}`)).length, 2)
   assert.equal(await again.end('SIGTERM'), 0)
+})
+
+test('a stop ends an upload that does not end, keeps nothing of its file, and logs no error', async (t) => {
+  const data_dir = scratchFolder(t)
+  const service = await startService(data_dir)
+  t.after(() => service.end('SIGKILL'))
+  const { rows, close } = await readStored(data_dir)
+  t.after(close)
+  const upload = request(`${service.url}/api/v1/imports?resource=companies`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'text/csv' },
+  })
+  upload.on('error', () => {})
+  upload.write(`name\n${'Acme\n'.repeat(500_000)}`)
+  await until(
+    () => rows('SELECT 1 FROM import_chunks'),
+    ({ length }) => length > 0,
+  )
+  const sending = setInterval(() => upload.write('Acme\n'), 200)
+  t.after(() => clearInterval(sending))
+  assert.equal(await service.end('SIGTERM'), 0)
+  assert.equal(service.complaints(), '')
+  for (const table of ['imports', 'import_chunks'])
+    assert.deepEqual(await rows(`SELECT count(*) AS n FROM ${table}`), [{ n: 0 }], table)
 })

@@ -114,6 +114,11 @@ export async function* partsOf(body: Readable): AsyncGenerator<Buffer> {
       yield part as Buffer
       silent.refresh()
     }
+  } catch (error) {
+    // The client has gone, or this process stops. It is not a fault to log.
+    if ((error as { code?: string }).code === 'ECONNRESET')
+      throw badRequest('The connection ended before the whole body arrived.')
+    throw error
   } finally {
     clearTimeout(silent)
   }
