@@ -203,6 +203,23 @@ test('on a phone, a list of home is as high as its rows', async (t) => {
   }
 })
 
+test('on a phone, the name of a deal of home has the whole width of its row', async (t) => {
+  const page = await web.open(t, '/', phone)
+  const list = page.getByRole('region', { name: 'Deals without a next step' })
+  await list.getByRole('button').first().waitFor()
+  const rows = await list.getByRole('listitem').evaluateAll((all: any[]) =>
+    all.map((row) => {
+      const name = row.querySelector('a').getBoundingClientRect()
+      const { right } = row.getBoundingClientRect()
+      return {
+        left_over: right - name.right,
+        beside: row.querySelector('button').getBoundingClientRect().top < name.bottom,
+      }
+    }),
+  )
+  for (const { left_over, beside } of rows) assert.deepEqual([Math.round(left_over), beside], [0, false])
+})
+
 test('who may only read sees the numbers and cannot complete or create', async (t) => {
   const session = await readerOf(web)
   const page = await web.open(t, '/', { session })
