@@ -250,3 +250,26 @@ describe('the board of deals', () => {
     assert.deepEqual(asked.sort(), ['demo', 'proposal'])
   })
 })
+
+test('l on a card logs a call about its deal and company', async (t) => {
+  const company_id = await board.web.create('/companies', { name: 'Kessel & Rohr' })
+  const { id } = await board.createDeal({ name: 'Boilers', company_id, stage: 'demo' })
+  const page = await board.web.open(t, '/deals')
+  await cardIn(page, 'demo', id).focus()
+  await page.keyboard.press('l')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Log a call or meeting: Boilers').waitFor()
+  await dialog.getByLabel('Outcome').fill('Wants two more')
+  await dialog.getByLabel('Next step').fill('Send the offer')
+  await dialog.getByLabel('Outcome').press('Control+Enter')
+  await dialog.waitFor({ state: 'detached' })
+  const made = await board.api('GET', `/activities?deal_id=${id}&sort=subject`)
+  assert.deepEqual(
+    made.map((one: { subject: string; company_id: number }) => [one.subject, one.company_id]),
+    [
+      ['Call with Boilers', company_id],
+      ['Send the offer', company_id],
+    ],
+  )
+  await cardIn(page, 'demo', id).and(page.locator(':focus')).waitFor()
+})

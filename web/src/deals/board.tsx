@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useMay } from '../app/session.ts'
 import { useAssign } from '../record/assign.tsx'
+import { useListLog } from '../record/log.tsx'
 import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/texts.ts'
 import { BoardColumn } from './board-column.tsx'
@@ -66,6 +67,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
     const deal = dealOf(focusedCard() ?? Number(open_id))
     return { rows: deal ? [deal] : [] }
   })
+  const log = useListLog('deals', () => dealOf(focusedCard() ?? 0))
   const leave = (id: number) => open_id === String(id) && onClose()
   const current = useRef({ take, onOpen, leave, assign })
   current.current = { take, onOpen, leave, assign }
@@ -172,6 +174,7 @@ export function Board({ filter, sort, moving, report, open_id, onOpen, onClose, 
       </DragBoard>
       {/* Outside: the board is drawn anew when the program for dragging comes. */}
       {dialog}
+      {log}
     </>
   )
 }

@@ -5,7 +5,6 @@ import { useCommands } from '../app/commands.ts'
 import { loaded } from '../app/loading.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { focusedRow } from '../ui/focus.ts'
 import { type AnyRecord, type Kind, type Linked, useKind, useKinds } from './kinds.ts'
 
 /** The kinds of records that an activity can be about. */
@@ -63,11 +62,11 @@ export function useRecordLog(kind: RecordKind, id: number, name: string, linked:
   return useLog({ id: 'log-record', name, target }, logged.includes(kind))
 }
 
-/** The same of a list, for the row that has the focus. */
-export function useListLog(kind: RecordKind, rows: readonly Row[] | undefined): ReactNode {
+/** The same of a list or a board, for the row or the card that has the focus. */
+export function useListLog(kind: RecordKind, focused: () => Row | null | undefined): ReactNode {
   const { noun, nameOf }: Kind = useKind(kind)
   const target = () => {
-    const row = focusedRow(rows)
+    const row = focused()
     if (!row) return null
     return { company: row.company ?? null, [noun]: { id: row.id, name: nameOf(row as AnyRecord) } }
   }

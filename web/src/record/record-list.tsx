@@ -117,7 +117,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
       })
     })
   const assign = useListAssign<Row>(kind, page, view.open)
-  const log = useListLog(kind, page.rows)
+  const log = useListLog(kind, () => focusedRow(page.rows))
   useEditFocused(() => focusedRow(page.rows)?.id, view, writes)
   const create = () => setCreating(true)
   const create_action = writes && { action: names.create, onAction: create }
