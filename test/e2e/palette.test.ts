@@ -110,6 +110,17 @@ test('a contact and a company are found by their telephone numbers, however thes
   }
 })
 
+test('a command that only a further word finds is not the first: “log” does not sign out', async (t) => {
+  const page = await web.open(t)
+  await openPalette(page)
+  await page.keyboard.type('log')
+  await page.getByRole('option', { name: 'Sign out' }).waitFor()
+  assert.match((await current(page)) ?? '', /^Log a call/)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('logout')
+  await untilEqual(() => current(page), 'Sign out')
+})
+
 test('the palette goes to places, and Escape puts the focus back where it was', async (t) => {
   const page = await web.open(t)
   const link = page.getByRole('link', { name: 'Calendar' }).first()

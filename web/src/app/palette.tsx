@@ -82,13 +82,23 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     }),
   }))
   const opened = recent.map(({ path, name }) => record(path, name, iconOf(HistoryIcon)))
-  const groups = [
+  const named = new Set(
+    exactly(
+      text,
+      listed.map(({ id, name }) => ({ id, name })),
+    ).map(({ id }) => id),
+  )
+  const further = new Set(matched.map(({ id }) => id).filter((id) => !named.has(id)))
+  // Enter runs the first entry: “log” must not sign out before it offers to log a call.
+  const isFurther = ({ entries }: Group) => entries.every(({ id }) => further.has(id))
+  const found_groups = [
     { label: t.app.recent, entries: text.trim() === '' ? opened : [] },
     { label: t.app.actions, entries: commands('actions', 'lists') },
     ...records,
     { label: t.app.create, entries: commands('create') },
     { label: t.app.go, entries: commands('go') },
   ].filter(({ entries }) => entries.length)
+  const groups = found_groups.toSorted((a, b) => Number(isFurther(a)) - Number(isFurther(b)))
   if (groups.length || searching) return { groups, searching, failed }
   const similar = nearly<Entry>(text, [...listed, ...opened]).slice(0, most_similar)
   return { groups: similar.length ? [{ label: t.app.similar, entries: similar }] : [], searching, failed }
