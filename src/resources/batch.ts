@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
 import { countCollected, dropCollected } from '../db/event-order.ts'
 import { lockRow, lockTexts } from '../db/locks.ts'
+import { isLive } from '../db/references.ts'
 import { type Bulk, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
 import { defer, engineOf, run } from '../db/statements/prepare.ts'
@@ -88,7 +89,8 @@ class RunAgain extends Error {
 
 /**
  * Locks the values of all upserts in one order, and then the records that they match together with those of all other
- * changes. Batches that locked them wave by wave would deadlock if they had them in other orders.
+ * changes, and the records that they refer to. Batches that locked them wave by wave would deadlock if they had them in other
+ * orders.
  */
 async function lockAhead(work: Work): Promise<void> {
   const { tx, context, writes, waves, bulk } = work
@@ -101,13 +103,29 @@ async function lockAhead(work: Work): Promise<void> {
   const known = tasks.filter(({ upsert, record }) => !upsert && record !== null)
   const ids = new Set(known.map(({ id }) => id as number))
   // A single wave locks what it matches itself, unless its items run one by one.
-  if (waves.length > 1 || runsOneByOne(work))
+  const is_split = waves.length > 1 || runsOneByOne(work)
+  if (is_split)
     for (const upserts of Map.groupBy(tasks, ({ upsert }) => upsert?.match.field).values())
       for (const id of [...(await matchesOf(work, upserts, 'read')).values()].flat()) ids.add(id)
   // One statement can lock in one way only.
   const purpose = known.some(({ op }) => op === 'delete') ? 'removal' : 'change'
   const { table } = writes.resource
   await Promise.all([...ids].map((id, n) => lockRow(bulk.member(n), table, workspace_id, id, purpose)))
+  if (is_split) await lockReferences(work)
+}
+
+/** Locks the records that the items refer to against deletion. The check of each item reports those that do not exist. */
+async function lockReferences({ context, writes, items, bulk }: Work): Promise<void> {
+  for (const [field, table] of Object.entries(writes.resource.references)) {
+    const ids = new Set(items.map((item) => referenceOf(item, field)).filter((id) => id !== null))
+    await Promise.all([...ids].map((id, n) => isLive(bulk.member(n), table, context.workspace_id, id)))
+  }
+}
+
+function referenceOf(item: unknown, field: string): number | null {
+  const { data } = (item ?? {}) as { data?: Record<string, unknown> | null }
+  const id = data?.[field]
+  return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : null
 }
 
 const runsOneByOne = ({ items, options }: Work) => options.one_by_one || with_savepoints.has(items)
