@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -30,6 +39,13 @@ test('one process serves a folder: a second start says so, and the first is not 
   assert.equal((await beside(folder, listWorkspaces)).length, 1)
   await first.close()
   await (await startRapport({ data_dir: folder })).close()
+})
+
+test('a folder that a start makes is for its owner only, and so is the lock: whoever can read it can hold it', async () => {
+  const data_dir = join(folder, 'new')
+  await (await startRapport({ data_dir, env: { DATABASE_URL: '' } })).close()
+  const [of_folder, of_lock] = [data_dir, join(data_dir, 'serve.lock')].map((path) => statSync(path).mode)
+  assert.deepEqual([Number(of_folder) & 0o777, Number(of_lock) & 0o777], [0o700, 0o600])
 })
 
 test('the lock goes with its process, even when that is killed', async () => {

@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { giveToOwner, makeFolder, writeProblem } from '../../folder.ts'
@@ -8,7 +8,7 @@ import { giveToOwner, makeFolder, writeProblem } from '../../folder.ts'
  * holds the lock. It is SQLite's lock on a separate file, so the system releases it with the process, also after kill -9.
  */
 export function lockFolder(data_dir: string): () => void {
-  makeFolder(data_dir)
+  makeFolder(data_dir, 0o700)
   const file = join(data_dir, 'serve.lock')
   // SQLite also opens a file that it cannot write, and then locks nothing.
   const problem = writeProblem(data_dir) ?? writeProblem(file)
@@ -16,8 +16,11 @@ export function lockFolder(data_dir: string): () => void {
   // SQLite would follow a link, and make a file at its end.
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${file} is not a regular file. Remove it.`)
+  const fresh = !existsSync(file)
   const lock = new DatabaseSync(file)
   try {
+    // Whoever can read the file can lock it.
+    if (fresh) chmodSync(file, 0o600)
     giveToOwner(file)
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
