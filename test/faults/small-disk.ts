@@ -1,8 +1,18 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+
+/** Says why this process cannot mount a disk; false if it can. */
+export function cannotMount(): string | false {
+  if (process.getuid?.() !== 0) return 'only root can mount a disk'
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-disk-'))
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
+  if (status === 0) execFileSync('umount', [folder])
+  rmSync(folder, { recursive: true })
+  return status !== 0 && 'this machine lets nobody mount a disk'
+}
 
 /** A disk of a few MB with a file that takes a part of it; both go with the test. Only root may mount one. */
 export function mountSmallDisk(t: TestContext, { megabytes, filled }: { megabytes: number; filled: number }) {

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { cannotMount, mountSmallDisk } from '../../../../test/faults/small-disk.ts'
 import { client, startRapport } from '../../../../test/harness.ts'
 import { cannotGive, nobody } from '../../../../test/other-user.ts'
 import { scratchFolder } from '../../../../test/process.ts'
@@ -114,6 +115,18 @@ test('a backup never overwrites a file, its key file included, and leaves nothin
   assert.equal(readFileSync(file, 'utf8'), 'precious')
   assert.deepEqual(readdirSync(join(data_dir, '..')).sort(), ['copy.db', 'copy.db.key', 'data'])
   assert.throws(() => writeBackup(scratchFolder(t), join(data_dir, '..', 'new'), true), /no database/)
+})
+
+test('a backup to a full disk leaves nothing, and names that disk', { skip: cannotMount() }, async (t) => {
+  const { data_dir } = await servedFolder(t)
+  const disk = mountSmallDisk(t, { megabytes: 2, filled: 1.5 })
+  assert.throws(
+    () => writeBackup(data_dir, join(disk.folder, 'copy.db'), true),
+    new RegExp(`^Error: The disk of ${disk.folder} is full\\. Make room, .*\\. Nothing was written\\.$`),
+  )
+  assert.deepEqual(readdirSync(disk.folder), ['filler'])
+  disk.free()
+  writeBackup(data_dir, join(disk.folder, 'copy.db'), true)
 })
 
 test('a restore brings back what was there at the backup, and keeps what it replaces', async (t) => {

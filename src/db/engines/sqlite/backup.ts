@@ -53,11 +53,22 @@ export function writeBackup(data_dir: string, file: string, with_key: boolean): 
     syncFile(dirname(target))
   } catch (error) {
     for (const name of published) rmSync(name, { force: true })
-    throw error
+    if (!isFull(error)) throw error
+    throw new Error(
+      `The disk of ${dirname(target)} is full. Make room, or give a file on another disk. Nothing was written.`,
+    )
   } finally {
-    for (const name of targets) rmSync(partial(name), { force: true })
+    // SQLite leaves the journal when the disk is full.
+    for (const name of targets.map(partial))
+      for (const left of [name, `${name}-journal`]) rmSync(left, { force: true })
   }
   return targets
+}
+
+// SQLITE_FULL, and the error of other writes.
+const isFull = (error: unknown) => {
+  const { code, errcode } = error as { code?: string; errcode?: number }
+  return code === 'ENOSPC' || errcode === 13
 }
 
 // VACUUM INTO reads in one transaction: a consistent state, without blocking writers. It fails on a damaged database.
