@@ -78,6 +78,34 @@ test('after three failures in a row a webhook is tried one by one, until a succe
   assert.equal(attempts(capacity, 'a', 200), 2)
 })
 
+test('webhooks that answer share half of all places equally, and others do not count', () => {
+  const capacity = createCapacity()
+  const names = (count: number) => Array.from({ length: count }, (_, n) => ({ webhook_id: `good ${n}` }))
+  for (const { webhook_id } of names(100))
+    for (let n = 0; n < 200; n++) {
+      capacity.acquire(webhook_id)
+      capacity.release(webhook_id, outcome(200, 1))
+    }
+  attempts(capacity, 'bad', null, null, null)
+  const others = [{ webhook_id: 'bad' }, { webhook_id: 'new' }]
+  const shares = [0, 1, 2, 4, 8, 10, 20, 100].map((count) => {
+    capacity.share([...names(count), ...others])
+    return capacity.free('good 0')
+  })
+  assert.deepEqual(shares, [128, 128, 64, 32, 32, 25, 12, 4])
+  assert.deepEqual([capacity.free('bad'), capacity.free('new')], [1, 4])
+  for (let n = 0; n < 4; n++) capacity.acquire('good 0')
+  assert.deepEqual([capacity.free('good 0'), capacity.free('good 1')], [0, 4])
+})
+
+test('the places of webhooks that succeed are refilled without a poll, while at most half are taken', () => {
+  const capacity = createCapacity()
+  for (let n = 0; n < 256; n++) capacity.acquire('a')
+  assert.equal(capacity.crowded(), false)
+  capacity.acquire('b')
+  assert.equal(capacity.crowded(), true)
+})
+
 test('an attempt without an outcome gives its place back and teaches nothing', () => {
   const capacity = createCapacity()
   capacity.acquire('a')

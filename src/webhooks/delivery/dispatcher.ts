@@ -140,8 +140,9 @@ export function createDispatcher(options: DispatcherOptions) {
       const max_heads = max_queue_heads + capacity.full()
       const heads = await queueHeads(db, max_heads)
       rest_until_ms = restAfter(performance.now() - before)
-      const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const elapsed_ms = clock.elapsed()
+      capacity.share(heads.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms))
+      const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const due = open.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms)
       if (due.length && !(await claimAndStart(due))) return min_poll_ms
       // This poll read all heads. Deliveries that are still due have no free slot, and the end of an attempt wakes us.
