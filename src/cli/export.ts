@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { findGivenFile } from '../db/given-file.ts'
 import { apiOf } from './api.ts'
 import { type Command, UsageError } from './command.ts'
+import { onStopSignal } from './signals.ts'
 import { rowsOf } from './text.ts'
 
 export const exportCommand: Command = {
@@ -32,19 +34,25 @@ export const exportCommand: Command = {
         done(null, part)
       },
     })
-    const written = pipeline(Readable.fromWeb(response.body as never), count, createWriteStream(part ?? file))
-    await written.catch((error: Error) => {
+    const stopped = new AbortController()
+    const end = onStopSignal(() => stopped.abort())
+    const output = createWriteStream(part ?? file, { flush: part !== null })
+    try {
+      await pipeline(Readable.fromWeb(response.body as never), count, output, stopped)
+      if (part) renameSync(part, file)
+    } catch (error) {
       if (part) rmSync(part, { force: true })
-      throw new Error(`The export broke off (${error.message}). Run the command again.`)
-    })
-    if (part) renameSync(part, file)
+      throw new Error(`The export broke off (${(error as Error).message}). Run the command again.`)
+    } finally {
+      end()
+    }
     io.status?.('')
     io.out(`Wrote ${rows === null ? `${bytes} bytes` : rowsOf(Number(rows))} to ${file}.`)
     return 0
   },
 }
 
-/** The file that takes the bytes until the export is complete. Null for a device or a pipe, which take them as they come. */
+/** A new file that takes the bytes until the export is complete. Null for a device or a pipe, which take them as they come. */
 function partOf(file: string): string | null {
-  return findGivenFile(file)?.isFile() === false ? null : `${file}.part`
+  return findGivenFile(file)?.isFile() === false ? null : `${file}.part-${randomBytes(4).toString('hex')}`
 }

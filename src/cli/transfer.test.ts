@@ -1,13 +1,15 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { useRapport } from '../../test/harness.ts'
-import { scratchFolder } from '../../test/process.ts'
+import { main, scratchFolder } from '../../test/process.ts'
+import { until } from '../../test/webhooks.ts'
 import { runCommand } from './run.ts'
 
 const rapport = useRapport()
@@ -142,6 +144,57 @@ test('an export that breaks off leaves the earlier file, and none half written',
   assert.equal(code, 1)
   assert.match(errors.join('\n'), /The export broke off \(.*\)\. Run the command again\./)
   assert.deepEqual([readFileSync(file, 'utf8'), readdirSync(folder)], ['earlier', ['companies.csv']])
+})
+
+test('two exports to one file at once do not mix: each of them leaves its whole file, and the last one stays', async (t) => {
+  const file = join(scratchFolder(t), 'out.csv')
+  const begun = Promise.withResolvers<ServerResponse>()
+  let requests = 0
+  const server = createServer((_request, response) => {
+    response.setHeader('x-total-count', '1')
+    if (requests++) return void response.end('short\n')
+    response.write('long, part 1\n')
+    begun.resolve(response)
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const env = { RAPPORT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const first = run(['export', 'contacts', file], env)
+  const answer = await begun.promise
+  const written = () => readdirSync(dirname(file)).map((name) => statSync(join(dirname(file), name)).size)
+  await until(
+    async () => written(),
+    ([size = 0]) => size > 0,
+  )
+  const second = await run(['export', 'contacts', file], env)
+  assert.deepEqual([second.code, readFileSync(file, 'utf8')], [0, 'short\n'])
+  answer.end('long, part 2\n')
+  const { code, errors } = await first
+  assert.deepEqual([code, errors, readFileSync(file, 'utf8')], [0, [], 'long, part 1\nlong, part 2\n'])
+  assert.deepEqual(readdirSync(dirname(file)), ['out.csv'])
+})
+
+test('a stop of an export leaves no half-written file', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = scratchFolder(t)
+  const server = createServer((_request, response) => void response.write('part 1\n')).listen(0, '127.0.0.1')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  const RAPPORT_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const env = { PATH: process.env.PATH, RAPPORT_URL, RAPPORT_API_KEY: 'key' }
+  const words = [main, 'export', 'contacts', join(folder, 'out.csv')]
+  const child = spawn(process.execPath, words, { env, stdio: 'ignore' })
+  t.after(() => child.kill('SIGKILL'))
+  const exited = once(child, 'exit')
+  await until(
+    async () => readdirSync(folder),
+    ({ length }) => length > 0,
+  )
+  child.kill('SIGTERM')
+  assert.deepEqual(await exited, [1, null])
+  assert.deepEqual(readdirSync(folder), [])
 })
 
 test('an export to a folder is refused, and one to a device is written as it comes', async (t) => {
