@@ -213,6 +213,31 @@ test('a heading breaks only between words, and tells a count of four digits shor
   }
 })
 
+test('an error of a column is whole, with its button and the number of its request', async (t) => {
+  const page = await board.web.open(t, null, { allow: /status of 500/ })
+  const error = {
+    code: 'internal',
+    message: 'Something went wrong. Try again.',
+    request_id: 'req_mwz12xlm0000k',
+  }
+  await page.route(/\/api\/v1\/deals\?/, (route) =>
+    route.fulfill({ status: 500, json: { success: false, error } }),
+  )
+  await page.goto(`${board.web.rapport.url}/deals`)
+  const problem = column(page, 'won').getByRole('alert')
+  await problem.getByRole('button', { name: 'Request id req_mwz12xlm0000k' }).waitFor()
+  const cut = await problem.evaluate((note) => {
+    const within = note as unknown as Made
+    const all: Made[] = [within, ...within.querySelectorAll('*')]
+    const { right } = within.getBoundingClientRect()
+    return all
+      .filter((one) => one.getBoundingClientRect().right > right || one.scrollWidth > one.clientWidth + 1)
+      .filter((one) => one.clientWidth)
+      .map((one) => one.className)
+  })
+  assert.deepEqual(cut, [])
+})
+
 test('two browsers see each other’s change', async (t) => {
   const { id } = await board.createDeal({ name: 'Shared', value: 70, stage: 'new_lead' })
   const [one, other] = [await board.web.open(t, '/deals'), await board.web.open(t, '/deals')]
