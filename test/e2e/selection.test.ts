@@ -171,6 +171,38 @@ test('a service that asks to wait is waited for while the rows are read', async 
   await untilEqual(() => page.getByRole('alert').count(), 0)
 })
 
+test('nothing is done to the rows of a page while all that match are being selected', async (t) => {
+  const page = await web.open(t, '/contacts')
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route(/\/api\/v1\/contacts\?.*cursor=/, async (route) => {
+    await come
+    await route.continue().catch(() => {})
+  })
+  await selectPage(page)
+  const all = bar(page).getByRole('button', { name: 'Select all 1,204 that match' })
+  await all.click()
+  await bar(page)
+    .getByText(/^Reading \d+ of 1,204$/)
+    .waitFor()
+  const remove = bar(page).getByRole('button', { name: 'Delete' })
+  /** Whether the bar's action can be reached, by the keyboard or a click. */
+  const isOffered = () =>
+    remove.evaluate((button) => {
+      button.focus()
+      return button.matches(':focus')
+    })
+  assert.equal(await isOffered(), false)
+  // Another choice ends it.
+  await page.locator('tbody').getByRole('checkbox').first().uncheck()
+  await bar(page).getByText('49 selected').waitFor()
+  await untilEqual(isOffered, true)
+  letCome()
+  await page.locator('tbody').getByRole('checkbox').first().check()
+  await all.click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  assert.equal(await isOffered(), true)
+})
+
 test('work that waits for the service can be stopped, and changes nothing', async (t) => {
   const page = await web.open(t, '/contacts', { allow: /status of 429/ })
   await selectPage(page)

@@ -67,7 +67,10 @@ export function BulkBar({ page, children }: Props) {
               : t.app.select_matching({ n: more.total })}
         </Button>
       )}
-      <Group gap="xs">{children}</Group>
+      {/* They would change the rows of this page only. */}
+      <Group gap="xs" inert={Boolean(more && more.count !== null)}>
+        {children}
+      </Group>
       <ActionIcon aria-label={t.app.clear} onClick={clear}>
         <XIcon />
       </ActionIcon>

@@ -1,5 +1,5 @@
 import { keepPreviousData, type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import type { Aborted } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -63,6 +63,15 @@ export function useListPage<Row extends Identified>(
   const chosen = offered.filter(({ id }) => selected.has(id))
   const total = meta?.total ?? 0
   const page_is_selected = !isPlaceholderData && rows?.length && rows.every(({ id }) => selected.has(id))
+  const { stop } = whole
+  /** Selects the rows that the person chose. The read of all rows would replace them, so it ends. */
+  const choose = useCallback(
+    (ids: ReadonlySet<Row['id']>) => {
+      stop()
+      setSelected(ids)
+    },
+    [stop],
+  )
   const clear = () => {
     whole.forget()
     setSelected(new Set())
@@ -75,7 +84,7 @@ export function useListPage<Row extends Identified>(
     refetch,
     setPage,
     selected,
-    setSelected,
+    setSelected: choose,
     chosen,
     old: isPlaceholderData,
     clear,

@@ -58,12 +58,14 @@ export function useWholeList<Row extends Identified>(whole: WholeList<Row> | und
     /** How many rows are read so far, while they are read. */
     count,
     readAll,
+    stop,
     forget: useCallback(() => {
       stop()
       setFound(null)
     }, [stop]),
     /** Forgets the rows, which an action changes. What it returns takes back those that were not changed. */
     lend() {
+      stop()
       const lent = found
       setFound(null)
       return (rows: readonly Row[]) => {
