@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settingsOf } from '../../test/engine.ts'
+import { cannotMount, mountSmallDisk } from '../../test/faults/small-disk.ts'
 import { main, runRapport, scratchFolder } from '../../test/process.ts'
 import type { CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
@@ -110,6 +111,25 @@ test('a failure is one line without a stack, and exits with 1', async () => {
   assert.equal(out, '')
   assert.equal(err.split('\n').length, 1)
   assert.match(err, /^rapport: /)
+})
+
+test('a command on a read-only file system says so', { skip: cannotMount() }, async (t) => {
+  const { folder: DATA_DIR } = mountSmallDisk(t, { megabytes: 8, filled: 0 })
+  const made = await run(['workspaces', 'create', '--name', 'One'], { DATA_DIR })
+  assert.deepEqual([made.code, made.err], [0, ''])
+  execFileSync('mount', ['-o', 'remount,ro', DATA_DIR])
+  for (const words of [
+    ['keys', 'list'],
+    ['workspaces', 'create', '--name', 'Two'],
+    ['backup', join(scratchFolder(t), 'copy.db')],
+  ]) {
+    const { code, err } = await run(words, { DATA_DIR })
+    assert.equal(code, 1)
+    assert.equal(
+      err,
+      `rapport: The file system of ${DATA_DIR} is read-only. Mount it for reading and writing, or choose another folder.`,
+    )
+  }
 })
 
 test('as a process: results on standard output, complaints on standard error, the exit code in between', async (t) => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
-import { write_mend } from '../db/folder.ts'
+import { write_mend, writeProblem } from '../db/folder.ts'
 import { command as commandLine } from '../installed.ts'
 import {
   type Command,
@@ -63,7 +63,8 @@ async function runEntry(
       for (const line of commandHelp(path, about, command)) io.err(line)
       return 2
     }
-    for (const line of explain(error)) io.err(`rapport: ${line}`)
+    for (const line of explain(error, { database: 'The database in DATA_DIR', io }))
+      io.err(`rapport: ${line}`)
     return 1
   }
 }
@@ -109,10 +110,15 @@ function parseWords({ options = {}, flags = {} }: Command, words: string[]) {
   }
 }
 
+/** `io` has the settings of the database; null for one at another place. */
+type Failed = { database: string; io: Io | null }
+
 /** One line without a stack trace; for settings, one line for each problem. */
-function explain(error: unknown, database = 'The database in DATA_DIR'): string[] {
-  if (error instanceof ErrorAt)
-    return explain(error.cause, 'The database').map((line) => `${error.place}: ${line}`)
+function explain(error: unknown, { database, io }: Failed): string[] {
+  if (error instanceof ErrorAt) {
+    const lines = explain(error.cause, { database: 'The database', io: null })
+    return lines.map((line) => `${error.place}: ${line}`)
+  }
   if (error instanceof ConfigError) return error.message.split('\n')
   const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR') {
@@ -126,11 +132,23 @@ function explain(error: unknown, database = 'The database in DATA_DIR'): string[
       14: `${database} cannot be opened by this user. ${write_mend}`,
       26: `${database} is damaged: rapport.db is not a database. Restore a backup: ${commandLine('restore FILE')}`,
     }
-    return [reasons[(errcode ?? 0) & 0xff] ?? `The database says: ${message}.`]
+    const reason = (errcode ?? 0) & 0xff
+    const problem = (reason === 8 || reason === 14) && io && folderProblem(io)
+    return [problem || (reasons[reason] ?? `The database says: ${message}.`)]
   }
   const [line] = String(message ?? error).split('\n') as [string]
   const mend = mendOf(code, line)
   return [mend ? `${line}. ${mend}` : line]
+}
+
+/** Says why the data folder cannot be written; null without a problem. */
+function folderProblem({ env }: Io): string | null {
+  try {
+    const problem = writeProblem(readConfig(env).data_dir)
+    return problem && `${problem.message} ${problem.mend}`
+  } catch {
+    return null
+  }
 }
 
 /** Returns advice for an error of PostgreSQL, by its SQLSTATE. The text of the server has none. */
