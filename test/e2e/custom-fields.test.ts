@@ -168,6 +168,13 @@ test('in the dialog of a new record with many fields, the button stays in sight,
     await field.focus()
     assert.ok((await topOf(field)) + 20 < (await topOf(button)), `field_${n}`)
   }
+  // On the way back, the title hides neither the field nor its label.
+  const title = await dialog.locator('.mantine-Modal-header').boundingBox()
+  for (let n = 12; n >= 1; n--) {
+    await dialog.getByLabel(`field_${n}`, { exact: true }).focus()
+    const label = dialog.getByText(`field_${n}`, { exact: true })
+    assert.ok((await topOf(label)) >= (title ? title.y + title.height : Number.NaN), `field_${n}`)
+  }
   await checkScreen(page)
 })
 
