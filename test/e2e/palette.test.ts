@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
 import { checkScreen, untilEqual, useWeb, visit } from '../web.ts'
+import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
@@ -119,6 +120,14 @@ test('a command that only a further word finds is not the first: “log” does 
   await page.keyboard.press('Control+a')
   await page.keyboard.type('logout')
   await untilEqual(() => current(page), 'Sign out')
+
+  const session = await joinAs(web.rapport, 'gerda@example.test', 'member', { language: 'de' })
+  const german = await web.open(t, '/', { session })
+  await german.getByRole('heading', { level: 1 }).waitFor()
+  await german.keyboard.press('Control+k')
+  await german.getByRole('combobox').fill('log')
+  await german.getByRole('option', { name: 'Abmelden' }).waitFor()
+  assert.match((await current(german)) ?? '', /^Anruf, Treffen oder E-Mail festhalten/)
 })
 
 test('the palette goes to places, and Escape puts the focus back where it was', async (t) => {

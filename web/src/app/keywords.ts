@@ -40,6 +40,7 @@ const of_commands: Record<string, string> = {
 }
 const of_verbs: Record<string, string> = {
   create: 'create new add neu neue neuer anlegen erstellen hinzufügen',
+  log: 'log record call meeting e-mail note anruf telefonat treffen gespräch protokollieren erfassen notieren',
   export: 'export download csv excel herunterladen exportieren',
   import: 'import upload csv excel hochladen importieren',
   duplicates: 'duplicates doubles merge clean doppelte dubletten zusammenführen',

@@ -90,7 +90,8 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
   )
   const further = new Set(matched.map(({ id }) => id).filter((id) => !named.has(id)))
   // Enter runs the first entry: “log” must not sign out before it offers to log a call.
-  const isFurther = ({ entries }: Group) => entries.every(({ id }) => further.has(id))
+  const distance = ({ label, entries }: Group) =>
+    entries.every(({ id }) => further.has(id)) ? (label === t.app.actions ? 2 : 1) : 0
   const found_groups = [
     { label: t.app.recent, entries: text.trim() === '' ? opened : [] },
     { label: t.app.actions, entries: commands('actions', 'lists') },
@@ -98,7 +99,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     { label: t.app.create, entries: commands('create') },
     { label: t.app.go, entries: commands('go') },
   ].filter(({ entries }) => entries.length)
-  const groups = found_groups.toSorted((a, b) => Number(isFurther(a)) - Number(isFurther(b)))
+  const groups = found_groups.toSorted((a, b) => distance(a) - distance(b))
   if (groups.length || searching) return { groups, searching, failed }
   const similar = nearly<Entry>(text, [...listed, ...opened]).slice(0, most_similar)
   return { groups: similar.length ? [{ label: t.app.similar, entries: similar }] : [], searching, failed }
