@@ -17,7 +17,7 @@ import { type TestContext, test } from 'node:test'
 import { cannotMount, mountSmallDisk } from '../../../../test/faults/small-disk.ts'
 import { client, startRapport } from '../../../../test/harness.ts'
 import { cannotGive, nobody } from '../../../../test/other-user.ts'
-import { scratchFolder } from '../../../../test/process.ts'
+import { runRapport, scratchFolder } from '../../../../test/process.ts'
 import { writeBackup } from './backup.ts'
 import { restoreBackup } from './restore.ts'
 
@@ -115,6 +115,22 @@ test('a backup never overwrites a file, its key file included, and leaves nothin
   assert.equal(readFileSync(file, 'utf8'), 'precious')
   assert.deepEqual(readdirSync(join(data_dir, '..')).sort(), ['copy.db', 'copy.db.key', 'data'])
   assert.throws(() => writeBackup(scratchFolder(t), join(data_dir, '..', 'new'), true), /no database/)
+})
+
+test('of two backups to one file at once, one writes it and the other one says that it exists', async (t) => {
+  const { data_dir } = await servedFolder(t)
+  const folder = scratchFolder(t)
+  const file = join(folder, 'copy.db')
+  const env = { DATA_DIR: data_dir, DATABASE_URL: '' }
+  // So that the backups take longer than the starts of their processes differ.
+  const database = new DatabaseSync(join(data_dir, 'rapport.db'))
+  database.exec("INSERT INTO settings (name, value) VALUES ('filler', hex(randomblob(20000000)))")
+  database.close()
+  const runs = await Promise.all(Array.from({ length: 3 }, () => runRapport(['backup', file], env)))
+  assert.deepEqual(runs.map(({ code }) => code).sort(), [0, 1, 1])
+  for (const { code, stderr } of runs)
+    if (code === 1) assert.match(stderr, /copy\.db(\.key)? already exists\./)
+  assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'copy.db.key'])
 })
 
 test('a backup to a full disk leaves nothing, and names that disk', { skip: cannotMount() }, async (t) => {

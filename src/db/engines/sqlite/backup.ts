@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   renameSync,
   rmSync,
@@ -32,9 +33,7 @@ export function writeBackup(data_dir: string, file: string, with_key: boolean): 
     throw new Error(`The folder ${dirname(target)} does not exist. Create it first.`)
   const key = with_key && existsSync(keyFile(data_dir)) ? keyFile(data_dir) : null
   const targets = key ? [target, keyBeside(target)] : [target]
-  for (const name of targets)
-    if (existsSync(name))
-      throw new Error(`${name} already exists. A backup never overwrites a file: give another name.`)
+  for (const name of targets) if (existsSync(name)) throw taken(name)
 
   const suffix = `.partial-${randomBytes(4).toString('hex')}`
   const partial = (name: string) => name + suffix
@@ -47,7 +46,7 @@ export function writeBackup(data_dir: string, file: string, with_key: boolean): 
     for (const name of targets) syncFile(partial(name))
     // Publish the key first: a database without its key would look like a complete backup.
     for (const name of targets.toReversed()) {
-      renameSync(partial(name), name)
+      publish(partial(name), name)
       published.push(name)
     }
     syncFile(dirname(target))
@@ -63,6 +62,20 @@ export function writeBackup(data_dir: string, file: string, with_key: boolean): 
       for (const left of [name, `${name}-journal`]) rmSync(left, { force: true })
   }
   return targets
+}
+
+const taken = (name: string) =>
+  new Error(`${name} already exists. A backup never overwrites a file: give another name.`)
+
+// A link fails if another backup has made the file meanwhile. A rename would replace it.
+function publish(partial: string, name: string): void {
+  try {
+    linkSync(partial, name)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST') throw taken(name)
+    // The file system does not support hard links.
+    renameSync(partial, name)
+  }
 }
 
 // SQLITE_FULL, and the error of other writes.
