@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
 import type { Kind } from '../record/kinds.ts'
-import { phoneFilter } from '../ui/telephone.ts'
 import { exactly } from './matching.ts'
+import { phoneFilter } from './phone-filter.ts'
 import { useMay } from './session.ts'
 
 const typing_ms = 120

@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { phoneFilter } from '../web/src/ui/telephone.ts'
+import { phoneFilter } from '../web/src/app/phone-filter.ts'
 
 const finds = (typed: string, stored: string) =>
   phoneFilter(typed)?.split(',').includes(stored.replaceAll(/\D/g, '')) ?? false
