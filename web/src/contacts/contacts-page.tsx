@@ -15,11 +15,10 @@ import {
 import { useOwnerColumn, useOwnerFilter } from '../record/owner.tsx'
 import { RecordListPage } from '../record/record-list.tsx'
 import { useTexts } from '../texts/texts.ts'
-import { Badge } from '../ui/badge.tsx'
 import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { Column } from '../ui/table.tsx'
-import { Initials } from '../ui/values.tsx'
+import { Badge, Initials } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
 import { ContactsBulk } from './contacts-bulk.tsx'
 

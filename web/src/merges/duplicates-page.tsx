@@ -10,10 +10,9 @@ import { type Kind, type MergedKind, useKind, useNames } from '../record/kinds.t
 import { mergeOf, useMayMerge } from '../record/merges.tsx'
 import { usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
-import { Badge } from '../ui/badge.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Page } from '../ui/page.tsx'
-import { Ago, Initials, Soft } from '../ui/values.tsx'
+import { Ago, Badge, Initials, Soft } from '../ui/values.tsx'
 import './merges.css'
 
 type Group = { reason: 'email' | 'phone' | 'name'; ids: number[] }

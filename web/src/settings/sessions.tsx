@@ -4,8 +4,7 @@ import { useState } from 'react'
 import { answerOf, api, dataOf, forEach, type Schemas } from '../api/client.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
-import { Badge } from '../ui/badge.tsx'
-import { Ago } from '../ui/values.tsx'
+import { Ago, Badge } from '../ui/values.tsx'
 import { Section } from './section.tsx'
 
 type Session = Schemas['Session']

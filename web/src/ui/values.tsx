@@ -81,6 +81,15 @@ export function Initials({ name, square = false }: { name: string; square?: bool
   )
 }
 
+type BadgeProps = { color?: 'gray' | 'red' | 'accent'; children: React.ReactNode }
+
+/** A short text in a box, such as a choice. A plain element, because tables draw many. */
+export const Badge = ({ color = 'gray', children }: BadgeProps) => (
+  <span className="badge" data-color={color}>
+    {children}
+  </span>
+)
+
 /** A quiet note, such as that a list is empty. */
 export const Soft = ({ children }: { children: React.ReactNode }) => (
   <Text size="sm" c="dimmed">
