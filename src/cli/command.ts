@@ -43,7 +43,7 @@ export type CommandEntry =
 /** The command line is wrong: prints the usage, with exit code 2. */
 export class UsageError extends Error {}
 
-/** An error at one of several places, which its line begins with. `cause` is the error itself. */
+/** An error of one of several databases. Its message begins with `place`; `cause` is the error itself. */
 export class ErrorAt extends Error {
   readonly place: string
   constructor(place: string, cause: unknown) {

@@ -38,7 +38,7 @@ export const exportCommand: Command = {
     const end = onStopSignal(() => stopped.abort())
     const output = createWriteStream(part ?? file, { flush: part !== null })
     try {
-      await pipeline(Readable.fromWeb(response.body as never), count, output, stopped)
+      await pipeline(Readable.fromWeb(response.body as never), count, output, { signal: stopped.signal })
       if (part) renameSync(part, file)
     } catch (error) {
       if (part) rmSync(part, { force: true })

@@ -110,11 +110,11 @@ function parseWords({ options = {}, flags = {} }: Command, words: string[]) {
   }
 }
 
-/** `io` has the settings of the database; null for one at another place. */
-type Failed = { database: string; io: Io | null }
+/** The database of an error. `io` has its settings; null for one at another place, which no command of this process restores. */
+type Place = { database: string; io: Io | null }
 
 /** One line without a stack trace; for settings, one line for each problem. */
-function explain(error: unknown, { database, io }: Failed): string[] {
+function explain(error: unknown, { database, io }: Place): string[] {
   if (error instanceof ErrorAt) {
     const lines = explain(error.cause, { database: 'The database', io: null })
     return lines.map((line) => `${error.place}: ${line}`)
@@ -122,15 +122,17 @@ function explain(error: unknown, { database, io }: Failed): string[] {
   if (error instanceof ConfigError) return error.message.split('\n')
   const { message, code, errcode } = error as Error & { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR') {
+    const look = io ? ` To see the free space, run: ${commandLine('doctor')}` : ''
+    const restore = io ? `Restore a backup: ${commandLine('restore FILE')}` : 'Use a backup of it.'
     // SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_CANTOPEN and SQLITE_NOTADB.
     const reasons: Record<number, string> = {
       5: 'Another process is writing to the database. Try again.',
       8: `${database} cannot be written by this user. ${write_mend}`,
-      10: `The disk of the database is full or damaged. To see the free space, run: ${commandLine('doctor')}`,
-      11: `${database} is damaged. Restore a backup: ${commandLine('restore FILE')}`,
+      10: `The disk of the database is full or damaged.${look}`,
+      11: `${database} is damaged. ${restore}`,
       13: 'The disk of the database is full. Make room.',
       14: `${database} cannot be opened by this user. ${write_mend}`,
-      26: `${database} is damaged: rapport.db is not a database. Restore a backup: ${commandLine('restore FILE')}`,
+      26: `${database} is damaged: rapport.db is not a database. ${restore}`,
     }
     const reason = (errcode ?? 0) & 0xff
     const problem = (reason === 8 || reason === 14) && io && folderProblem(io)

@@ -7,7 +7,7 @@ import { databaseFile, hasDatabase } from '../db/engines/sqlite/open.ts'
 import { openUnchanged } from '../db/engines/sqlite/snapshot.ts'
 import { type Migration, type Plan, planMigrations } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/index.ts'
-import { openDatabase } from '../db/open.ts'
+import { command_suspect_after_ms, openDatabase } from '../db/open.ts'
 import { command } from '../installed.ts'
 import { columnsOf, isInstallation } from '../move/tables.ts'
 import { version } from '../version.ts'
@@ -53,7 +53,7 @@ async function look(settings: Config): Promise<Found> {
   const { db, close } =
     settings.database_url === null
       ? openUnchanged(databaseFile(settings.data_dir))
-      : await openDatabase(settings)
+      : await openDatabase({ ...settings, suspect_after_ms: command_suspect_after_ms })
   try {
     if (!(await isInstallation(db))) return empty
     const plan = await planMigrations(db)

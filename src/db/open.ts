@@ -4,14 +4,14 @@ import { databaseFile, openSqlite } from './engines/sqlite/open.ts'
 import { makeFolder } from './folder.ts'
 
 /**
- * For a command. Only requests must be answered within 6 s. A command may wait for a lock on its only connection while a busy
- * server opens no other one, so it waits longer before it takes the server for lost.
+ * How long a command waits for an answer before it checks the connection. Its only connection may wait for a lock while a busy server
+ * opens no other one for the check. Requests must be answered within 6 s, so the service checks sooner.
  */
 export const command_suspect_after_ms = 10_000
 
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
   Partial<Pick<Config, 'database_replica_url'>> & {
-    /** When PostgreSQL is checked because an answer is late. By default: 1.5 s, as requests need it. */
+    /** How long an answer of PostgreSQL may take before the connection is checked. By default 1.5 s, as requests need it. */
     suspect_after_ms?: number
   }
 

@@ -170,7 +170,7 @@ test('a place that cannot be used is one clear line, and a wrong word shows the 
     [source, 'postgres://me:hidden@127.0.0.1:1/x', /postgres:\/\/me@127.*ECONNREFUSED/],
     [source, missing.href, /no_such_database.* does not exist/],
     [`sqlite:${nobody}`, empty, /There is no database in/],
-    [`sqlite:${junk}`, empty, /^rapport: sqlite:.*: The database is damaged: .* Restore a backup: /],
+    [`sqlite:${junk}`, empty, /^rapport: sqlite:.*: The database is damaged: .* Use a backup of it\.\n/],
     [
       source,
       standby,

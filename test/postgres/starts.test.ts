@@ -90,7 +90,9 @@ test('a crash during the commit of the first key does not lose it: the file has 
   const child = spawn(process.execPath, [main, 'serve'], { env, stdio: 'ignore' })
   t.after(() => child.kill('SIGKILL'))
   await until(
-    () => other.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted"),
+    () =>
+      other.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
     ({ rowCount }) => rowCount === 1,
   )
   child.kill('SIGKILL')

@@ -123,7 +123,7 @@ async function holdMember(tx: Db, workspace_id: number, id: string): Promise<boo
   return rows.length > 0
 }
 
-// Without a lock: each request with the key updates its row, and a transaction of rows is short.
+// The key's row is not locked, because each request with the key updates it.
 async function isLiveKey(tx: Db, workspace_id: number, id: string): Promise<boolean> {
   const { rows } = await sql`SELECT 1 FROM api_keys
     WHERE workspace_id = ${workspace_id} AND id = ${id} AND revoked_at IS NULL`.execute(tx)

@@ -12,7 +12,7 @@ import { createTransactionPool } from './transaction-pool.ts'
 import { createWakeUps } from './wake.ts'
 import { watchPool } from './watch.ts'
 
-/** Opens PostgreSQL 15 or newer. Throws when the server is older or does not answer within 5 s. */
+/** Opens PostgreSQL 15 or newer. Throws when the server is older, or gives no connection within 5 s. */
 export async function openPostgres(
   url: string,
   replica_url: string | null,
