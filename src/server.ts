@@ -25,7 +25,7 @@ import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
-import { handlersEnd } from './http/running-handlers.ts'
+import { awaitHandlers } from './http/running-handlers.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter, type RedisLimits } from './http/shared-rate-limit.ts'
 import { jobs } from './jobs/jobs.ts'
@@ -79,7 +79,7 @@ type Options = {
 }
 
 const drain_ms = 15_000
-// For the handlers of requests that were ended after this time.
+// A stop then waits this long for handlers whose connections it closed.
 const last_work_ms = 3000
 const unopened_hint =
   'The key does not open these values, so their webhooks fail. Set SECRET_KEY_OLD to the key that sealed them and run rapport rekey, or rotate these secrets and set these headers again.'
@@ -178,7 +178,7 @@ export async function startServer(
     })
     closing.push(async () => {
       await app.close()
-      await handlersEnd(app, last_work_ms)
+      await awaitHandlers(app, last_work_ms)
     })
     const connections = openConnections(app)
     const url = await app.listen({ port: config.port, host: config.host })
@@ -296,7 +296,8 @@ function targetPolicy(config: Config): TargetPolicy {
 }
 
 // An empty installation gets a workspace and a key, both or neither. So the first request needs no set-up. The file is written
-// before the commit: nothing else has the key after a crash. Without the commit, the next start replaces the file.
+// before the commit: nothing else has the key after a crash. If the commit fails, the file's key is not valid. The next
+// start that makes a key replaces the file.
 const firstKey = (db: Db, clock: Clock, keep: (token: string) => string | null) =>
   transaction(db, async (tx) => {
     const workspace_id = await firstWorkspace(tx, clock, service)

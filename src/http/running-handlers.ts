@@ -27,7 +27,7 @@ export function countHandlers(app: App): void {
  * Resolves when no handler of the app runs, or after `limit_ms`. A handler may run for some time after its connection was
  * closed. For example, it removes an upload that was not completed.
  */
-export async function handlersEnd({ server }: App, limit_ms: number): Promise<void> {
+export async function awaitHandlers({ server }: App, limit_ms: number): Promise<void> {
   const counted = running.get(server)
   if (!counted?.count) return
   await new Promise<void>((resolve) => {
