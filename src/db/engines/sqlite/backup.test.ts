@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import {
+import fs, {
   chownSync,
   copyFileSync,
   existsSync,
@@ -11,13 +11,14 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { cannotMount, mountSmallDisk } from '../../../../test/faults/small-disk.ts'
 import { client, startRapport } from '../../../../test/harness.ts'
 import { cannotGive, nobody } from '../../../../test/other-user.ts'
-import { runRapport, scratchFolder } from '../../../../test/process.ts'
+import { scratchFolder } from '../../../../test/process.ts'
 import { writeBackup } from './backup.ts'
 import { restoreBackup } from './restore.ts'
 
@@ -117,20 +118,49 @@ test('a backup never overwrites a file, its key file included, and leaves nothin
   assert.throws(() => writeBackup(scratchFolder(t), join(data_dir, '..', 'new'), true), /no database/)
 })
 
-test('of two backups to one file at once, one writes it and the other one says that it exists', async (t) => {
-  const { data_dir } = await servedFolder(t)
-  const folder = scratchFolder(t)
-  const file = join(folder, 'copy.db')
-  const env = { DATA_DIR: data_dir, DATABASE_URL: '' }
-  // So that the backups take longer than the starts of their processes differ.
-  const database = new DatabaseSync(join(data_dir, 'rapport.db'))
-  database.exec("INSERT INTO settings (name, value) VALUES ('filler', hex(randomblob(20000000)))")
-  database.close()
-  const runs = await Promise.all(Array.from({ length: 3 }, () => runRapport(['backup', file], env)))
-  assert.deepEqual(runs.map(({ code }) => code).sort(), [0, 1, 1])
-  for (const { code, stderr } of runs)
-    if (code === 1) assert.match(stderr, /copy\.db(\.key)? already exists\./)
-  assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'copy.db.key'])
+/** Does the work in place of each hard link. `link` makes the link. */
+function insteadOfLink(t: TestContext, work: (link: () => void, to: string) => void): void {
+  const { linkSync } = fs
+  t.mock.method(fs, 'linkSync', (from: string, to: string) => work(() => linkSync(from, to), to))
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+}
+
+const failure = (code: string) => Object.assign(new Error(code), { code })
+
+for (const [volume, error] of [
+  ['', null],
+  [' on a volume without hard links', failure('EPERM')],
+] as const)
+  test(`of two backups to one file at once, the later one says that it exists and leaves nothing${volume}`, async (t) => {
+    const { data_dir, file } = await servedFolder(t)
+    insteadOfLink(t, (link, to) => {
+      if (to === file) writeFileSync(file, 'of the other one')
+      if (error) throw error
+      link()
+    })
+    assert.throws(() => writeBackup(data_dir, file, true), /copy\.db already exists\./)
+    assert.equal(readFileSync(file, 'utf8'), 'of the other one')
+    assert.deepEqual(readdirSync(join(file, '..')).sort(), ['copy.db', 'data'])
+  })
+
+test('a backup to a volume without hard links is complete; another failure of the volume is told', async (t) => {
+  const { data_dir, file } = await servedFolder(t)
+  let code = 'EIO'
+  insteadOfLink(t, () => {
+    throw failure(code)
+  })
+  assert.throws(() => writeBackup(data_dir, file, true), { code })
+  assert.deepEqual(readdirSync(join(file, '..')), ['data'])
+  for (code of ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR']) {
+    const name = file + code
+    assert.deepEqual(writeBackup(data_dir, name, true), [name, `${name}.key`])
+    assert.deepEqual(readFileSync(`${name}.key`), readFileSync(join(data_dir, 'secret.key')))
+  }
+  assert.equal(readdirSync(join(file, '..')).length, 11)
 })
 
 test('a backup to a full disk leaves nothing, and names that disk', { skip: cannotMount() }, async (t) => {
