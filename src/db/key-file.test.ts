@@ -1,11 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { linkSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, { linkSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startRapport } from '../../test/harness.ts'
-import { keyFile, readSecretKey } from './seal.ts'
+import { keyFile, readSecretKey, removePartialKeys } from './seal.ts'
 
 test('the key file is made once, whole and for its owner only; an empty or cut one stops the start', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-key-'))
@@ -25,13 +26,37 @@ test('the key file is made once, whole and for its owner only; an empty or cut o
   }
 })
 
+test('of two first starts on one folder, the later one uses the key of the first', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'rapport-key-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const key = Buffer.alloc(32, 1).toString('base64')
+  const { openSync } = fs
+  // The first start makes its key, and removes what it takes for a file of a crash.
+  t.mock.method(fs, 'openSync', (path: string, flags: string, mode?: number) => {
+    const handle = openSync(path, flags, mode)
+    if (flags === 'wx') {
+      writeFileSync(keyFile(folder), key)
+      removePartialKeys(folder)
+    }
+    return handle
+  })
+  syncBuiltinESMExports()
+  try {
+    assert.equal(readSecretKey(null, folder), key)
+  } finally {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  }
+  assert.deepEqual(readdirSync(folder), ['secret.key'])
+})
+
 test('a start removes what a crash left of the making of the key file, and keeps the other files', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'rapport-key-'))
-  const kept = ['secret.key.bak', 'secret.key.replaced-20261127T134500000Z']
+  const kept = ['secret.key.20261127', 'secret.key.bak', 'secret.key.replaced-20261127T134500000Z']
   try {
     await (await startRapport({ data_dir })).stop()
-    linkSync(keyFile(data_dir), join(data_dir, 'secret.key.0a1b2c3d'))
-    for (const name of [...kept, 'secret.key.89abcdef']) writeFileSync(join(data_dir, name), '')
+    linkSync(keyFile(data_dir), join(data_dir, 'secret.key.partial-0a1b2c3d'))
+    for (const name of [...kept, 'secret.key.partial-89abcdef']) writeFileSync(join(data_dir, name), '')
     await (await startRapport({ data_dir })).stop()
     const names = readdirSync(data_dir).filter((name) => name.startsWith('secret.key.'))
     assert.deepEqual(names.sort(), kept)

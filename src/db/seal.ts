@@ -76,7 +76,8 @@ export function readSecretKey(secret_key: string | null, data_dir: string): stri
   return key
 }
 
-const partial_name = /^secret\.key\.[0-9a-f]{8}$/
+// Not a name that an administrator gives a copy of the key, such as secret.key.20261127.
+const partial_name = /^secret\.key\.partial-[0-9a-f]{8}$/
 
 /** Removes the key files that crashed starts left incomplete, or under a second name. A folder that is read-only keeps them. */
 export function removePartialKeys(data_dir: string): void {
@@ -91,18 +92,18 @@ export function removePartialKeys(data_dir: string): void {
 function makeKeyFile(file: string): void {
   const folder = dirname(file)
   makeFolder(folder)
-  const partial = `${file}.${randomBytes(4).toString('hex')}`
+  const partial = `${file}.partial-${randomBytes(4).toString('hex')}`
   const handle = openSync(partial, 'wx', 0o600)
-  giveToOwner(partial)
-  writeSync(handle, `${randomBytes(32).toString('base64')}\n`)
-  fsyncSync(handle)
-  closeSync(handle)
   try {
+    giveToOwner(partial)
+    writeSync(handle, `${randomBytes(32).toString('base64')}\n`)
+    fsyncSync(handle)
     linkSync(partial, file)
   } catch (error) {
     // Another process created the file first, and may have removed this one: use that one.
     if (!existsSync(file)) throw error
   } finally {
+    closeSync(handle)
     rmSync(partial, { force: true })
   }
   const folder_handle = openSync(folder, 'r')
