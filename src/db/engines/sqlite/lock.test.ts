@@ -41,11 +41,21 @@ test('one process serves a folder: a second start says so, and the first is not 
   await (await startRapport({ data_dir: folder })).close()
 })
 
-test('a folder that a start makes is for its owner only, and so is the lock: whoever can read it can hold it', async () => {
+test('a folder that a start makes is for its owner only, and so is the lock. A user who can read the file can lock it', async () => {
   const data_dir = join(folder, 'new')
   await (await startRapport({ data_dir, env: { DATABASE_URL: '' } })).close()
   const [of_folder, of_lock] = [data_dir, join(data_dir, 'serve.lock')].map((path) => statSync(path).mode)
   assert.deepEqual([Number(of_folder) & 0o777, Number(of_lock) & 0o777], [0o700, 0o600])
+})
+
+test('a lock that an earlier version left readable by everybody is for its owner only after a start', () => {
+  const lock = join(folder, 'serve.lock')
+  writeFileSync(lock, '')
+  chmodSync(lock, 0o644)
+  const unlock = lockFolder(folder)
+  assert.equal(statSync(lock).mode & 0o777, 0o600)
+  assert.throws(() => lockFolder(folder), /Another process already serves/)
+  unlock()
 })
 
 test('the lock goes with its process, even when that is killed', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lstatSync } from 'node:fs'
+import { chmodSync, closeSync, lstatSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { giveToOwner, makeFolder, writeProblem } from '../../folder.ts'
@@ -16,12 +16,9 @@ export function lockFolder(data_dir: string): () => void {
   // SQLite would follow a link, and make a file at its end.
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${file} is not a regular file. Remove it.`)
-  const fresh = !existsSync(file)
+  makePrivate(file)
   const lock = new DatabaseSync(file)
   try {
-    // Whoever can read the file can lock it.
-    if (fresh) chmodSync(file, 0o600)
-    giveToOwner(file)
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()
@@ -30,4 +27,23 @@ export function lockFolder(data_dir: string): () => void {
     throw new Error(`Another process already serves ${data_dir}. Stop it, or set DATA_DIR to another folder.`)
   }
   return () => lock.close()
+}
+
+// A user who can read the file can lock it. Earlier versions made it readable by everybody.
+function makePrivate(file: string): void {
+  try {
+    // Opens no existing file: a close would drop this process's lock on it.
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  }
+  // First, so that root changes no mode in another user's folder.
+  giveToOwner(file)
+  const { uid, mode } = lstatSync(file)
+  if (uid !== process.getuid?.() || (mode & 0o077) === 0) return
+  try {
+    chmodSync(file, 0o600)
+  } catch {
+    // Some file systems have one mode for all files.
+  }
 }
