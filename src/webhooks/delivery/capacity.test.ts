@@ -78,7 +78,7 @@ test('after three failures in a row a webhook is tried one by one, until a succe
   assert.equal(attempts(capacity, 'a', 200), 2)
 })
 
-test('webhooks that answer share half of all places equally, and others do not count', () => {
+test('webhooks that answer share places equally, from eight on half of all, and others do not count', () => {
   const capacity = createCapacity()
   const names = (count: number) => Array.from({ length: count }, (_, n) => ({ webhook_id: `good ${n}` }))
   for (const { webhook_id } of names(100))
@@ -89,13 +89,16 @@ test('webhooks that answer share half of all places equally, and others do not c
   attempts(capacity, 'bad', null, null, null)
   const others = [{ webhook_id: 'bad' }, { webhook_id: 'new' }]
   const shares = [0, 1, 2, 4, 8, 10, 20, 100].map((count) => {
-    capacity.share([...names(count), ...others])
+    capacity.shareAmong([...names(count), ...others])
     return capacity.free('good 0')
   })
   assert.deepEqual(shares, [128, 128, 64, 32, 32, 25, 12, 4])
   assert.deepEqual([capacity.free('bad'), capacity.free('new')], [1, 4])
   for (let n = 0; n < 4; n++) capacity.acquire('good 0')
   assert.deepEqual([capacity.free('good 0'), capacity.free('good 1')], [0, 4])
+  assert.deepEqual([capacity.excess('good 0'), capacity.excess('good 1')], [0, 0])
+  capacity.acquire('good 0')
+  assert.deepEqual([capacity.free('good 0'), capacity.excess('good 0')], [0, 1])
 })
 
 test('the places of webhooks that succeed are refilled without a poll, while at most half are taken', () => {

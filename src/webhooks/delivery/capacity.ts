@@ -30,7 +30,7 @@ export function createCapacity() {
   // Slots that may be used. A slow start sets this to one; each ended attempt adds one.
   let usable = max_in_flight
   // The slots of each webhook that answers.
-  let share = max_in_flight
+  let slots_each = max_in_flight
 
   const load = (webhook_id: string): Load =>
     loads.get(webhook_id) ?? { in_flight: 0, weight: 0, limit: initial_limit, failures: 0 }
@@ -44,7 +44,7 @@ export function createCapacity() {
     const mostly_free = room > (max_in_flight * 3) / 4
     const half_free = room > max_in_flight / 2
     const allowed = mostly_free ? limit : half_free ? Math.min(limit, max_per_webhook) : if_crowded
-    return Math.max(0, Math.min(allowed - own, share - own, usable - in_flight - promised))
+    return Math.max(0, Math.min(allowed - own, slots_each - own, usable - in_flight - promised))
   }
 
   /** Whether a large body may be sent now, when this round has already reserved `promised` bytes. */
@@ -64,11 +64,13 @@ export function createCapacity() {
      * Gives equal shares to the webhooks that answer, among those with due deliveries. Rows of an event are neighbours in the
      * database, so a batch writes fewer pages when all webhooks are at about the same event.
      */
-    share(due: readonly { webhook_id: string }[]): void {
+    shareAmong(due: readonly { webhook_id: string }[]): void {
       const sharing = due.filter(({ webhook_id }) => load(webhook_id).limit > initial_limit).length
       const of_half = Math.min(max_per_webhook, Math.floor(max_in_flight / 2 / sharing))
-      share = Math.max(initial_limit, Math.floor(max_in_flight / 4 / sharing), of_half)
+      slots_each = Math.max(initial_limit, Math.floor(max_in_flight / 4 / sharing), of_half)
     },
+    /** The attempts of a webhook in flight beyond its share. */
+    excess: (webhook_id: string): number => Math.max(0, load(webhook_id).in_flight - slots_each),
     /** Starts a round of claims. The returned function says whether a body fits beside those accepted before. */
     round() {
       let promised = 0

@@ -141,7 +141,7 @@ export function createDispatcher(options: DispatcherOptions) {
       const heads = await queueHeads(db, max_heads)
       rest_until_ms = restAfter(performance.now() - before)
       const elapsed_ms = clock.elapsed()
-      capacity.share(heads.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms))
+      capacity.shareAmong(heads.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms))
       const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
       const due = open.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms)
       if (due.length && !(await claimAndStart(due))) return min_poll_ms
@@ -214,8 +214,8 @@ export function createDispatcher(options: DispatcherOptions) {
   const claim = (tx: Db, webhooks: Webhooks, limit: Limit): Promise<LoadedClaim[]> =>
     claimDue(tx, { ...lease(), webhooks, limit })
 
-  // Claims as many deliveries of each webhook as have just succeeded, without a poll. When slots are scarce, or an
-  // attempt failed, the next poll decides instead.
+  // Claims as many deliveries of each webhook as have just succeeded, without a poll. A webhook with more than its share
+  // gets fewer. When slots are scarce, or an attempt failed, the next poll decides instead.
   async function refill(
     tx: Db,
     ended: readonly Ended[],
@@ -231,8 +231,10 @@ export function createDispatcher(options: DispatcherOptions) {
       webhooks.set(webhook_id, entry)
     }
     for (const { webhook_id, record_key } of unblocking) webhooks.get(webhook_id)?.unblocked.push(record_key)
-    const wanted = [...webhooks.values()].filter(({ slots }) => slots > 0)
-    return wanted.length ? claim(tx, wanted, (webhook_id) => webhooks.get(webhook_id)?.slots ?? 0) : []
+    const slotsOf = (webhook_id: string) =>
+      (webhooks.get(webhook_id)?.slots ?? 0) - capacity.excess(webhook_id)
+    const wanted = [...webhooks.values()].filter(({ webhook_id }) => slotsOf(webhook_id) > 0)
+    return wanted.length ? claim(tx, wanted, slotsOf) : []
   }
 
   /**
