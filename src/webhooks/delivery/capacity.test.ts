@@ -24,6 +24,11 @@ function attempts(capacity: Capacity, webhook_id: string, ...statuses: (number |
   return capacity.free(webhook_id)
 }
 
+function quickSuccess(capacity: Capacity, webhook_id: string) {
+  capacity.acquire(webhook_id)
+  capacity.release(webhook_id, outcome(200, 1))
+}
+
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value)
 
 test('a webhook starts with four at once and gets one more with each success, up to 32', () => {
@@ -78,27 +83,32 @@ test('after three failures in a row a webhook is tried one by one, until a succe
   assert.equal(attempts(capacity, 'a', 200), 2)
 })
 
-test('webhooks that answer share places equally, from eight on half of all, and others do not count', () => {
+test('two or more webhooks that answer share half of all places equally, and others do not count', () => {
   const capacity = createCapacity()
   const names = (count: number) => Array.from({ length: count }, (_, n) => ({ webhook_id: `good ${n}` }))
-  for (const { webhook_id } of names(100))
-    for (let n = 0; n < 200; n++) {
-      capacity.acquire(webhook_id)
-      capacity.release(webhook_id, outcome(200, 1))
-    }
+  for (const { webhook_id } of names(100)) for (let n = 0; n < 200; n++) quickSuccess(capacity, webhook_id)
   attempts(capacity, 'bad', null, null, null)
   const others = [{ webhook_id: 'bad' }, { webhook_id: 'new' }]
   const shares = [0, 1, 2, 4, 8, 10, 20, 100].map((count) => {
     capacity.shareAmong([...names(count), ...others])
     return capacity.free('good 0')
   })
-  assert.deepEqual(shares, [128, 128, 64, 32, 32, 25, 12, 4])
+  assert.deepEqual(shares, [128, 128, 128, 64, 32, 25, 12, 4])
   assert.deepEqual([capacity.free('bad'), capacity.free('new')], [1, 4])
   for (let n = 0; n < 4; n++) capacity.acquire('good 0')
   assert.deepEqual([capacity.free('good 0'), capacity.free('good 1')], [0, 4])
   assert.deepEqual([capacity.excess('good 0'), capacity.excess('good 1')], [0, 0])
   capacity.acquire('good 0')
   assert.deepEqual([capacity.free('good 0'), capacity.excess('good 0')], [0, 1])
+})
+
+test('two webhooks that answer quickly get 128 places each', () => {
+  const capacity = createCapacity()
+  for (const webhook_id of ['a', 'b']) for (let n = 0; n < 200; n++) quickSuccess(capacity, webhook_id)
+  for (let n = 0; n < 128; n++) capacity.acquire('a')
+  assert.equal(capacity.free('b'), 32, 'the other has nothing due')
+  capacity.shareAmong([{ webhook_id: 'a' }, { webhook_id: 'b' }])
+  assert.deepEqual([capacity.free('a'), capacity.free('b')], [0, 128])
 })
 
 test('the places of webhooks that succeed are refilled without a poll, while at most half are taken', () => {

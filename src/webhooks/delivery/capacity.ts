@@ -5,7 +5,7 @@ const max_in_flight = 512
 const initial_limit = 4
 const max_per_webhook = 32
 // A receiver that answers within quick_ms may have more in flight, so each transaction writes more outcomes. This holds
-// only while at most a quarter of all slots are in use.
+// only while at most a quarter of all slots are in use, or while several webhooks that answer share half of them.
 const max_if_quick = 128
 const quick_ms = 250
 const failures_to_probe = 3
@@ -29,7 +29,8 @@ export function createCapacity() {
   let weight = 0
   // Slots that may be used. A slow start sets this to one; each ended attempt adds one.
   let usable = max_in_flight
-  // The slots of each webhook that answers.
+  // The webhooks that answer and have due deliveries, and the slots of each.
+  let sharing = 0
   let slots_each = max_in_flight
 
   const load = (webhook_id: string): Load =>
@@ -43,7 +44,8 @@ export function createCapacity() {
     const if_crowded = failures >= failures_to_probe ? 0 : answers ? initial_limit : 1
     const mostly_free = room > (max_in_flight * 3) / 4
     const half_free = room > max_in_flight / 2
-    const allowed = mostly_free ? limit : half_free ? Math.min(limit, max_per_webhook) : if_crowded
+    const if_half_free = sharing > 1 ? limit : Math.min(limit, max_per_webhook)
+    const allowed = mostly_free ? limit : half_free ? if_half_free : if_crowded
     return Math.max(0, Math.min(allowed - own, slots_each - own, usable - in_flight - promised))
   }
 
@@ -61,13 +63,12 @@ export function createCapacity() {
   return {
     free,
     /**
-     * Gives equal shares to the webhooks that answer, among those with due deliveries. Rows of an event are neighbours in the
-     * database, so a batch writes fewer pages when all webhooks are at about the same event.
+     * Gives equal shares of half of all slots to the webhooks that answer, among those with due deliveries. Rows of an event
+     * are neighbours in the database, so a batch writes fewer pages when all webhooks are at about the same event.
      */
     shareAmong(due: readonly { webhook_id: string }[]): void {
-      const sharing = due.filter(({ webhook_id }) => load(webhook_id).limit > initial_limit).length
-      const of_half = Math.min(max_per_webhook, Math.floor(max_in_flight / 2 / sharing))
-      slots_each = Math.max(initial_limit, Math.floor(max_in_flight / 4 / sharing), of_half)
+      sharing = due.filter(({ webhook_id }) => load(webhook_id).limit > initial_limit).length
+      slots_each = Math.max(initial_limit, Math.floor(max_in_flight / 2 / sharing))
     },
     /** The attempts of a webhook in flight beyond its share. */
     excess: (webhook_id: string): number => Math.max(0, load(webhook_id).in_flight - slots_each),
