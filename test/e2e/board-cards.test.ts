@@ -4,6 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { checkScreen, settled, untilEqual } from '../web.ts'
 import { type Board, cardIn, column, holdDragging, startBoard, toast } from '../web-board.ts'
 
+type Logged = { subject: string; contact_id: number; company_id: number }
+
 let board: Board
 before(async () => {
   board = await startBoard()
@@ -251,24 +253,25 @@ describe('the board of deals', () => {
   })
 })
 
-test('l on a card logs a call about its deal and company', async (t) => {
+test('l on a card logs a call about its deal, with the contact and the company', async (t) => {
   const company_id = await board.web.create('/companies', { name: 'Kessel & Rohr' })
-  const { id } = await board.createDeal({ name: 'Boilers', company_id, stage: 'demo' })
+  const contact_id = await board.web.create('/contacts', { first_name: 'Ines', last_name: 'Kessel' })
+  const { id } = await board.createDeal({ name: 'Boilers', company_id, contact_id, stage: 'demo' })
   const page = await board.web.open(t, '/deals')
   await cardIn(page, 'demo', id).focus()
   await page.keyboard.press('l')
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Log a call or meeting: Boilers').waitFor()
+  await dialog.getByText('Log a call or meeting: Ines Kessel').waitFor()
   await dialog.getByLabel('Outcome').fill('Wants two more')
   await dialog.getByLabel('Next step').fill('Send the offer')
   await dialog.getByLabel('Outcome').press('Control+Enter')
   await dialog.waitFor({ state: 'detached' })
   const made = await board.api('GET', `/activities?deal_id=${id}&sort=subject`)
   assert.deepEqual(
-    made.map((one: { subject: string; company_id: number }) => [one.subject, one.company_id]),
+    made.map((one: Logged) => [one.subject, one.contact_id, one.company_id]),
     [
-      ['Call with Boilers', company_id],
-      ['Send the offer', company_id],
+      ['Call with Ines Kessel', contact_id, company_id],
+      ['Send the offer', contact_id, company_id],
     ],
   )
   await cardIn(page, 'demo', id).and(page.locator(':focus')).waitFor()

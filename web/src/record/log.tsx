@@ -5,6 +5,7 @@ import { useCommands } from '../app/commands.ts'
 import { loaded } from '../app/loading.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { fullName } from '../ui/full-name.ts'
 import { type AnyRecord, type Kind, type Linked, useKind, useKinds } from './kinds.ts'
 
 /** The kinds of records that an activity can be about. */
@@ -53,7 +54,11 @@ export function useLog({ id, name, target, keys_only = false }: Offer, offered =
 /** The same of every page. It comes before the page, whose own command has the key. */
 export const LogAnywhere = (): ReactNode => useLog({ id: 'log', target: () => null }).dialog
 
-type Row = { id: number; company?: Linked['company'] }
+type Row = {
+  id: number
+  company?: Linked['company']
+  contact?: { id: number; first_name: string; last_name: string } | null
+}
 
 /** The same of a record: a new activity is about it, and about the records that it refers to. */
 export function useRecordLog(kind: RecordKind, id: number, name: string, linked: Linked | undefined) {
@@ -68,7 +73,12 @@ export function useListLog(kind: RecordKind, focused: () => Row | null | undefin
   const target = () => {
     const row = focused()
     if (!row) return null
-    return { company: row.company ?? null, [noun]: { id: row.id, name: nameOf(row as AnyRecord) } }
+    const { id, company = null, contact } = row
+    return {
+      company,
+      contact: contact ? { id: contact.id, name: fullName(contact) } : null,
+      [noun]: { id, name: nameOf(row as AnyRecord) },
+    }
   }
   return useLog({ id: 'log-row', target, keys_only: true }, logged.includes(kind)).dialog
 }
