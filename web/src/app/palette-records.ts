@@ -18,8 +18,8 @@ async function foundByPhone(kinds: readonly Kind[], text: string, signal: AbortS
   const phone = phoneFilter(text)
   if (!phone) return []
   const found = await Promise.all(
-    kinds.map(async ({ kind, called }) =>
-      ((await called?.(phone, most_of_kind, signal)) ?? []).map(({ id, name, detail }) => ({
+    kinds.map(async ({ kind, findByPhone }) =>
+      ((await findByPhone?.(phone, most_of_kind, signal)) ?? []).map(({ id, name, detail }) => ({
         kind: kind as Found['kind'],
         id,
         title: name,
@@ -46,12 +46,12 @@ export function useRecordSearch(text: string) {
     queryKey: ['search', asked],
     queryFn: async ({ signal }) => {
       const readable = searched.filter(({ kind }) => may(`${kind}:read`))
-      const [called, named] = await Promise.all([
+      const [by_phone, by_text] = await Promise.all([
         foundByPhone(readable, asked, signal),
         dataOf(api.GET('/api/v1/search', { params: { query: { q: asked } }, signal })),
       ])
-      const isCalled = (one: Found) => called.some(({ kind, id }) => kind === one.kind && id === one.id)
-      return [...called, ...named.filter((one) => !isCalled(one))]
+      const hasPhone = (one: Found) => by_phone.some(({ kind, id }) => kind === one.kind && id === one.id)
+      return [...by_phone, ...by_text.filter((one) => !hasPhone(one))]
     },
     enabled: asked !== '' && searched.some(({ kind }) => may(`${kind}:read`)),
     placeholderData: keepPreviousData,

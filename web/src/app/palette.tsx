@@ -82,15 +82,15 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     }),
   }))
   const opened = recent.map(({ path, name }) => record(path, name, iconOf(HistoryIcon)))
-  const named = new Set(
+  const found_by_name = new Set(
     exactly(
       text,
       listed.map(({ id, name }) => ({ id, name })),
     ).map(({ id }) => id),
   )
-  const further = new Set(matched.map(({ id }) => id).filter((id) => !named.has(id)))
+  const further = new Set(matched.map(({ id }) => id).filter((id) => !found_by_name.has(id)))
   // Enter runs the first entry: “log” must not sign out before it offers to log a call.
-  const distance = ({ label, entries }: Group) =>
+  const rank = ({ label, entries }: Group) =>
     entries.every(({ id }) => further.has(id)) ? (label === t.app.actions ? 2 : 1) : 0
   const found_groups = [
     { label: t.app.recent, entries: text.trim() === '' ? opened : [] },
@@ -99,7 +99,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
     { label: t.app.create, entries: commands('create') },
     { label: t.app.go, entries: commands('go') },
   ].filter(({ entries }) => entries.length)
-  const groups = found_groups.toSorted((a, b) => distance(a) - distance(b))
+  const groups = found_groups.toSorted((a, b) => rank(a) - rank(b))
   if (groups.length || searching) return { groups, searching, failed }
   const similar = nearly<Entry>(text, [...listed, ...opened]).slice(0, most_similar)
   return { groups: similar.length ? [{ label: t.app.similar, entries: similar }] : [], searching, failed }

@@ -28,7 +28,7 @@ export const companies = {
     )
     return data.map(({ id, name, industry }) => ({ id, name, detail: industry }))
   },
-  async called(phone, per_page, signal) {
+  async findByPhone(phone, per_page, signal) {
     const { data } = await companiesApi.list({ phone, per_page }, signal)
     return data.map((company) => ({ id: company.id, name: visible(company.name), detail: company.phone }))
   },

@@ -38,7 +38,7 @@ export const contacts = {
       detail: contact.company?.name ?? contact.email,
     }))
   },
-  async called(phone, per_page, signal) {
+  async findByPhone(phone, per_page, signal) {
     const { data } = await contactsApi.list({ phone, per_page }, signal)
     return data.map((contact) => ({ id: contact.id, name: fullName(contact), detail: contact.phone }))
   },

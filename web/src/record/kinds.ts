@@ -112,7 +112,7 @@ export type Kind<K extends RecordKind = RecordKind> = {
   /** What the palette shows beside the name of a found record, from the search's subtitle. Left out: the kind is not searched. */
   found?(subtitle: string, t: Texts, formats: Formats): string
   /** Finds records by their telephone number, a filter of the API. Left out: the kind has no telephone. */
-  called?(phone: string, per_page: number, signal: AbortSignal): Promise<Choice[]>
+  findByPhone?(phone: string, per_page: number, signal: AbortSignal): Promise<Choice[]>
   /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */
   named?(name: string): object | null
   list(): Promise<ComponentType>
