@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { checkScreen, phone } from '../web.ts'
+import { checkScreen, phone, untilEqual } from '../web.ts'
 import { type Board, cardIn, carry, column, startBoard, toast } from '../web-board.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
@@ -169,7 +169,7 @@ test('the names of stages are whole at 1440 px, and the sums below them are in o
   assert.equal(new Set(tops).size, 1, tops.join())
 })
 
-test('a heading breaks only between words, and tells a count of four digits shortly, in each language', async (t) => {
+test('a heading breaks only between words, and abbreviates a count of four digits, in each language', async (t) => {
   const german = await joinAs(board.web.rapport, 'gerda@example.test', 'admin', { language: 'de' })
   for (const session of [undefined, german]) {
     const page = await board.web.open(t, null, session ? { session } : {})
@@ -210,6 +210,8 @@ test('a heading breaks only between words, and tells a count of four digits shor
     const count = column(page, 'demo').locator('.column-count')
     assert.equal(await count.innerText(), session ? '1,1k' : '1.1k')
     assert.equal(await count.getAttribute('title'), session ? '1.129' : '1,129')
+    await page.setViewportSize({ width: 2560, height: 900 })
+    await untilEqual(() => count.innerText(), session ? '1.129' : '1,129')
   }
 })
 

@@ -43,7 +43,6 @@ export function BoardColumn(props: Props) {
   const column = useColumn(stage, sort, filter, moves, held)
   const { deals, error, more, loading_more, readMore, refetch } = column
   const name = t.deals.stages[stage]
-  const count = sums ? formats.shortCount(sums.count) : ''
   const value = sums ? formats.sum(sums.value) : ''
   // The board is drawn anew when cards can be dragged.
   const cards = useDrawn(deals, least_card_px, useMayDrag())
@@ -62,9 +61,7 @@ export function BoardColumn(props: Props) {
               <h2 className="column-name">
                 <StageMark stage={stage} />
                 <span title={name}>{name}</span>
-                <span className="column-count numbers" title={sums && formats.number(sums.count)}>
-                  {count}
-                </span>
+                {sums && <Count count={sums.count} />}
               </h2>
               {writes && stage !== 'lost' && (
                 <button
@@ -114,6 +111,24 @@ export function BoardColumn(props: Props) {
         </section>
       )}
     </Drop>
+  )
+}
+
+/** The number of deals: whole in a wide column, short in a narrow one. */
+function Count({ count }: { count: number }) {
+  const formats = useFormats()
+  const [whole, short] = [formats.number(count), formats.shortCount(count)]
+  return (
+    <span className="column-count numbers" title={whole}>
+      {short === whole ? (
+        whole
+      ) : (
+        <>
+          <span className="column-count-whole">{whole}</span>
+          <span className="column-count-short">{short}</span>
+        </>
+      )}
+    </span>
   )
 }
 
