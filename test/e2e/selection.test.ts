@@ -24,6 +24,24 @@ const total = async (query = '') =>
   (await web.rapport.call('GET', `/api/v1/contacts?per_page=1&${query}`)).body.meta.total as number
 const bar = (page: Page) => page.getByRole('region', { name: / selected$/ })
 const selectPage = (page: Page) => page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+const selectAll = (page: Page) => bar(page).getByRole('button', { name: 'Select all 1,204 that match' })
+/** Holds the read of all rows until the returned function is called. */
+async function holdRead(page: Page) {
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route(/\/api\/v1\/contacts\?.*cursor=/, async (route) => {
+    await come
+    await route.continue().catch(() => {})
+  })
+  return letCome
+}
+/** Whether an action of the bar can be reached, by the keyboard or a click. */
+const isOffered = (page: Page) =>
+  bar(page)
+    .getByRole('button', { name: 'Delete' })
+    .evaluate((button) => {
+      button.focus()
+      return button.matches(':focus')
+    })
 
 test('on a phone, rows are selected by touch, and the bar of actions has room', async (t) => {
   const page = await web.open(t, '/contacts', { ...phone, hasTouch: true })
@@ -173,34 +191,70 @@ test('a service that asks to wait is waited for while the rows are read', async 
 
 test('nothing is done to the rows of a page while all that match are being selected', async (t) => {
   const page = await web.open(t, '/contacts')
-  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
-  await page.route(/\/api\/v1\/contacts\?.*cursor=/, async (route) => {
-    await come
-    await route.continue().catch(() => {})
-  })
+  const letCome = await holdRead(page)
   await selectPage(page)
-  const all = bar(page).getByRole('button', { name: 'Select all 1,204 that match' })
-  await all.click()
+  await selectAll(page).click()
   await bar(page)
     .getByText(/^Reading \d+ of 1,204$/)
     .waitFor()
-  const remove = bar(page).getByRole('button', { name: 'Delete' })
-  /** Whether the bar's action can be reached, by the keyboard or a click. */
-  const isOffered = () =>
-    remove.evaluate((button) => {
-      button.focus()
-      return button.matches(':focus')
-    })
-  assert.equal(await isOffered(), false)
+  assert.equal(await isOffered(page), false)
   // Another choice ends it.
   await page.locator('tbody').getByRole('checkbox').first().uncheck()
   await bar(page).getByText('49 selected').waitFor()
-  await untilEqual(isOffered, true)
+  await untilEqual(() => isOffered(page), true)
   letCome()
   await page.locator('tbody').getByRole('checkbox').first().check()
-  await all.click()
+  await selectAll(page).click()
   await bar(page).getByText('1,204 selected').waitFor()
-  assert.equal(await isOffered(), true)
+  assert.equal(await isOffered(page), true)
+})
+
+test('while all that match are being selected, the actions wait also if a new row comes', async (t) => {
+  const page = await web.open(t, '/contacts')
+  const letCome = await holdRead(page)
+  await selectPage(page)
+  await selectAll(page).click()
+  await bar(page)
+    .getByText(/^Reading \d+ of 1,204$/)
+    .waitFor()
+  const contact = await web.create('/contacts', { first_name: 'Newly', last_name: 'Met' })
+  t.after(() => web.rapport.call('DELETE', `/api/v1/contacts/${contact}`))
+  await page.getByRole('checkbox', { name: 'Select Newly Met' }).waitFor()
+  // The last row of the page left it.
+  await bar(page).getByText('49 selected').waitFor()
+  assert.equal(await isOffered(page), false)
+  await bar(page)
+    .getByText(/^Reading \d+ of 1,205$/)
+    .waitFor()
+  letCome()
+  await bar(page).getByText('1,205 selected').waitFor()
+  assert.equal(await isOffered(page), true)
+})
+
+test('by the keyboard, all that match are selected, then assigned, and the focus goes to the actions', async (t) => {
+  const page = await web.open(t, '/contacts')
+  const letCome = await holdRead(page)
+  await selectPage(page)
+  await selectAll(page).focus()
+  await page.keyboard.press('Enter')
+  await bar(page)
+    .getByText(/^Reading \d+ of 1,204$/)
+    .waitFor()
+  // Until all are selected, the key to assign means nothing.
+  await page.keyboard.press('a')
+  await page.keyboard.press('?')
+  const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await sheet.waitFor()
+  assert.equal(await sheet.getByText('Assign').count(), 0)
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'detached' })
+  letCome()
+  await bar(page).getByText('1,204 selected').waitFor()
+  const first = bar(page).getByRole('button').first()
+  await untilEqual(() => first.evaluate((button) => button.matches(':focus')), true)
+  await page.keyboard.press('a')
+  await page.getByRole('listbox', { name: 'Assign 1,204 contacts to' }).waitFor()
+  await page.keyboard.press('Escape')
 })
 
 test('work that waits for the service can be stopped, and changes nothing', async (t) => {

@@ -54,22 +54,23 @@ export function useAssign<Row extends Owned>(kind: OwnedKind, targets: () => Tar
   return { ask: enabled ? setAsked : null, dialog }
 }
 
-type ListOf<Row extends Owned> = Pick<ListPage<Row>, 'rows' | 'chosen' | 'act'>
+type ListOf<Row extends Owned> = Pick<ListPage<Row>, 'rows' | 'chosen' | 'reading' | 'act'>
 
 /**
  * The same of a list: for the selected rows, else the focused one, else the record in the side panel.
- * `button` is for the bar of the selection.
+ * `button` is for the bar of the selection. While all rows are read to be selected, the key and the palette do not offer it.
  */
 export function useListAssign<Row extends Owned>(kind: OwnedKind, list: ListOf<Row>, open: string | null) {
   const t = useTexts()
   const client = useQueryClient()
   const selected = { rows: list.chosen, act: list.act }
-  const { ask, dialog } = useAssign<Row>(kind, () => {
+  const targets = () => {
     if (list.chosen.length) return selected
     const opened = client.getQueryData<unknown>(recordApi(kind).query(Number(open)).queryKey)
     const row = focusedRow(list.rows) ?? (opened as Row | undefined)
     return { rows: row ? [row] : [] }
-  })
+  }
+  const { ask, dialog } = useAssign<Row>(kind, targets, list.reading === null)
   const button: ReactNode = ask && (
     <Button variant="default" leftSection={<PersonIcon size={14} />} onClick={() => ask(selected)}>
       {t.record.assign}

@@ -1,9 +1,10 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
+import type { Meta } from './table-parts.tsx'
 import { most_selected } from './whole-list.ts'
 import './bulk-bar.css'
 
@@ -11,14 +12,18 @@ type Props = {
   page: {
     chosen: readonly unknown[]
     clear: () => void
-    more: { total: number; count: number | null; select: () => Promise<void> } | null
+    meta: Meta | undefined
+    more: { select: () => Promise<void> } | null
+    reading: number | null
   }
   children: React.ReactNode
 }
 
 /** The actions on the selected rows, in a bar over the list while rows are selected. */
 export function BulkBar({ page, children }: Props) {
-  const { more, clear } = page
+  const { more, reading, clear } = page
+  const waits = reading !== null
+  const total = page.meta?.total ?? 0
   const count = page.chosen.length
   const t = useTexts()
   const focused = useRef(false)
@@ -35,7 +40,12 @@ export function BulkBar({ page, children }: Props) {
     }
   }, [count])
   const bar = useRef<HTMLElement>(null)
-  const first = () => bar.current?.querySelector('button')?.focus()
+  const first = useCallback(() => bar.current?.querySelector('button')?.focus(), [])
+  const offers = waits || more !== null
+  // The button that selects all removes itself.
+  useEffect(() => {
+    if (count && !offers && focused.current && document.activeElement === document.body) first()
+  }, [count, offers, first])
   const label = t.app.keys.selection
   useCommands([{ id: 'to-selection', label, group: 'lists', keys: '.', run: first }], count > 0)
   if (!count) return null
@@ -54,21 +64,17 @@ export function BulkBar({ page, children }: Props) {
       <Text size="sm" fw={500} className="numbers">
         {t.app.selected({ n: count })}
       </Text>
-      {more && (
-        <Button
-          variant="subtle"
-          aria-disabled={more.count !== null}
-          onClick={() => more.count === null && more.select()}
-        >
-          {more.count !== null
-            ? t.app.selecting({ n: more.count, of: Math.min(more.total, most_selected) })
-            : more.total > most_selected
-              ? t.app.select_first({ n: most_selected, of: more.total })
-              : t.app.select_matching({ n: more.total })}
+      {offers && (
+        <Button variant="subtle" aria-disabled={waits} onClick={() => waits || more?.select()}>
+          {waits
+            ? t.app.selecting({ n: reading, of: Math.min(total, most_selected) })
+            : total > most_selected
+              ? t.app.select_first({ n: most_selected, of: total })
+              : t.app.select_matching({ n: total })}
         </Button>
       )}
-      {/* They would change the rows of this page only. */}
-      <Group gap="xs" inert={Boolean(more && more.count !== null)}>
+      {/* The actions would change only the rows of this page. */}
+      <Group gap="xs" inert={waits}>
         {children}
       </Group>
       <ActionIcon aria-label={t.app.clear} onClick={clear}>

@@ -92,14 +92,14 @@ export function useListPage<Row extends Identified>(
     more:
       whole_list && page_is_selected && total > chosen.length && chosen.length < most_selected
         ? {
-            total,
-            count: whole.count,
             async select() {
               const found = await whole.readAll()
               if (found) setSelected(new Set(found.map(({ id }) => id)))
             },
           }
         : null,
+    /** How many of all rows are read so far, while they are read to be selected; else null. */
+    reading: whole.count,
     /** Runs an action on the selected rows. Rows that failed stay selected. */
     async act(work: (rows: Row[]) => Promise<readonly Row[]>) {
       setSelected(new Set())
