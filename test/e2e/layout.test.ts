@@ -310,7 +310,9 @@ test('in forced colours, what is selected, current or chosen is seen by lines an
   const box = `${row} input`
   const paper = await styleOf('body', 'backgroundColor')
   assert.notEqual(await styleOf(box, 'backgroundColor'), paper)
+  // The line is transparent in other colours.
   assert.equal(await styleOf('.badge', 'borderTopWidth'), '1px')
+  assert.equal(await styleOf('.badge', 'borderTopColor'), await styleOf('.badge', 'color'))
   await visit(page, '/contacts?create=1')
   await page.getByRole('dialog').waitFor()
   assert.equal(await styleOf('.mantine-Modal-content', 'borderTopWidth'), '1px')
