@@ -25,13 +25,21 @@ const total = async (query = '') =>
 const bar = (page: Page) => page.getByRole('region', { name: / selected$/ })
 const selectPage = (page: Page) => page.getByRole('checkbox', { name: 'Select all on this page' }).check()
 const selectAll = (page: Page) => bar(page).getByRole('button', { name: 'Select all 1,204 that match' })
-/** Holds the read of all rows until the returned function is called. */
-async function holdRead(page: Page) {
+/** Waits until the bar says that it reads this many rows. */
+const reads = (page: Page, all: string) =>
+  bar(page)
+    .getByText(new RegExp(`^Reading \\d+ of ${all}$`))
+    .waitFor()
+/** Begins to select all, and holds the read of the rows until the returned function is called. */
+async function beginRead(page: Page, press = () => selectAll(page).click()) {
   const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
   await page.route(/\/api\/v1\/contacts\?.*cursor=/, async (route) => {
     await come
     await route.continue().catch(() => {})
   })
+  await selectPage(page)
+  await press()
+  await reads(page, '1,204')
   return letCome
 }
 /** Whether an action of the bar can be reached, by the keyboard or a click. */
@@ -191,12 +199,7 @@ test('a service that asks to wait is waited for while the rows are read', async 
 
 test('nothing is done to the rows of a page while all that match are being selected', async (t) => {
   const page = await web.open(t, '/contacts')
-  const letCome = await holdRead(page)
-  await selectPage(page)
-  await selectAll(page).click()
-  await bar(page)
-    .getByText(/^Reading \d+ of 1,204$/)
-    .waitFor()
+  const letCome = await beginRead(page)
   assert.equal(await isOffered(page), false)
   // Another choice ends it.
   await page.locator('tbody').getByRole('checkbox').first().uncheck()
@@ -211,21 +214,14 @@ test('nothing is done to the rows of a page while all that match are being selec
 
 test('while all that match are being selected, the actions wait also if a new row comes', async (t) => {
   const page = await web.open(t, '/contacts')
-  const letCome = await holdRead(page)
-  await selectPage(page)
-  await selectAll(page).click()
-  await bar(page)
-    .getByText(/^Reading \d+ of 1,204$/)
-    .waitFor()
+  const letCome = await beginRead(page)
   const contact = await web.create('/contacts', { first_name: 'Newly', last_name: 'Met' })
   t.after(() => web.rapport.call('DELETE', `/api/v1/contacts/${contact}`))
   await page.getByRole('checkbox', { name: 'Select Newly Met' }).waitFor()
   // The last row of the page left it.
   await bar(page).getByText('49 selected').waitFor()
   assert.equal(await isOffered(page), false)
-  await bar(page)
-    .getByText(/^Reading \d+ of 1,205$/)
-    .waitFor()
+  await reads(page, '1,205')
   letCome()
   await bar(page).getByText('1,205 selected').waitFor()
   assert.equal(await isOffered(page), true)
@@ -233,13 +229,7 @@ test('while all that match are being selected, the actions wait also if a new ro
 
 test('by the keyboard, all that match are selected, then assigned, and the focus goes to the actions', async (t) => {
   const page = await web.open(t, '/contacts')
-  const letCome = await holdRead(page)
-  await selectPage(page)
-  await selectAll(page).focus()
-  await page.keyboard.press('Enter')
-  await bar(page)
-    .getByText(/^Reading \d+ of 1,204$/)
-    .waitFor()
+  const letCome = await beginRead(page, () => selectAll(page).press('Enter'))
   // Until all are selected, the key to assign means nothing.
   await page.keyboard.press('a')
   await page.keyboard.press('?')

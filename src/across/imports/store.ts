@@ -108,11 +108,11 @@ export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Pr
   if (id === null) return
   if (kind === 'person' && !(await holdMember(tx, workspace_id, id)))
     throw new AccessEnded(
-      'The import stopped: the person who started it is no longer a member. The rows imported so far are kept.',
+      'The import stopped: the person who started it has left the workspace. The imported rows are kept.',
     )
   if (kind === 'key' && !(await isLiveKey(tx, workspace_id, id)))
     throw new AccessEnded(
-      'The import stopped: the API key that started it was revoked. The rows imported so far are kept.',
+      'The import stopped: the API key that started it was revoked. The imported rows are kept.',
     )
 }
 

@@ -223,7 +223,7 @@ test('an import whose key is revoked stops, keeps what it has, and can be undone
   for (const id of [running, waiting]) {
     const { status, message } = await ended(rapport, id)
     assert.equal(status, 'failed')
-    assert.match(message, /the API key that started it was revoked\. The rows imported so far are kept/)
+    assert.match(message, /the API key that started it was revoked\. The imported rows are kept/)
   }
   const { created } = await data('GET', `imports/${running}`)
   assert.ok(created > 0 && created < 50_000, String(created))

@@ -240,6 +240,6 @@ test('an import of a person who has left the workspace ends, and makes no record
   await runImports({ db, clock, rooms, stopping })
   const ended = await db.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
   assert.equal(ended.status, 'failed')
-  assert.match(ended.message ?? '', /is no longer a member/)
+  assert.match(ended.message ?? '', /has left the workspace/)
   assert.deepEqual(await db.selectFrom('companies').select('id').execute(), [])
 })

@@ -48,7 +48,7 @@ export function useRecordSearch(text: string) {
       const readable = searched.filter(({ kind }) => may(`${kind}:read`))
       let failed: unknown = null
       const [by_phone, by_text] = await Promise.all([
-        // What the search finds is shown all the same.
+        // A failed lookup hides no results of the search.
         foundByPhone(readable, asked, signal).catch((error: unknown): Found[] => {
           failed = error
           return []
