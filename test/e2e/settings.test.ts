@@ -1,4 +1,5 @@
 // runs: once, long
+// biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { client } from '../harness.ts'
@@ -74,6 +75,23 @@ test('a new key without its last day or a choice of scopes is refused at the fie
   // The focus scrolls the dialog, and axe measures places.
   await dialog.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor()
   await checkScreen(page)
+})
+
+test('a refused form focuses the invalid field even if a frame comes before the form is drawn anew', async (t) => {
+  const allow = /status of 422/
+  const page = await web.open(t, '/settings/keys', { reusable: false, allow })
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).waitFor()
+  // The next frame is always at once.
+  await page.evaluate(() => {
+    const page = globalThis as any
+    page.requestAnimationFrame = (draw: (time: number) => void) =>
+      queueMicrotask(() => draw(page.performance.now()))
+  })
+  await dialog.getByRole('button', { name: 'Create API key' }).click()
+  await dialog.getByText('Fill this in.').waitFor()
+  await dialog.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor()
 })
 
 test('members are invited, change their roles and are removed; the last owner stays', async (t) => {

@@ -22,8 +22,14 @@ export function moveFocus(index?: number): void {
   ;(target ?? content)?.focus()
 }
 
-/** The same after the next frame. */
-export const keepFocus = (index?: number): void => void requestAnimationFrame(() => moveFocus(index))
+/**
+ * Calls back when what is already under way has been drawn. React draws in a task of its own, which a frame can
+ * precede. Only a frame takes the focus from a disabled button.
+ */
+const whenDrawn = (then: () => void): void => void requestAnimationFrame(() => setTimeout(then))
+
+/** The same, when what is under way has been drawn. */
+export const keepFocus = (index?: number): void => whenDrawn(() => moveFocus(index))
 
 const focusable = ':is(a[href], button, input, select, textarea):not(:disabled, [tabindex="-1"])'
 
@@ -40,7 +46,7 @@ export function focusBeside(piece: HTMLElement | null): (() => void) | undefined
     const at = all.findIndex((one) => piece.contains(one))
     const beside = all.slice(at).filter((one) => parent?.contains(one) && !piece.contains(one))
     const places = [...beside, ...all.slice(0, at).reverse()]
-    requestAnimationFrame(() => {
+    whenDrawn(() => {
       // If a whole page unmounts, all candidates except the frame go too.
       if (parent?.isConnected && document.activeElement === document.body)
         places.find((one) => one.isConnected && one.matches(focusable))?.focus()
@@ -58,13 +64,16 @@ export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | n
 }
 
 /**
- * After a form was refused: focuses the first invalid field, else the button, which was disabled meanwhile.
+ * After a form was refused: focuses the first invalid field, else the button, which was disabled meanwhile. A quick
+ * refusal leaves the focus on the button.
  */
 export const focusWrong = (form: HTMLFormElement): void =>
-  void requestAnimationFrame(() => {
-    if (document.activeElement !== document.body && !document.activeElement?.matches('[role=dialog]')) return
+  whenDrawn(() => {
+    const button = form.querySelector<HTMLElement>('[type=submit]')
+    const focused = document.activeElement
+    if (focused !== document.body && focused !== button && !focused?.matches('[role=dialog]')) return
     const wrong = form.querySelector<HTMLElement>('[aria-invalid=true]')
-    ;(wrong ?? form.querySelector<HTMLElement>('[type=submit]'))?.focus()
+    ;(wrong ?? button)?.focus()
   })
 
 const first_fields = 'input:not([type=hidden]), textarea, select, button'
