@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
 import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
 import { joinAs } from '../web-people.ts'
@@ -296,4 +296,22 @@ test('on a phone, a menu lists the tabs that have no room, and the current one i
   await checkScreen(page, async (scheme) => {
     if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/views-390-${scheme}.png` })
   })
+})
+
+test('on a phone, the menu of a view with a long name stands beside its tab', async (t) => {
+  const { id } = await save(
+    'contacts',
+    'Renewals in the north that nobody has called since the fair',
+    'stage=north',
+  )
+  const page = await web.open(t, `/contacts?saved=${id}&stage=north`, phone)
+  const menu = page.getByRole('button', { name: /^Actions on the view Renewals/ })
+  const middleOf = async (one: Locator) =>
+    (await one.boundingBox().then((box) => box && box.y + box.height / 2)) ?? 0
+  await menu.waitFor()
+  await until(
+    async () => (await middleOf(menu)) - (await middleOf(strip(page).locator('[aria-current]'))),
+    (apart) => Math.abs(apart) < 4,
+  )
+  await fits(page)
 })

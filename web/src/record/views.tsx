@@ -162,48 +162,50 @@ export function ViewTabs({ list }: { list: ListedKind }) {
   }
   return (
     <div className="view-tabs">
-      <nav ref={strip} className="view-strip" aria-label={t.app.views}>
-        {tabs.map(({ key, name, search, view }) => (
-          // The router's links decide for themselves which one is current.
-          <a
-            key={key}
-            href={router.buildLocation({ to: path, search }).href}
-            className="view-tab"
-            aria-current={key === current.key || undefined}
-            title={hintOf(view, key === default_tab && key !== 'all', t)}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return
-              event.preventDefault()
-              go(search)
-            }}
-            {...dragOf(key)}
-          >
-            {view?.visibility === 'private' && <LockIcon size={12} />}
-            <span className="view-name">{name}</span>
-            {key === default_tab && key !== 'all' && <HomeIcon size={12} />}
-          </a>
-        ))}
-      </nav>
       <span role="status" className="unseen">
         {said}
       </span>
-      {hides && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="default" size="compact-sm">
-              {t.app.views}
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
-            {tabs.map(({ key, name, search }) => (
-              <Menu.Item key={key} fw={key === current.key ? 600 : 400} onClick={() => go(search)}>
-                {name}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      <ViewMenu name={current.name} actions={actions} />
+      <div className="view-line">
+        <nav ref={strip} className="view-strip" aria-label={t.app.views}>
+          {tabs.map(({ key, name, search, view }) => (
+            // The router's links decide for themselves which one is current.
+            <a
+              key={key}
+              href={router.buildLocation({ to: path, search }).href}
+              className="view-tab"
+              aria-current={key === current.key || undefined}
+              title={hintOf(view, key === default_tab && key !== 'all', t)}
+              onClick={(event) => {
+                if (event.metaKey || event.ctrlKey || event.shiftKey) return
+                event.preventDefault()
+                go(search)
+              }}
+              {...dragOf(key)}
+            >
+              {view?.visibility === 'private' && <LockIcon size={12} />}
+              <span className="view-name">{name}</span>
+              {key === default_tab && key !== 'all' && <HomeIcon size={12} />}
+            </a>
+          ))}
+        </nav>
+        {hides && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button variant="default" size="compact-sm">
+                {t.app.views}
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
+              {tabs.map(({ key, name, search }) => (
+                <Menu.Item key={key} fw={key === current.key ? 600 : 400} onClick={() => go(search)}>
+                  {name}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        )}
+        <ViewMenu name={current.name} actions={actions} />
+      </div>
       {differs && view && mayChange(view) && (
         <Button size="compact-sm" variant="default" onClick={ended(() => save(now))}>
           {t.app.save_view}
