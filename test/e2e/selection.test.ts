@@ -227,6 +227,27 @@ test('while all that match are being selected, the actions wait also if a new ro
   assert.equal(await isOffered(page), true)
 })
 
+test('while all that match are being selected, another page keeps the bar, which can end the reading', async (t) => {
+  const page = await web.open(t, '/contacts')
+  const next = page.getByRole('button', { name: 'Next page' })
+  const reading = page.getByRole('region', { name: /^Reading \d+ of 1,204$/ })
+  let letCome = await beginRead(page)
+  await next.click()
+  await page.getByText('51–100 of 1,204').waitFor()
+  await reading.waitFor()
+  await reading.getByRole('button', { name: 'Clear' }).click()
+  await reading.waitFor({ state: 'detached' })
+  letCome()
+  await page.unroute(/\/api\/v1\/contacts\?.*cursor=/)
+  letCome = await beginRead(page)
+  await next.click()
+  await page.getByText('101–150 of 1,204').waitFor()
+  await reading.waitFor()
+  letCome()
+  await bar(page).getByText('1,204 selected').waitFor()
+  await untilEqual(() => page.locator('tbody tr[data-selected]').count(), 50)
+})
+
 test('by the keyboard, all that match are selected, then assigned, and the focus goes to the actions', async (t) => {
   const page = await web.open(t, '/contacts')
   const letCome = await beginRead(page, () => selectAll(page).press('Enter'))

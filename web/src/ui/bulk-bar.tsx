@@ -19,12 +19,14 @@ type Props = {
   children: React.ReactNode
 }
 
-/** The actions on the selected rows, in a bar over the list while rows are selected. */
+/** The actions on the selected rows, in a bar over the list while rows are selected, or read to be selected. */
 export function BulkBar({ page, children }: Props) {
   const { more, reading, clear } = page
   const waits = reading !== null
   const total = page.meta?.total ?? 0
   const count = page.chosen.length
+  // Another page has none of the selected rows until all rows are read.
+  const shown = count > 0 || waits
   const t = useTexts()
   const focused = useRef(false)
   const row = useRef(0)
@@ -34,11 +36,11 @@ export function BulkBar({ page, children }: Props) {
       row.current = [...document.querySelectorAll('#content tbody tr[data-row-id]')].findIndex((one) =>
         one.matches('[data-selected]'),
       )
-    } else if (focused.current) {
+    } else if (!shown && focused.current) {
       focused.current = false
       keepFocus(Math.max(0, row.current))
     }
-  }, [count])
+  }, [count, shown])
   const bar = useRef<HTMLElement>(null)
   const first = useCallback(() => bar.current?.querySelector('button')?.focus(), [])
   const offers = waits || more !== null
@@ -47,13 +49,14 @@ export function BulkBar({ page, children }: Props) {
     if (count && !offers && focused.current && document.activeElement === document.body) first()
   }, [count, offers, first])
   const label = t.app.keys.selection
-  useCommands([{ id: 'to-selection', label, group: 'lists', keys: '.', run: first }], count > 0)
-  if (!count) return null
+  useCommands([{ id: 'to-selection', label, group: 'lists', keys: '.', run: first }], shown)
+  if (!shown) return null
+  const progress = t.app.selecting({ n: reading ?? 0, of: Math.min(total, most_selected) })
   return (
     <section
       ref={bar}
       className="bulk-bar"
-      aria-label={t.app.selected({ n: count })}
+      aria-label={count ? t.app.selected({ n: count }) : progress}
       onFocus={() => {
         focused.current = true
       }}
@@ -61,13 +64,15 @@ export function BulkBar({ page, children }: Props) {
         focused.current = false
       }}
     >
-      <Text size="sm" fw={500} className="numbers">
-        {t.app.selected({ n: count })}
-      </Text>
+      {count > 0 && (
+        <Text size="sm" fw={500} className="numbers">
+          {t.app.selected({ n: count })}
+        </Text>
+      )}
       {offers && (
         <Button variant="subtle" aria-disabled={waits} onClick={() => waits || more?.select()}>
           {waits
-            ? t.app.selecting({ n: reading, of: Math.min(total, most_selected) })
+            ? progress
             : total > most_selected
               ? t.app.select_first({ n: most_selected, of: total })
               : t.app.select_matching({ n: total })}
