@@ -333,6 +333,11 @@ test('an e-mail of another contact is named with a link, and a name with an over
   const other = { name: 'Eve[U+202E] Moor' }
   await dialog.getByText('Another contact has this e-mail:').waitFor()
   await untilEqual(() => dialog.getByRole('link', other).getAttribute('href'), `/contacts/${first}`)
+  const bottomOf = async (one: Locator) =>
+    (await one.boundingBox().then((box) => box && box.y + box.height)) ?? 0
+  const said = await dialog.getByText('Another contact has this e-mail:').boundingBox()
+  const below = said!.y - (await bottomOf(dialog.getByLabel('E-mail')))
+  assert.ok(below >= 0 && below < 8, `The warning stands ${below} px below the field.`)
   await checkScreen(page)
   await dialog.getByRole('button', { name: 'Create contact' }).click()
   await dialog.waitFor({ state: 'detached' })

@@ -22,17 +22,17 @@ export function CreateContact({ initial, ...dialog }: Props) {
   return (
     <CreateRecord kind="contacts" {...dialog} start={start}>
       {({ values, getInputProps }) => (
-        <>
-          <div className="form-pair">
-            <TextInput label={labelOf('first_name')} data-autofocus {...getInputProps('first_name')} />
-            <TextInput label={labelOf('last_name')} {...getInputProps('last_name')} />
+        <div className="form-pair">
+          <TextInput label={labelOf('first_name')} data-autofocus {...getInputProps('first_name')} />
+          <TextInput label={labelOf('last_name')} {...getInputProps('last_name')} />
+          <div>
             <TextInput type="email" label={labelOf('email')} {...getInputProps('email')} />
-            <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
-            <RecordChooser kind="companies" {...getInputProps('company_id')} />
-            <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
+            <SameEmail email={values.email} />
           </div>
-          <SameEmail email={values.email} />
-        </>
+          <TextInput type="tel" label={labelOf('phone')} {...getInputProps('phone')} />
+          <RecordChooser kind="companies" {...getInputProps('company_id')} />
+          <StageInput label={labelOf('stage')} {...getInputProps('stage')} />
+        </div>
       )}
     </CreateRecord>
   )
