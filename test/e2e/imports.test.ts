@@ -76,7 +76,9 @@ test('a file is mapped, checked, imported and undone by mouse; the errors are a 
   await page
     .getByText(/^\d records? (is|are) as before the import\. \d records? (stays|stay) as (it is|they are)\.$/)
     .waitFor()
-  await page.getByText('changed since').waitFor()
+  const left = page.getByRole('listitem').filter({ hasText: 'changed since' })
+  await untilEqual(() => left.innerText(), 'Ana Ruiz changed since')
+  await untilEqual(() => left.getByRole('link').getAttribute('href'), `/contacts/${data[0].id}`)
   await ended(page, 'Undone')
   assert.equal((await read('/contacts')).meta.total, 1)
 })

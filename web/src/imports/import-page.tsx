@@ -6,6 +6,7 @@ import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { type Kind, useKinds } from '../record/kinds.ts'
+import { RecordLink } from '../record/linked.tsx'
 import { ReadRecord } from '../record/record-page.tsx'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -95,10 +96,9 @@ function ImportActions({ one }: { one: Import }) {
             {t.imports.undone({ restored: undone.restored, left: undone.left.length })}
           </Text>
           <ul className="import-left">
-            {undone.left.slice(0, 20).map(({ kind, id, reason }) => (
-              <li key={`${kind} ${id}`}>
-                {kinds[kind] ? <Link to={`${kinds[kind].path}/${Number(id)}`}>#{id}</Link> : `${kind} #${id}`}{' '}
-                {reasons[reason] ?? reason}
+            {undone.left.slice(0, 20).map((one) => (
+              <li key={`${one.kind} ${one.id}`}>
+                <LeftRecord {...one} /> {reasons[one.reason] ?? one.reason}
               </li>
             ))}
           </ul>
@@ -106,4 +106,14 @@ function ImportActions({ one }: { one: Import }) {
       )}
     </>
   )
+}
+
+/** A record that an undo left as it is. */
+function LeftRecord({ kind, id, reason }: Undone['left'][number]) {
+  const kinds: Record<string, Kind | undefined> = useKinds()
+  const known = kinds[kind]?.kind
+  if (!known) return `${kind} #${id}`
+  // A deleted record cannot be read.
+  const name = reason === 'deleted' ? { name: `#${id}` } : {}
+  return <RecordLink kind={known} id={Number(id)} className="" {...name} />
 }
