@@ -140,10 +140,13 @@ const leaveApp = (page: Page): Promise<boolean> =>
     router.history.push('/nowhere')
     const frame = () => new Promise((drawn) => requestAnimationFrame(drawn))
     while (document.querySelector('.frame')) await frame()
-    const closing = [...document.querySelectorAll('.mantine-Notification-closeButton')]
+    // Toasts are plain where their program came late.
+    const closing = [
+      ...document.querySelectorAll('.mantine-Notification-closeButton, .plain-toast > .icon-button'),
+    ]
     for (const button of closing) button.click()
     while (closing.some((button) => button.isConnected)) await frame()
-    if (document.querySelector('.mantine-Notification-root, [role=dialog]')) return false
+    if (document.querySelector('.mantine-Notification-root, .plain-toast, [role=dialog]')) return false
     router.options.context.client.clear()
     localStorage.clear()
     sessionStorage.clear()
