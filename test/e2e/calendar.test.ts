@@ -222,6 +222,17 @@ test('an appointment of several weeks is in each of them, and the calendar shows
   assert.notEqual(await title.innerText(), march)
 })
 
+test('each key goes a week on, although the week before is not drawn yet', async (t) => {
+  const page = await web.open(t, '/calendar?show=week&date=2031-03-18')
+  await page.locator('.calendar-grid[data-ready]').waitFor()
+  // In one task, so that nothing is drawn between them.
+  await page.evaluate(`
+    for (let n = 0; n < 3; n++)
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }))
+  `)
+  await page.waitForURL(/date=2031-04-07/)
+})
+
 test('the host of an appointment takes no room from the lines of its title', async (t) => {
   const members: { id: string; name: string }[] = await web.read('/members')
   const owner_id = members.find(({ name }) => name === 'Olivia Owner')?.id

@@ -49,7 +49,7 @@ export function CalendarPage() {
   const formats = useFormats()
   const may = useMay()('appointments:write')
   const phone = useMediaQuery('(max-width: 40em)', false, { getInitialValueInEffect: false })
-  const { address, change } = useAddress()
+  const { address, latest, change } = useAddress()
   const { move } = useAppointmentActions()
   const [creating, setCreating] = useState<Partial<Times> | null>(null)
 
@@ -78,7 +78,10 @@ export function CalendarPage() {
   })
 
   const inAddress = (day: string) => (day === today ? null : day)
-  const go = (by: 1 | -1) => change({ date: inAddress(stepFrom(shown, day, by, locale)) }, true)
+  function go(by: 1 | -1) {
+    const from = dateOf(latest().date) ?? today
+    return change({ date: inAddress(stepFrom(shown, from, by, locale)) }, true)
+  }
   const goToday = () => change({ date: null }, true)
   const create = () => setCreating({})
   const setOpen = useOpen()

@@ -13,6 +13,8 @@ type ChosenColumns<Row> = {
   all: Column<Row>[]
   /** The visible columns in their order. */
   shown: Column<Row>[]
+  /** Their ids, with a change that is not drawn yet. */
+  now: () => string[]
   toggle: (id: string) => void
   /** Moves a visible column to an index among the visible ones. */
   move: (id: string, to: number) => void
@@ -23,7 +25,7 @@ type ChosenColumns<Row> = {
  * else all but extra ones in the order of the list. The first column is always visible, and the first one.
  */
 export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenColumns<Row> {
-  const { address, change } = useAddress()
+  const { address, latest, change } = useAddress()
   const key = `rapport-columns-${name}`
   const in_address = address.columns
   return useMemo(() => {
@@ -31,9 +33,12 @@ export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenCol
     const columnsOf = (ids: readonly string[]) => ids.flatMap((id) => by_id.get(id) ?? [])
     const all = [...by_id.keys()]
     const usual = columns.flatMap(({ id, extra }) => (extra ? [] : [id]))
-    const chosen = (in_address ?? localStorage.getItem(key))?.split(',') ?? usual
-    const shown = columnsOf([...new Set([...all.slice(0, 1), ...chosen])])
-    const ids = shown.map(({ id }) => id)
+    function shownBy(said: string | undefined) {
+      const chosen = (said ?? localStorage.getItem(key))?.split(',') ?? usual
+      return [...new Set([...all.slice(0, 1), ...chosen])].filter((id) => by_id.has(id))
+    }
+    const ids = shownBy(in_address)
+    const now = () => shownBy(latest().columns)
     function choose(next: readonly string[]) {
       const text = next.join(',')
       const back = text === usual.join(',')
@@ -43,11 +48,12 @@ export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenCol
     }
     return {
       all: columnsOf(withHidden(all, ids)),
-      shown,
-      toggle: (id: string) => choose(toggleColumn(all, ids, id)),
-      move: (id: string, to: number) => choose(moveColumn(ids, id, to)),
+      shown: columnsOf(ids),
+      now,
+      toggle: (id: string) => choose(toggleColumn(all, now(), id)),
+      move: (id: string, to: number) => choose(moveColumn(now(), id, to)),
     }
-  }, [columns, in_address, key, change])
+  }, [columns, in_address, key, latest, change])
 }
 
 /** Returns the focus to a control that a move of its row took it from. */
@@ -55,8 +61,7 @@ function useKeptFocus(order: unknown) {
   const wanted = useRef<HTMLElement | null>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another order moves the rows
   useLayoutEffect(() => {
-    wanted.current?.focus()
-    wanted.current = null
+    if (document.activeElement === document.body) wanted.current?.focus()
   }, [order])
   return (element: Element | null) => {
     wanted.current = element as HTMLElement | null
@@ -69,14 +74,15 @@ const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': t
 /** The menu that chooses columns, and moves them by buttons or Alt with an arrow. */
 export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   const t = useTexts()
-  const { all, shown, toggle, move } = columns
+  const { all, shown, now, toggle, move } = columns
   const [moved, setMoved] = useState('')
   const keepFocus = useKeptFocus(all)
   function step({ id, label }: Column<Row>, by: number) {
-    const to = shown.findIndex((column) => column.id === id) + by
-    if (to < 1 || to >= shown.length) return
+    const ids = now()
+    const to = ids.indexOf(id) + by
+    if (to < 1 || to >= ids.length) return
     keepFocus(document.activeElement)
-    setMoved(t.app.column_moved({ name: label, at: to + 1, of: shown.length }))
+    setMoved(t.app.column_moved({ name: label, at: to + 1, of: ids.length }))
     move(id, to)
   }
   function onKeyDown(event: KeyboardEvent, column: Column<Row>) {

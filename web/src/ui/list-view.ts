@@ -17,12 +17,14 @@ export const untilShown = (navigation: Promise<unknown>): Promise<unknown> =>
 
 /**
  * The search parameters of the address, as plain text, so that a link shares the whole view, and how to change them. Null or an
- * empty text removes one.
+ * empty text removes one. `latest` reads those of a navigation that is under way: a step must start from them.
  */
 export function useAddress() {
   const written: Record<string, string> = useSearch({ strict: false })
   const address: Search = useMemo(() => withoutOldForm(written), [written])
   const navigate = useNavigate()
+  const router = useRouter()
+  const latest = useCallback((): Search => withoutOldForm(router.latestLocation.search), [router])
   const change = useCallback(
     (
       parts: { [Name in keyof Search]: string | null | undefined },
@@ -41,7 +43,7 @@ export function useAddress() {
       }),
     [navigate],
   )
-  return { address, change }
+  return { address, latest, change }
 }
 
 // A navigation back that is under way. A second close waits for it and does not go back again.
