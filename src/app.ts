@@ -123,6 +123,8 @@ export type Deps = {
   peers?: Peers | undefined
   /** Readiness depends on it, and refusals during a stop. */
   phase: () => Phase
+  /** Ends writes in steps. Its reason is their answer. */
+  stopping?: AbortSignal | undefined
   /** Replaces the rate limits of this process. */
   limiter?: Limiter | null | undefined
   /** The built web app. Without it, / redirects to the documentation of the API. */
@@ -181,7 +183,7 @@ function createService(
   deps: Deps,
   find: (credential: Credential) => Promise<Access | null>,
 ): Routed {
-  const { config, database, clock, seal, dispatcher, policy, phase } = deps
+  const { config, database, clock, seal, tracer, dispatcher, policy, phase, stopping } = deps
   const { db, reading } = database
   const rights = createReadRights(resources)
   const streams = createStreams({
@@ -198,7 +200,7 @@ function createService(
     db,
     reading,
     openSnapshot: limitSnapshots(database),
-    write: createWriter(db, clock, seal, deps.tracer),
+    write: createWriter({ db, clock, seal, tracer, stopping }),
     clock,
     seal,
     recheckAccess: createRecheckAccess(findCredential, clock),

@@ -163,6 +163,8 @@ export const unauthorized = () =>
   })
 export const unavailable = (message: string, retry_after_seconds = 5) =>
   new ApiError('unavailable', message, { headers: { 'retry-after': String(retry_after_seconds) } })
+/** The answer to a request that a stop ends. */
+export const stopped = () => unavailable('The service is stopping. Send the request again.')
 
 /** The maximum number of problems in an answer. Validation stops at this number. */
 export const max_problems = 1000

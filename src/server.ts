@@ -22,6 +22,7 @@ import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey, removePartialKeys } from './db/seal.ts'
 import { unopenedValues } from './db/sealed.ts'
 import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
+import { stopped } from './errors.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
 import type { Peers } from './http/metrics.ts'
@@ -64,6 +65,8 @@ type Options = {
   removal?: Timing
   /** Replaces the cost of new password hashes. */
   password_cost?: Cost
+  /** Replaces how long after the begin of a stop a request in steps may continue. */
+  last_step_ms?: number
   /** Replaces the limits of Redis. */
   redis_limits_ms?: RedisLimits
   roles?: readonly ProcessRole[]
@@ -79,6 +82,8 @@ type Options = {
 }
 
 const drain_ms = 15_000
+// A request in steps ends earlier, between two steps, so that its answer arrives before its connection is closed.
+const default_last_step_ms = 10_000
 // A stop then waits this long for handlers whose connections it closed.
 const last_work_ms = 3000
 const unopened_hint =
@@ -93,6 +98,7 @@ export async function startServer(
     clock: given,
     removal,
     password_cost,
+    last_step_ms = default_last_step_ms,
     redis_limits_ms,
     roles: mine = roles,
     folder = 'own',
@@ -159,6 +165,7 @@ export async function startServer(
       : null
     closing.push(() => shared_limiter?.close())
 
+    const steps = new AbortController()
     const app = await buildApp({
       config,
       database,
@@ -170,6 +177,7 @@ export async function startServer(
       tracer,
       policy,
       phase: () => phase,
+      stopping: steps.signal,
       roles: mine,
       peers,
       limiter: shared_limiter?.limit,
@@ -202,7 +210,7 @@ export async function startServer(
 
     const stop = () => {
       phase = 'stopping'
-      stopping ??= drain(app, connections, dispatcher, close)
+      stopping ??= drain(app, { connections, steps, last_step_ms, dispatcher, close })
       return stopping
     }
     return {
@@ -219,13 +227,20 @@ export async function startServer(
   }
 }
 
+type Draining = {
+  connections: Set<Socket>
+  steps: AbortController
+  last_step_ms: number
+  dispatcher: Dispatcher
+  close: () => Promise<void>
+}
+
 /** Lets attempts in flight end, then closes the server and everything that the start opened. */
 async function drain(
   { server }: App,
-  connections: Set<Socket>,
-  dispatcher: Dispatcher,
-  close: () => Promise<void>,
+  { connections, steps, last_step_ms, dispatcher, close }: Draining,
 ): Promise<void> {
+  const last_step = setTimeout(() => steps.abort(stopped()), last_step_ms)
   const late = setTimeout(() => server.closeAllConnections(), drain_ms)
   // Requests get 503 until no attempt is in flight. Then the server closes.
   await dispatcher.stop(drain_ms)
@@ -238,6 +253,7 @@ async function drain(
   await close()
   clearInterval(sweep)
   clearTimeout(late)
+  clearTimeout(last_step)
 }
 
 async function reclaim(tx: Db, elapsed_ms: number): Promise<void> {

@@ -72,6 +72,7 @@ export function client(url: string, key: string | null) {
 type Options = {
   clock?: GivenClock
   removal?: Timing
+  last_step_ms?: number
   redis_limits_ms?: RedisLimits
   roles?: ProcessRole[]
   env?: Record<string, string>
@@ -86,6 +87,7 @@ type Options = {
 export async function startRapport({
   clock,
   removal,
+  last_step_ms,
   redis_limits_ms,
   roles,
   env = {},
@@ -108,6 +110,7 @@ export async function startRapport({
     password_cost,
     ...(clock && { clock }),
     ...(removal && { removal }),
+    ...(last_step_ms !== undefined && { last_step_ms }),
     ...(redis_limits_ms && { redis_limits_ms }),
     ...(roles && { roles }),
     web_files: web_folder ? folderFiles(web_folder) : null,

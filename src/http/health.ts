@@ -6,6 +6,7 @@ import { unavailable } from '../errors.ts'
 import { Single, single } from './envelope.ts'
 import type { Metrics } from './metrics.ts'
 import { operation } from './operation.ts'
+import { isOwnCall } from './own-calls.ts'
 import type { App } from './server.ts'
 
 export type Phase = 'starting' | 'ready' | 'stopping'
@@ -25,7 +26,9 @@ const MetricsText = {
 /** Liveness, readiness and metrics, without a key. Every other path answers 503 while the service starts or stops. */
 export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (phase() === 'ready' || open_paths.has(request.routeOptions.url ?? '')) return done()
+    // A call of the service itself belongs to a request in flight.
+    const may_pass = isOwnCall(request) || open_paths.has(request.routeOptions.url ?? '')
+    if (phase() === 'ready' || may_pass) return done()
     reply.header('connection', 'close')
     done(unavailable(`The service is ${phase()}.`, 1))
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { stopped } from '../errors.ts'
 import type { App } from './server.ts'
 
 // A request of the service to its own API, on behalf of a caller. It passes the same gate, checks and limits as any other.
@@ -20,6 +21,9 @@ const extras = new Map<string, Extra>()
 
 /** The values that the service added to a request; empty for requests of clients. */
 export const extraOf = ({ headers }: FastifyRequest): Extra => extras.get(String(headers[header])) ?? {}
+
+/** Whether a request is such a call. */
+export const isOwnCall = ({ headers }: FastifyRequest): boolean => extras.has(String(headers[header]))
 
 export type OwnCall = { method: string; path: string; body?: unknown; headers?: Record<string, string> }
 
@@ -60,6 +64,10 @@ export async function callAs(
       etag: answer.headers.etag as string | undefined,
       body: answer.json(),
     }
+  } catch (error) {
+    // A stop closes the app while the request that calls is still running.
+    if ((error as { code?: string }).code === 'FST_ERR_REOPENED_CLOSE_SERVER') throw stopped()
+    throw error
   } finally {
     extras.delete(id)
   }

@@ -39,7 +39,8 @@ type Steps<Made> = {
   before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
   /** Whether `before` did all: then `after` runs in its transaction, and nothing between. */
   isDone?(made: Made): boolean
-  meanwhile(made: Made): Promise<void>
+  /** Ends with the reason of `stopping` between two transactions. A repeated request must be able to continue. */
+  meanwhile(made: Made, stopping: AbortSignal): Promise<void>
   after(tx: Db, context: Context, made: Made): Promise<Answer>
 }
 
@@ -56,12 +57,22 @@ export type Writer = {
   inSteps<Made>(request: FastifyRequest, reply: FastifyReply, steps: Steps<Made>): Promise<never>
 }
 
+type Deps = {
+  db: Db
+  clock: Clock
+  seal: Seal
+  tracer?: Tracer | null | undefined
+  /** Ends writes in steps before a stop closes their connections. */
+  stopping?: AbortSignal | undefined
+}
+const never = new AbortController().signal
+
 /**
  * Runs every write. One transaction stores the change, its events and its answer, so a repeated Idempotency-Key finds
  * all or none of them. Concurrent writes may share it. `problems` are those of the body's schema. The work adds its own problems and throws all
  * together. If the work returns although there are problems, it is rolled back here.
  */
-export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer | null): Writer {
+export function createWriter({ db, clock, seal, tracer, stopping = never }: Deps): Writer {
   const contextOfRequest = (request: FastifyRequest): Context => {
     const { access, id, headers } = request
     return contextOf(clock, {
@@ -124,7 +135,7 @@ export function createWriter(db: Db, clock: Clock, seal: Seal, tracer?: Tracer |
       if (begun.sent) return send(reply, begun.sent)
       const { made } = begun
       try {
-        await steps.meanwhile(made)
+        await steps.meanwhile(made, stopping)
         const sent = await transaction(db, async (tx) => {
           const answer = await steps.after(tx, contextOfRequest(request), made)
           return conclude(tx, reply, answer, idempotency, seal)

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { type Access, requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single } from '../../http/envelope.ts'
@@ -58,6 +59,13 @@ export function customFieldRoutes(app: App, service: Service): void {
     return readable.map(({ table }) => table)
   }
 
+  type Forced = { query: Static<typeof ForceQuery> }
+  const check = ({ query }: Forced, begun: Begun, stopping: AbortSignal) =>
+    checkBegun(db, clock, begun, {
+      is_forced: query.force === 'true',
+      hold: async () => stopping.throwIfAborted(),
+    })
+
   definitions.list(
     {
       summary: 'List custom fields',
@@ -93,7 +101,7 @@ export function customFieldRoutes(app: App, service: Service): void {
     (request, reply) =>
       write.inSteps<Begun>(request, reply, {
         before: (tx, context, problems) => beginDefinition(tx, context, request.body, problems),
-        meanwhile: (begun) => checkBegun(db, clock, begun, { is_forced: request.query.force === 'true' }),
+        meanwhile: (begun, stopping) => check(request, begun, stopping),
         after: async (tx, context, begun) => ({
           record: await completeDefinition(tx, context, begun),
           location: `${path}/${begun.id}`,
@@ -123,7 +131,7 @@ export function customFieldRoutes(app: App, service: Service): void {
             problems,
             expect: (record) => checkMatch(request, record),
           }),
-        meanwhile: (begun) => checkBegun(db, clock, begun, { is_forced: request.query.force === 'true' }),
+        meanwhile: (begun, stopping) => check(request, begun, stopping),
         after: async (tx, context, begun) => ({ record: await completeDefinition(tx, context, begun) }),
       }),
   )

@@ -184,8 +184,9 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
             result: { restored: 0, left: [] } as Static<typeof Undone>,
           }
         },
-        async meanwhile(made) {
-          made.result = await completeUndo({ db, clock, rooms, who: made.who }, made.workspace_id, made.id)
+        async meanwhile(made, stopping) {
+          const undo = { db, clock, rooms, who: made.who }
+          made.result = await completeUndo(undo, made.workspace_id, made.id, stopping)
         },
         async after(_tx, _context, { result }) {
           return { body: single(result) }

@@ -85,7 +85,7 @@ function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind): v
           return { merge, who: whoOf(context) }
         },
         isDone: ({ merge }) => merge.status === 'done',
-        meanwhile: ({ merge, who }) => finish({ db, clock }, kind, merge, who),
+        meanwhile: ({ merge, who }, stopping) => finish({ db, clock }, kind, merge, who, stopping),
         async after(tx, context, { merge }) {
           const record = await findRecord(tx, context, kind, merge.survivor_id)
           if (!record) throw notFound(`This ${noun}`)
@@ -128,7 +128,7 @@ function undoRoute(
           const merge = await beginUndo(tx, context, kind, id, config.trash_days)
           return { merge, kind, who: whoOf(context) }
         },
-        meanwhile: ({ merge, kind, who }) => finish({ db, clock }, kind, merge, who),
+        meanwhile: ({ merge, kind, who }, stopping) => finish({ db, clock }, kind, merge, who, stopping),
         after: async (tx, _context, { merge }) => ({ body: await undoneAnswer(tx, merge) }),
       }),
   )

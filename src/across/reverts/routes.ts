@@ -75,8 +75,9 @@ export function revertRoute(
           refuseMore('too_many_changes', count - 1, max_changes, limit, 'Revert the records one by one.')
           return { records, change_group: newId('grp'), left: [] as Left[], restored: 0 }
         },
-        async meanwhile(work) {
+        async meanwhile(work, stopping) {
           for (const record of work.records) {
+            stopping.throwIfAborted()
             const reason = await revert(request, record, work.change_group)
             if (reason) work.left.push({ kind: record.kind, id: record.id, reason })
             else work.restored++

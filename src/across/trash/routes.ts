@@ -92,8 +92,8 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
           return { context, ids }
         },
         // An erasure takes several transactions. The trash job completes an interrupted one.
-        async meanwhile({ context, ids }) {
-          for (const one of ids) await eraseRecord({ db, seal, resources }, context, resource, one)
+        async meanwhile({ context, ids }, stopping) {
+          for (const one of ids) await eraseRecord({ db, seal, resources, stopping }, context, resource, one)
         },
         after: async () => ({
           body: { success: true as const, message: `The ${noun} was erased.` },

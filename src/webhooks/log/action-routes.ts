@@ -141,12 +141,21 @@ function testRoute(
           const delivery = { ...to, event_id, event: definition.name, kind: 'ping' } as const
           return insertDelivery(tx, context, delivery, dispatcher.lease(timeout_ms))
         },
-        meanwhile: (delivery_id) => dispatcher.attemptNow(request.access.workspace_id, delivery_id),
+        meanwhile: (delivery_id, stopping) =>
+          unlessStopped(stopping, dispatcher.attemptNow(request.access.workspace_id, delivery_id)),
         after: async (tx, { workspace_id }, delivery_id) => ({
           record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id, buildBody)),
         }),
       }),
   )
+}
+
+/** Waits for work, and throws the reason of the signal if that comes first. */
+async function unlessStopped(stopping: AbortSignal, work: Promise<void>): Promise<void> {
+  const { promise: stop, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(stopping.reason)
+  stopping.addEventListener('abort', onAbort)
+  await Promise.race([work, stop]).finally(() => stopping.removeEventListener('abort', onAbort))
 }
 
 async function resendAllFailed(
