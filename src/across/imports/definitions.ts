@@ -64,7 +64,7 @@ async function define(running: Running, row: FileRow, body: CustomFieldBody): Pr
   // Once begun, a definition is completed, also if the person leaves meanwhile.
   const hold = (tx: Db) => holdLease(tx, running.row, clock.elapsed())
   const begun = await transaction(db, async (tx) => {
-    await holdImport(tx, running.row, clock.elapsed())
+    await holdImport(tx, running.row, clock)
     const context = running.context()
     const begun = await beginDefinition(tx, context, body, [])
     const entry = { workspace_id, import_id, kind: definitions_kind, record_id: begun.id }
@@ -126,7 +126,7 @@ const save = (
   problems: readonly Problem[] = [],
 ): Promise<Progress> =>
   transaction(running.db, async (tx) => {
-    await holdImport(tx, running.row, running.clock.elapsed())
+    await holdImport(tx, running.row, running.clock)
     if (problems.length) await forgetEntry(tx, running, row)
     const found = problems.map((problem) => ({ row, ...problem }))
     const errors = keepErrors(tx, running.row, found)

@@ -132,7 +132,7 @@ async function makeMissing(
     : await transaction(
         db,
         async (tx) => {
-          await holdImport(tx, row, clock.elapsed())
+          await holdImport(tx, row, clock)
           const made = await make(tx)
           await keepChanges(tx, row, target, items, made)
           return made

@@ -115,7 +115,7 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
   const { count, progress } = await transaction(
     db,
     async (tx) => {
-      await holdImport(tx, row, clock.elapsed())
+      await holdImport(tx, row, clock)
       const ran = tried ?? (await run(tx))
       const items = ran.flatMap(({ part }) => part.items)
       const outcomes = ran.flatMap((one) => one.outcomes)
@@ -264,7 +264,7 @@ function countsOf(outcomes: readonly Outcome[]) {
 export async function countParts({ db, clock, row }: Running, rows: readonly FileRow[]): Promise<void> {
   const errors = rows.flatMap((one) => (one.problem ? [{ row: one, field: '', ...one.problem }] : []))
   const progress = await transaction(db, async (tx) => {
-    await holdImport(tx, row, clock.elapsed())
+    await holdImport(tx, row, clock)
     const failed = errors.length
     const counts = { created: rows.length - failed, updated: 0, skipped: 0, failed }
     return saveProgress(tx, row, rows, { ...counts, errors: keepErrors(tx, row, errors) })

@@ -38,7 +38,7 @@ export async function importViews(
 
 const importOne = (running: Running, row: FileRow, new_ids: NewIds): Promise<Progress> =>
   transaction(running.db, async (tx) => {
-    await holdImport(tx, running.row, running.clock.elapsed())
+    await holdImport(tx, running.row, running.clock)
     const errors: RowError[] = []
     const status = await saveView(tx, running, row, new_ids, errors)
     const kept = keepErrors(tx, running.row, errors)

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Clock } from '../../clock.ts'
+import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { tryLockText } from '../../db/locks.ts'
@@ -99,10 +99,10 @@ export async function holdLease(tx: Db, { id, claim_id }: ImportRow, elapsed_ms:
 
 /**
  * The same before rows are written. Throws AccessEnded if the person who started the import has left the workspace, or the
- * key was revoked. On PostgreSQL, the removal of a member waits for the rows: new records would belong to them.
+ * key was revoked or has expired. On PostgreSQL, the removal of a member waits for the rows: new records would belong to them.
  */
-export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Promise<void> {
-  await holdLease(tx, row, elapsed_ms)
+export async function holdImport(tx: Db, row: ImportRow, clock: Clock): Promise<void> {
+  await holdLease(tx, row, clock.elapsed())
   const { workspace_id } = row
   const { kind, id } = actorOf(row.created_by)
   if (id === null) return
@@ -110,9 +110,10 @@ export async function holdImport(tx: Db, row: ImportRow, elapsed_ms: number): Pr
     throw new AccessEnded(
       'The import stopped: the person who started it has left the workspace. The imported rows are kept.',
     )
-  if (kind === 'key' && !(await isLiveKey(tx, workspace_id, id)))
+  const end = kind === 'key' ? await endOfKey(tx, workspace_id, id, isoTime(clock.now())) : null
+  if (end)
     throw new AccessEnded(
-      'The import stopped: the API key that started it was revoked. The imported rows are kept.',
+      `The import stopped: the API key that started it ${end}. The imported rows are kept.`,
     )
 }
 
@@ -124,10 +125,12 @@ async function holdMember(tx: Db, workspace_id: number, id: string): Promise<boo
 }
 
 // The key's row is not locked, because each request with the key updates it.
-async function isLiveKey(tx: Db, workspace_id: number, id: string): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM api_keys
+async function endOfKey(tx: Db, workspace_id: number, id: string, now: string): Promise<string | null> {
+  const { rows } = await sql<{ expires_at: string | null }>`SELECT expires_at FROM api_keys
     WHERE workspace_id = ${workspace_id} AND id = ${id} AND revoked_at IS NULL`.execute(tx)
-  return rows.length > 0
+  const [live] = rows
+  if (!live) return 'was revoked'
+  return live.expires_at !== null && live.expires_at <= now ? 'has expired' : null
 }
 
 /** Ends the lease of an import when this process stops, so that another process continues it at once. */

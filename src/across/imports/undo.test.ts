@@ -233,6 +233,24 @@ test('an import whose key is revoked stops, keeps what it has, and can be undone
   assert.deepEqual(await data('GET', 'companies?search=revoked'), [])
 })
 
+test('an import that waits until its key has expired imports nothing', async () => {
+  const file = (n: number) => `name\n${Array.from({ length: n }, (_, row) => `Expired ${row}`).join('\n')}\n`
+  const { id: key_id, token } = await makeKey(rapport)
+  const { body } = await upload(rapport, '?resource=companies', file(20_000))
+  const waiting = await upload({ ...rapport, key: token }, '?resource=companies', file(10))
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, async (tx) => {
+      const expires_at = '2020-01-01T00:00:00.000Z'
+      await tx.updateTable('api_keys').set({ expires_at }).where('id', '=', key_id).execute()
+    }),
+  )
+  await data('POST', `imports/${body.data.id}/cancel`)
+  const { status, message, rows_read } = await ended(rapport, waiting.body.data.id)
+  assert.deepEqual([status, rows_read], ['failed', 0])
+  assert.match(message, /the API key that started it has expired\. The imported rows are kept/)
+  await data('POST', `imports/${body.data.id}/undo`)
+})
+
 test('undo leaves a record that somebody changed between two rows of the import', async () => {
   const query = { resource: 'companies', on_match: 'update', match: 'name' }
   const first = 'name,address\nBetween Ltd,1\n'
