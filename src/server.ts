@@ -16,7 +16,7 @@ import { type Db, transaction } from './db/db.ts'
 import { watchDurability } from './db/durability.ts'
 import { lockFolder } from './db/engines/sqlite/lock.ts'
 import { troubleOf } from './db/errors.ts'
-import { giveToOwner, makeFolder } from './db/folder.ts'
+import { firstKeyFile, giveToOwner, makeFolder } from './db/folder.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey, removePartialKeys } from './db/seal.ts'
@@ -325,7 +325,7 @@ const firstKey = (db: Db, clock: Clock, keep: (token: string) => string | null) 
 
 /** Writes the key into a file that only this user reads, and returns its path. Returns null if the folder takes no file. */
 function keepFirstKey(data_dir: string, key: string, onError: (error: unknown) => void): string | null {
-  const file = resolve(data_dir, 'first-api-key.txt')
+  const file = resolve(firstKeyFile(data_dir))
   try {
     makeFolder(data_dir, 0o700)
     // An old file may be readable by others, or be a link.

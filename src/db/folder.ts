@@ -1,5 +1,5 @@
 import { accessSync, constants, lchownSync, lstatSync, mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
@@ -20,6 +20,9 @@ export function makeFolder(path: string, mode = 0o777): void {
     throw new Error(`The folder ${path} cannot be created (${code}). Choose another one.`, { cause: error })
   }
 }
+
+/** The file of the key that the first start makes. */
+export const firstKeyFile = (data_dir: string) => join(data_dir, 'first-api-key.txt')
 
 /** Why this user cannot write to a file or folder, and what to do; null if they can, or if it does not exist. */
 export function writeProblem(path: string): { message: string; mend: string } | null {

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import type { Db } from '../../db/db.ts'
 import { durabilityProblems } from '../../db/durability.ts'
 import { databaseFile } from '../../db/engines/sqlite/open.ts'
-import { writeProblem } from '../../db/folder.ts'
+import { firstKeyFile, writeProblem } from '../../db/folder.ts'
 import type { Plan } from '../../db/migrate.ts'
 import { createSeal, keyFile, readSecretKey, type Seal } from '../../db/seal.ts'
 import { sealed_columns, unopenedValues } from '../../db/sealed.ts'
@@ -16,7 +16,7 @@ export function examineFiles({ data_dir, database_url }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(data_dir)) return []
   const database = databaseFile(data_dir)
   const problem = database_url === null ? (writeProblem(data_dir) ?? writeProblem(database)) : null
-  const files = [database, `${database}-wal`, keyFile(data_dir), `${data_dir}/first-api-key.txt`]
+  const files = [database, `${database}-wal`, keyFile(data_dir), firstKeyFile(data_dir)]
   const open = files.filter((file) => existsSync(file) && statSync(file).mode & 0o077)
   const findings = [
     ...(problem ? [fault('files', problem.message, problem.mend)] : []),

@@ -207,6 +207,20 @@ test('a restore into another folder brings the key along, and the secrets can be
   assert.deepEqual(readFileSync(join(other.data_dir, `secret.key${kept}`)), other_key)
 })
 
+test('a restore keeps the file of the first key, or sets it aside if the restored database does not have the key', async (t) => {
+  const { data_dir, key, file } = await servedFolder(t)
+  const other = await servedFolder(t)
+  writeBackup(data_dir, file, true)
+  const keyIn = (folder: string, suffix = '') =>
+    readFileSync(join(folder, `first-api-key.txt${suffix}`), 'utf8').trim()
+  await restoreBackup(data_dir, file, null, now)
+  assert.equal(keyIn(data_dir), key)
+  const names = await restoreBackup(other.data_dir, file, null, now)
+  assert.ok(names.includes(join(other.data_dir, `first-api-key.txt${kept}`)))
+  assert.equal(keyIn(other.data_dir, kept), other.key)
+  assert.ok(!existsSync(join(other.data_dir, 'first-api-key.txt')))
+})
+
 test('what root restores belongs to the owner of the folder, so that the service can open it', {
   skip: cannotGive(),
 }, async (t) => {

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { command } from '../../../installed.ts'
-import { giveToOwner, makeFolder } from '../../folder.ts'
+import { firstKeyFile, giveToOwner, makeFolder } from '../../folder.ts'
 import { requireGivenFile } from '../../given-file.ts'
 import { migrate } from '../../migrate.ts'
 import { createSeal, keyFile } from '../../seal.ts'
@@ -155,6 +156,12 @@ function replace(data_dir: string, incoming: string, incoming_key: string | null
       } else undo.push(() => rmSync(key, { force: true }))
       renameSync(incoming_key, key)
     }
+    const first = firstKeyFile(data_dir)
+    if (existsSync(first) && !hasKey(incoming, first)) {
+      renameSync(first, first + suffix)
+      undo.push(() => renameSync(first + suffix, first))
+      kept.push(first + suffix)
+    }
     renameSync(incoming, database)
   } catch (error) {
     for (const step of undo.toReversed()) step()
@@ -162,6 +169,17 @@ function replace(data_dir: string, incoming: string, incoming_key: string | null
   }
   syncFile(data_dir)
   return kept
+}
+
+/** Whether a database has the API key of a file. */
+function hasKey(file: string, key_file: string): boolean {
+  const hash = createHash('sha256').update(readFileSync(key_file, 'utf8').trim()).digest('hex')
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    return database.prepare('SELECT 1 FROM api_keys WHERE hash = ?').get(hash) !== undefined
+  } finally {
+    database.close()
+  }
 }
 
 function keepAs(file: string, copy: string) {
