@@ -24,6 +24,13 @@ export function makeFolder(path: string, mode = 0o777): void {
 /** The file of the key that the first start makes. */
 export const firstKeyFile = (data_dir: string) => join(data_dir, 'first-api-key.txt')
 
+// EISDIR is Windows' on exFAT.
+const no_links = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR']
+
+/** Whether a file system refused a hard link because it does not support them. */
+export const hasNoLinks = (error: unknown): boolean =>
+  no_links.includes((error as { code?: string }).code ?? '')
+
 /** Why this user cannot write to a file or folder, and what to do; null if they can, or if it does not exist. */
 export function writeProblem(path: string): { message: string; mend: string } | null {
   const { R_OK, W_OK, X_OK } = constants

@@ -50,6 +50,35 @@ test('of two first starts on one folder, the later one uses the key of the first
   assert.deepEqual(readdirSync(folder), ['secret.key'])
 })
 
+test('on a volume without hard links, the key file is made once, and never replaces another one', (t) => {
+  const key = Buffer.alloc(32, 1).toString('base64')
+  const folders = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].map((code) => {
+    const folder = mkdtempSync(join(tmpdir(), 'rapport-key-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    return { folder, code }
+  })
+  try {
+    for (const is_taken of [false, true])
+      for (const { folder, code } of folders) {
+        rmSync(keyFile(folder), { force: true })
+        t.mock.method(fs, 'linkSync', () => {
+          if (is_taken) writeFileSync(keyFile(folder), key)
+          throw Object.assign(new Error(code), { code })
+        })
+        syncBuiltinESMExports()
+        const made = readSecretKey(null, folder)
+        assert.equal(made === key, is_taken)
+        assert.equal(readSecretKey(null, folder), made)
+        assert.deepEqual(readdirSync(folder), ['secret.key'])
+        if (!is_taken) assert.equal(statSync(keyFile(folder)).mode & 0o777, 0o600)
+        t.mock.restoreAll()
+      }
+  } finally {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  }
+})
+
 test('a start removes what a crash left of the making of the key file, and keeps the other files', async () => {
   const data_dir = mkdtempSync(join(tmpdir(), 'rapport-key-'))
   const kept = ['secret.key.20261127', 'secret.key.bak', 'secret.key.replaced-20261127T134500000Z']

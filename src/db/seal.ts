@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import type { Db } from './db.ts'
 import { transaction } from './db.ts'
-import { giveToOwner, makeFolder } from './folder.ts'
+import { giveToOwner, hasNoLinks, makeFolder } from './folder.ts'
 
 /**
  * Encryption at rest with AES-256-GCM. A sealed text is the base64 of nonce, tag and cipher text. `open` throws when the
@@ -98,7 +98,7 @@ function makeKeyFile(file: string): void {
     giveToOwner(partial)
     writeSync(handle, `${randomBytes(32).toString('base64')}\n`)
     fsyncSync(handle)
-    linkSync(partial, file)
+    nameExclusively(partial, file)
   } catch (error) {
     // Another process created the file first, and may have removed this one: use that one.
     if (!existsSync(file)) throw error
@@ -109,6 +109,20 @@ function makeKeyFile(file: string): void {
   const folder_handle = openSync(folder, 'r')
   fsyncSync(folder_handle)
   closeSync(folder_handle)
+}
+
+/** Gives a complete file its name. Throws if a file has the name. */
+function nameExclusively(partial: string, file: string): void {
+  try {
+    linkSync(partial, file)
+  } catch (error) {
+    if (!hasNoLinks(error)) throw error
+    const handle = openSync(file, 'wx', 0o600)
+    giveToOwner(file)
+    writeSync(handle, readFileSync(partial))
+    fsyncSync(handle)
+    closeSync(handle)
+  }
 }
 
 const min_key_length = 32

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { hasNoLinks } from '../../folder.ts'
 import { keyFile } from '../../seal.ts'
 import { databaseFile, hasDatabase } from './open.ts'
 
@@ -67,17 +68,13 @@ export function writeBackup(data_dir: string, file: string, with_key: boolean): 
 const taken = (name: string) =>
   new Error(`${name} already exists. A backup never overwrites a file: give another name.`)
 
-// The errors of file systems that do not support hard links. EISDIR is Windows' on exFAT.
-const no_links = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR']
-
 // A link fails if another backup has made the file meanwhile. A rename would replace it.
 function publish(partial: string, name: string): void {
   try {
     linkSync(partial, name)
   } catch (error) {
-    const { code = '' } = error as { code?: string }
-    if (code === 'EEXIST' || existsSync(name)) throw taken(name)
-    if (!no_links.includes(code)) throw error
+    if ((error as { code?: string }).code === 'EEXIST' || existsSync(name)) throw taken(name)
+    if (!hasNoLinks(error)) throw error
     renameSync(partial, name)
   }
 }
