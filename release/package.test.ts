@@ -1,6 +1,6 @@
 // runs: once, apart
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
   globSync,
@@ -83,7 +83,21 @@ test('the package says which Node it needs to one that is too old', () => {
   for (const enough of ['24.11.0', '26.10.0']) assert.equal(as(enough).status, 0)
 })
 
-test('the installed package serves API, web app, docs and booking pages, makes a backup, and stops with 0', async () => {
+test('a process without deliveries has not loaded TLS and HTTP/2, which take 8 MiB', async () => {
+  const preload = `process.on('exit', () => console.log(process.moduleLoadList.join()))`
+  const words = ['--import', `data:text/javascript,${preload}`, join(folder, 'dist/main.js'), 'serve']
+  const settings = { ...env, PORT: '0', DATA_DIR: join(folder, 'idle') }
+  const server = spawn(process.execPath, words, { env: settings, stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  for await (const piece of server.stdout) {
+    said += piece
+    if (said.includes('to create your account')) server.kill('SIGTERM')
+  }
+  assert.match(said, /NativeModule http,/)
+  for (const name of ['tls', 'https', 'http2']) assert.doesNotMatch(said, new RegExp(`NativeModule ${name},`))
+})
+
+test('the installed package serves API, web app, docs and booking pages, sends deliveries, makes a backup, and stops with 0', async () => {
   run('npm', ['install', '--silent', '--no-save', tarball])
   await tryProgram(join(empty, 'node_modules/.bin/rapport'), empty, env)
 })

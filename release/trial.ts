@@ -4,12 +4,13 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { startReceiver } from '../test/receiver.ts'
 
 type Env = Record<string, string | undefined>
 
 /**
- * Tries an installed program. It serves the API, the web app, the docs page and booking pages, runs two processes on
- * one port, makes a backup, and stops with exit code 0. `folder` is an empty folder for its data.
+ * Tries an installed program. It serves the API, the web app, the docs page and booking pages, sends a delivery, runs two
+ * processes on one port, makes a backup, and stops with exit code 0. `folder` is an empty folder for its data.
  */
 export async function tryProgram(program: string, folder: string, env: Env): Promise<void> {
   const settings = { ...env, PORT: '0', DATA_DIR: join(folder, 'data'), WEB_CONCURRENCY: '2' }
@@ -35,6 +36,7 @@ export async function tryProgram(program: string, folder: string, env: Env): Pro
       body: '{"first_name":"Ana","last_name":"Ruiz"}',
     })
     assert.equal(created.status, 201)
+    await tryDelivery(url, key)
     assert.match(run('keys', 'list'), /First key/)
     assert.match(run('backup', join(folder, 'backup.db')), /^Wrote/)
     assert.match(run('seed', '--add'), /^Made 24 companies/)
@@ -45,6 +47,25 @@ export async function tryProgram(program: string, folder: string, env: Env): Pro
     assert.deepEqual(await exited, [0, null])
   } finally {
     server.kill('SIGKILL')
+  }
+}
+
+/** A delivery to a receiver of this machine. The program loads its HTTP client for the first one. */
+async function tryDelivery(url: string, key: string): Promise<void> {
+  const receiver = await startReceiver()
+  try {
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { status: answer.status, body: (await answer.json()) as { data: { id: string } } }
+    }
+    const hook = { url: receiver.url, events: ['*'] }
+    const { status, body } = await post('/api/v1/webhooks', hook)
+    assert.equal(status, 201, JSON.stringify(body))
+    assert.equal((await post(`/api/v1/webhooks/${body.data.id}/test`, {})).status, 200)
+    assert.equal(receiver.received.length, 1)
+  } finally {
+    await receiver.close()
   }
 }
 

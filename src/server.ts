@@ -35,8 +35,8 @@ import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import type { WebFiles } from './web/files.ts'
 import { trusted } from './webhooks/delivery/authorities.ts'
-import { createSender } from './webhooks/delivery/deliver.ts'
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts'
+import { createLateSender } from './webhooks/delivery/late-sender.ts'
 import { parseProxy } from './webhooks/delivery/proxy.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/registration/target.ts'
@@ -143,7 +143,7 @@ export async function startServer(
     const { webhook_proxy_url, webhook_ca_file } = config
     const proxy = webhook_proxy_url ? parseProxy(webhook_proxy_url) : null
     const secureContext = trusted(webhook_ca_file)
-    const sender = createSender({ policy, proxy, secureContext, timeout_ms, version, now: clock.now })
+    const sender = createLateSender({ policy, proxy, secureContext, timeout_ms, version, now: clock.now })
     closing.push(() => sender.close('at once'))
     const retry_delays = config.webhook_retry_delays
     const dispatcher = createDispatcher({

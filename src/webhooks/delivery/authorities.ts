@@ -1,6 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
+
+// Loaded when it is needed: it takes 4 MiB.
+const tls = () => process.getBuiltinModule('node:tls')
 
 const certificates = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
@@ -19,7 +22,7 @@ export function trustFile(file: string): SecureContext {
       throw problem(file, `has a certificate that cannot be parsed: number ${index + 1}`)
     }
   }
-  return trust([...getCACertificates('default'), ...own])
+  return trust([...tls().getCACertificates('default'), ...own])
 }
 
 /** The authorities of receivers by the setting WEBHOOK_CA_FILE; undefined for the public ones alone. */
@@ -27,7 +30,7 @@ export const trusted = (file: string | null): SecureContext | undefined =>
   file === null ? undefined : trustFile(file)
 
 /** Trusts these authorities only. One context for all connections: parsing all authorities takes some milliseconds. */
-export const trust = (ca: string | string[]): SecureContext => createSecureContext({ ca })
+export const trust = (ca: string | string[]): SecureContext => tls().createSecureContext({ ca })
 
 function readText(file: string): string {
   try {
