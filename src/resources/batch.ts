@@ -111,7 +111,9 @@ async function lockAhead(work: Work): Promise<void> {
   const purpose = known.some(({ op }) => op === 'delete') ? 'removal' : 'change'
   const { table } = writes.resource
   await Promise.all([...ids].map((id, n) => lockRow(bulk.member(n), table, workspace_id, id, purpose)))
-  if (is_split) await lockReferences(work)
+  // Items of one op check their references in one statement. New records do so before changed ones.
+  const ops = new Set(tasks.map(({ op }) => op))
+  if (is_split || ops.size > 1 || ops.has('upsert')) await lockReferences(work)
 }
 
 /** Locks the records that the items refer to against deletion. The check of each item reports those that do not exist. */

@@ -46,6 +46,14 @@ async function make(count: number): Promise<number[]> {
   return outcomes.map(({ id }) => id as number)
 }
 
+async function makeCompanies(): Promise<[number, number, number]> {
+  const items = ['A', 'B', 'C'].map((name) => ({ op: 'create', data: { name } }))
+  const outcomes = await transaction(outbox.db, (tx) =>
+    runBatch(tx, outbox.context(), companies, items, { atomic: true }),
+  )
+  return outcomes.map(({ id }) => id) as [number, number, number]
+}
+
 /** Waits until this number of statements wait for a lock. */
 const waiting = (count: number) =>
   until(
@@ -136,13 +144,27 @@ test('a batch that upserts records in several waves waits for one that changes t
 })
 
 test('a batch whose waves refer to companies waits for one that deletes them, without a deadlock', async () => {
-  const made = await transaction(outbox.db, (tx) => {
-    const items = ['A', 'B', 'C'].map((name) => ({ op: 'create', data: { name } }))
-    return runBatch(tx, outbox.context(), companies, items, { atomic: true })
-  })
-  const [a, b, c] = made.map(({ id }) => id) as [number, number, number]
+  const [a, b, c] = await makeCompanies()
   const wave = (company_id: number) =>
     Array.from({ length: 250 }, (): Item => ({ op: 'create', data: { ...name, company_id } }))
   const first = [...wave(b), ...wave(c), ...wave(a)]
   assert.deepEqual(await atOnce(c, first, [remove(b), remove(a)], 'companies', companies), [1, 1])
+})
+
+test('a batch that makes and changes records that refer to companies waits for one that deletes them, without a deadlock', async () => {
+  const [id] = (await make(1)) as [number]
+  await timesRun([upsert('known@refers.example')])
+  const create = (company_id: number): Item => ({ op: 'create', data: { ...name, company_id } })
+  const batches: ((one: number, two: number, three: number) => Item[])[] = [
+    (a, b, c) => [create(b), create(c), { op: 'update', id, data: { company_id: a } }],
+    (a, b, c) => [
+      upsert('one@refers.example', { company_id: b }),
+      upsert('two@refers.example', { company_id: c }),
+      upsert('known@refers.example', { company_id: a }),
+    ],
+  ]
+  for (const batch of batches) {
+    const [a, b, c] = await makeCompanies()
+    assert.deepEqual(await atOnce(c, batch(a, b, c), [remove(b), remove(a)], 'companies', companies), [1, 1])
+  }
 })
