@@ -199,3 +199,29 @@ test('what is selected is what is seen, and the page before is shown when the la
   await page.getByRole('button', { name: 'Restore Gone 1', exact: true }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('page'), null)
 })
+
+test('a double click deletes once, and takes back once', async (t) => {
+  const id = await web.create('/contacts', { first_name: 'Twice', last_name: 'Clicked' })
+  const note = await web.create(`/contacts/${id}/notes`, { body: 'Only one' })
+  // A toast that goes slowly can be clicked again.
+  const page = await web.open(t, `/contacts/${id}?tab=notes`, { reducedMotion: 'no-preference' })
+  const undo = page.getByRole('button', { name: 'Undo' })
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`)
+  })
+  await page.getByRole('button', { name: 'Delete the note' }).dblclick()
+  await undo.dblclick()
+  await page.getByText('Only one').waitFor()
+  await undo.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Delete contact' }).dblclick()
+  await undo.dblclick()
+  await page.getByRole('link', { name: 'Twice Clicked' }).waitFor()
+  await undo.waitFor({ state: 'detached' })
+  assert.deepEqual(sent, [
+    `DELETE /api/v1/contacts/${id}/notes/${note}`,
+    `POST /api/v1/contacts/${id}/notes/${note}/restore`,
+    `DELETE /api/v1/contacts/${id}`,
+    `POST /api/v1/contacts/${id}/restore`,
+  ])
+})

@@ -12,6 +12,7 @@ import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { FormDialog } from '../ui/form.tsx'
+import { oneClick } from '../ui/one-click.ts'
 import { Badge } from '../ui/values.tsx'
 import { type Appointment, useAppointmentActions } from './appointments.ts'
 import { appointmentsApi } from './kind.ts'
@@ -126,7 +127,7 @@ function Answers({ appointment }: { appointment: Appointment }) {
   useCommands([{ id: 'cancel-appointment', label: cancel_label, group: 'actions', run: cancel }])
   return (
     <>
-      {requested && <Button onClick={accept}>{t.calendar.accept}</Button>}
+      {requested && <Button onClick={oneClick(accept)}>{t.calendar.accept}</Button>}
       <Button variant="default" onClick={cancel}>
         {cancel_label}
       </Button>

@@ -7,6 +7,7 @@ import { showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
+import { oneClick } from '../ui/one-click.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Soft } from '../ui/values.tsx'
 import { DefinedField } from './defined-fields.tsx'
@@ -73,7 +74,10 @@ export function CustomFields({ kind, value, onSave }: Props) {
         <div key={name} ref={focusBeside} className="custom-field">
           <CustomField name={name} value={held} onSave={onSave} />
           {onSave && (
-            <ActionIcon aria-label={t.record.remove_field({ name })} onClick={() => remove(name, held)}>
+            <ActionIcon
+              aria-label={t.record.remove_field({ name })}
+              onClick={oneClick(() => remove(name, held))}
+            >
               <XIcon size={12} />
             </ActionIcon>
           )}

@@ -12,6 +12,7 @@ import { useMay, useSession } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { focusBeside, useFocusBack } from '../ui/focus.ts'
 import { useAddress } from '../ui/list-view.ts'
+import { oneClick } from '../ui/one-click.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Ago, Soft } from '../ui/values.tsx'
 import { useBy } from './authors.tsx'
@@ -312,7 +313,7 @@ function NoteItem({ note, owner, notes_of, writes, draft_key, onChanged }: ItemP
             <ActionIcon ref={button} aria-label={t.record.edit_note} onClick={() => setEditing(true)}>
               <PencilIcon size={14} />
             </ActionIcon>
-            <ActionIcon aria-label={t.record.delete_note} onClick={remove}>
+            <ActionIcon aria-label={t.record.delete_note} onClick={oneClick(remove)}>
               <TrashIcon size={14} />
             </ActionIcon>
           </>

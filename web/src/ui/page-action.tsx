@@ -1,5 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import type { Icon } from '@primer/octicons-react'
+import { oneClick } from './one-click.ts'
 
 type Props = { label: string; icon: Icon } & (
   | { onClick: () => void }
@@ -13,6 +14,6 @@ export function PageAction({ label, icon: ActionSign, ...action }: Props) {
   return 'href' in action ? (
     <ActionIcon component="a" {...look} {...action} />
   ) : (
-    <ActionIcon {...look} {...action} />
+    <ActionIcon {...look} onClick={oneClick(action.onClick)} />
   )
 }

@@ -6,6 +6,7 @@ import { useCommands } from '../app/commands.ts'
 import { showProblem } from '../app/problems.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
+import { oneClick } from './one-click.ts'
 import { showToast } from './toast.ts'
 
 // Long enough to read it and to reach the button.
@@ -25,7 +26,7 @@ export function offerUndo(texts: Texts, message: string, undo: () => Promise<unk
       .finally(() => keepFocus())
   }
   const button = (
-    <Button variant="light" flex="none" onClick={run}>
+    <Button variant="light" flex="none" onClick={oneClick(run)}>
       {texts.app.undo}
     </Button>
   )
