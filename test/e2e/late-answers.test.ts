@@ -126,6 +126,24 @@ test('what is changed and typed while tags and notes are being stored is stored,
   await untilEqual(() => note.inputValue(), '')
 })
 
+test('a form is sent once, however long its keys are held', async (t) => {
+  const page = await web.open(t, '/companies?create=1')
+  const dialog = page.getByRole('dialog', { name: 'Create company' })
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Held Ltd')
+  const go = await hold(page, '/companies')
+  let sent = 0
+  page.on('request', (request) => void (request.method() === 'POST' && sent++))
+  await page.keyboard.down('Control')
+  // Each further one is a repetition.
+  for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
+  await page.keyboard.up('Enter')
+  await page.keyboard.up('Control')
+  go()
+  await page.getByText('Held Ltd created').waitFor()
+  await dialog.waitFor({ state: 'detached' })
+  assert.equal(sent, 1)
+})
+
 test('rows that no longer fit the filter are marked as busy, and cannot be selected', async (t) => {
   const page = await web.open(t, '/contacts')
   await page.locator('tbody tr[data-row-id]').first().waitFor()

@@ -72,6 +72,8 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
     event.preventDefault()
     // A dialog may be inside another form.
     event.stopPropagation()
+    // The keys of `requestSubmit` do not wait for the disabled button.
+    if (sending) return
     const unread = unreadIn(event.currentTarget)
     if (unread) return unread.focus()
     const wrong = check?.(form.getValues()) ?? {}
