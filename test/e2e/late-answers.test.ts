@@ -119,11 +119,16 @@ test('what is changed and typed while tags and notes are being stored is stored,
   await note.fill('The first')
   await page.keyboard.press('Control+Enter')
   await page.keyboard.type('The second')
-  postNow()
-  await page.getByRole('listitem').getByText('The first').waitFor()
   await page.keyboard.press('Control+Enter')
-  await page.getByRole('listitem').getByText('The second').waitFor()
   await untilEqual(() => note.inputValue(), '')
+  await page.keyboard.type('The third')
+  postNow()
+  await page.getByRole('listitem').getByText('The second').waitFor()
+  await untilEqual(
+    async () => (await web.read(`/contacts/${id}/notes`)).map(({ body }: { body: string }) => body),
+    ['The second', 'The first'],
+  )
+  await untilEqual(() => note.inputValue(), 'The third')
 })
 
 test('a form is sent once, however long its keys are held', async (t) => {

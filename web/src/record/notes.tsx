@@ -127,7 +127,10 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
   const [began] = useState(() => (draft ? readDraft(beganKey(draft_key)) : initial))
   const latest = useRef(text)
   const input = useRef<HTMLTextAreaElement>(null)
-  const [saving, setSaving] = useState(false)
+  const [under_way, setUnderWay] = useState(0)
+  const saving = under_way > 0
+  // The next note waits for the one before it, so that they stay in their order.
+  const last = useRef<Promise<unknown>>(Promise.resolve())
   const [problem, setProblem] = useState<string | null>(null)
   const editing = onCancel !== undefined
   // A save whose answer was lost has stored the text.
@@ -138,8 +141,8 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
     keepEdit(draft_key, text === initial ? '' : text, began)
   }
   async function save() {
-    if (!text.trim() || saving) return
-    setSaving(true)
+    if (!text.trim() || (editing && saving)) return
+    setUnderWay((count) => count + 1)
     setProblem(null)
     // The form is free for the next note at once. Its button is disabled while it is empty.
     if (!editing) write('')
@@ -149,7 +152,9 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
       if (!input.current) showProblem(error, t, t.app.not_saved({ label: t.app.note, value: text, why }))
     }
     try {
-      const is_stored = await onSave(text, initial)
+      const storing = last.current.then(() => onSave(text, initial))
+      last.current = storing.catch(() => {})
+      const is_stored = await storing
       if (!is_stored) tell(null, t.app.problems.precondition_failed)
     } catch (error) {
       const why = explain(error, t)
@@ -157,7 +162,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
       tell(error, why)
       if (!editing) write([text, latest.current].filter(Boolean).join('\n'))
     } finally {
-      setSaving(false)
+      setUnderWay((count) => count - 1)
     }
   }
   return (
