@@ -50,11 +50,14 @@ export function feedRoutes(
     },
   )
 
-  const types = catalogue.map((definition) => {
-    const { name, summary } = definition
-    const { schema, example } = payloadOfType(definition)
-    return { name, description: summary, schema: publishedSchema(schema) as typeof schema, example }
-  })
+  // Only the first request makes them: they are large, and few processes are asked for them.
+  let types: ReturnType<typeof describeTypes> | undefined
+  const describeTypes = () =>
+    catalogue.map((definition) => {
+      const { name, summary } = definition
+      const { schema, example } = payloadOfType(definition)
+      return { name, description: summary, schema: publishedSchema(schema) as typeof schema, example }
+    })
   operation(
     app,
     {
@@ -66,7 +69,10 @@ export function feedRoutes(
       answers: { 200: EventTypeList },
       extension: true,
     },
-    () => ({ success: true as const, data: types }),
+    () => {
+      types ??= describeTypes()
+      return { success: true as const, data: types }
+    },
   )
 
   operation(
