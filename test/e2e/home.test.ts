@@ -324,6 +324,28 @@ test('what came of an activity is said in its place, with the keys alone', async
   )
 })
 
+test('what is typed right after a task is completed is its outcome, however late the field comes', async (t) => {
+  const due_at = new Date(Date.now() - 120 * 3600_000).toISOString()
+  const id = await web.create('/activities', { subject: 'Ask for the contract', due_at })
+  const page = await web.open(t, null, { reusable: false })
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route(/\/assets\/outcome-.*js/, async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.goto(web.rapport.url)
+  await page.getByRole('button', { name: 'Complete Ask for the contract' }).focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('Signs')
+  await page.keyboard.press('Enter')
+  come()
+  await until(
+    () => web.read(`/activities/${id}`),
+    ({ outcome }) => outcome === 'Signs',
+  )
+  assert.equal(await page.getByRole('dialog').count(), 0)
+})
+
 for (const spaced of [false, true])
   test(`long amounts stay in their card${spaced ? ', with the text spaced out too' : ''}`, async (t) => {
     const deal = await web.create('/deals', { name: 'The large one', value: 8_888_888_888.88 })

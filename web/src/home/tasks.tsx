@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
 import type { Search } from '../app/addresses.ts'
+import { holdKeys, releaseKeys } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { latePart } from '../app/late.ts'
 import { Link } from '../app/link.ts'
@@ -51,8 +52,10 @@ export function Tasks() {
           aria-label={t.activities.complete_one({ subject: activity.subject })}
           title={t.activities.complete_one({ subject: activity.subject })}
           onClick={() => {
+            // The field for the outcome opens a moment later.
+            holdKeys()
             setDone({ activity, at: index })
-            complete([activity])
+            complete([activity]).then((failed) => failed.length && releaseKeys())
           }}
         >
           <CircleIcon />
