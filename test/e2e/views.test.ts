@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
-import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, fits, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -314,4 +314,13 @@ test('on a phone, the menu of a view with a long name stands beside its tab', as
     (apart) => Math.abs(apart) < 4,
   )
   await fits(page)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await visit(page, '/contacts?sort=id')
+  const [last, after] = [strip(page).getByRole('link').last(), button(page, 'Save as new view')]
+  await after.waitFor()
+  await until(
+    async () =>
+      (await after.boundingBox())!.x - (await last.boundingBox().then((box) => box!.x + box!.width)),
+    (gap) => gap < 20,
+  )
 })
