@@ -193,3 +193,12 @@ test('a webhook is not read again while it is deleted', async (t) => {
   await page.waitForURL(/\/settings\/webhooks$/)
   await page.unroute(path)
 })
+
+test('on a phone, the log says why an attempt failed without a scroll to the side', async (t) => {
+  const { id } = await register(web.rapport.call, { name: 'Refusing', url: 'http://127.0.0.1:9/' })
+  await company(web.rapport.call, 'Refused')
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, phone)
+  await page.getByText('Connection refused').waitFor()
+  const wide = await page.locator('.table-scroll').evaluate((one) => one.scrollWidth - one.clientWidth)
+  assert.equal(wide, 0)
+})
