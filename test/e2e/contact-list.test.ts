@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { addFilter, heading, untilEqual, useWeb, visit } from '../web.ts'
+import { addFilter, heading, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -244,4 +244,29 @@ test('the rows that fit the window are drawn before the others of the page', asy
   const first = numbers.find((number) => number > 0) ?? 0
   // Rows have 36 px, and the window of these tests 800. Page line and table head need 84 of them.
   assert.equal(first, Math.ceil((800 - 84) / 36))
+})
+
+test('a name from right to left that has no room keeps its beginning beside its initials', async (t) => {
+  const company_id = await web.create('/companies', {
+    name: 'شركة الأفق للتجارة والمقاولات المحدودة'.repeat(3),
+  })
+  const name = { first_name: 'عبد الرحمن بن محمد', last_name: 'الخوارزمي البغدادي الأندلسي' }
+  const id = await web.create('/contacts', { ...name, company_id })
+  const page = await web.open(t, '/contacts', phone)
+  const row = page.locator(`tbody tr[data-row-id="${id}"]`)
+  await row.waitFor()
+  const cells = await row.evaluate((row) =>
+    [...row.querySelectorAll('td[data-phone]')].map((cell) => {
+      const text = row.ownerDocument.createTreeWalker(cell, 4).nextNode()
+      const first = row.ownerDocument.createRange()
+      first.setStart(text!, 0)
+      first.setEnd(text!, 1)
+      const initials = cell.querySelector('.initials')
+      const { left, right } = cell.getBoundingClientRect()
+      const from = initials?.getBoundingClientRect().right ?? left
+      const { left: start, right: end } = first.getBoundingClientRect()
+      return start >= from && end <= right
+    }),
+  )
+  assert.deepEqual(cells, [true, true])
 })

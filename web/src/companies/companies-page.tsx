@@ -29,7 +29,7 @@ function useCompanyColumns() {
         cell: ({ name }) => (
           <>
             <Initials name={name} square />
-            {name}
+            <span className="one-line">{name}</span>
           </>
         ),
       },

@@ -38,7 +38,7 @@ function useContactColumns() {
         cell: (contact) => (
           <>
             <Initials name={fullName(contact)} />
-            {fullName(contact)}
+            <span className="one-line">{fullName(contact)}</span>
           </>
         ),
       },
