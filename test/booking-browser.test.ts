@@ -272,7 +272,8 @@ test('the zone is chosen by keyboard on the closed list, key by key, and changed
   const before = await entries()
   await page.focus('#zone')
   for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key)
-  await page.keyboard.type('Pacific/Auck', { delay: 20 })
+  // At once: after a pause of 1 s, the browser takes a key for the first letter of another name.
+  await Promise.all([...'Pacific/Auck'].map((key) => page.keyboard.press(key)))
   assert.deepEqual(
     [await page.inputValue('#zone'), await focused(page), await entries()],
     ['Pacific/Auckland', 'zone', before],
