@@ -227,6 +227,16 @@ export const violations = (
 export const pressTogether = (page: Page, ...keys: string[]) =>
   Promise.all(keys.map((key) => page.keyboard.press(key)))
 
+/**
+ * Keeps the toasts of a page, which close by themselves after 8 s, until the next page load: on a busy machine, a test may
+ * need the button of one for longer. Not for a page that other tests use again.
+ */
+export const keepToasts = (page: Page): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const { setTimeout: real } = window
+    window.setTimeout = (work, ms, ...more) => (ms === 8000 ? 0 : real(work, ms, ...more))
+  })()`)
+
 /** Resolves when a page has this title. */
 export const heading = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('heading', { level: 1, name }).waitFor()

@@ -1,7 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { checkScreen, phone, untilEqual } from '../web.ts'
+import { checkScreen, keepToasts, phone, untilEqual } from '../web.ts'
 import { type Board, cardIn, carry, column, startBoard, toast } from '../web-board.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
@@ -18,7 +18,8 @@ after(() => board?.close())
 
 test('a deal dragged to Won is won: counts and sums follow, deal.won arrives, and Undo takes it back', async (t) => {
   const { id, name } = await board.createDeal({ name: 'Twelve turbines', value: 900, stage: 'negotiation' })
-  const page = await board.web.open(t, '/deals')
+  const page = await board.web.open(t, '/deals', { reusable: false })
+  await keepToasts(page)
   await carry(page, cardIn(page, 'negotiation', id), 'won')
   await page.mouse.up()
   await cardIn(page, 'won', id).waitFor()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { addFilter, heading, phone, untilEqual, useWeb, visit } from '../web.ts'
+import { addFilter, heading, keepToasts, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -91,7 +91,8 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   ]
   const stages = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).stage))
   const tags = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).tags))
-  const page = await web.open(t, '/contacts?search=manyson')
+  const page = await web.open(t, '/contacts?search=manyson', { reusable: false })
+  await keepToasts(page)
   await untilEqual(() => rows(page, 'Contacts').count(), 2)
   const all = page.getByRole('checkbox', { name: 'Select all on this page' })
   await all.check()
