@@ -97,6 +97,8 @@ export async function returnPage(page: Page, origin: string, options: BrowserCon
   page.removeAllListeners()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.mouse.move(0, 0)
+  // A test may have changed its size, and another file may get it.
+  if (options.viewport) await page.setViewportSize(options.viewport)
   await page.emulateMedia({ colorScheme: null })
   const left: Idle = { page, options: JSON.stringify(options), origin }
   if (keep && (await leaveApp(page))) left.cookies = await cookiesOf(page, origin)
