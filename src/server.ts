@@ -25,6 +25,7 @@ import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { stopped } from './errors.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
+import { freeReservations } from './http/idempotency.ts'
 import type { Peers } from './http/metrics.ts'
 import { awaitHandlers } from './http/running-handlers.ts'
 import type { App } from './http/server.ts'
@@ -260,6 +261,7 @@ async function reclaim(tx: Db, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
   await releaseMerges(tx, elapsed_ms)
+  await freeReservations(tx, elapsed_ms)
 }
 
 // A slow disk makes every statement slow, so log at most one line a second.

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ExpressionBuilder } from 'kysely'
-import type { Db } from '../db/db.ts'
+import { type Db, transaction } from '../db/db.ts'
+import { troubleOf } from '../db/errors.ts'
 import type { Seal } from '../db/seal.ts'
 import { defer, prepare } from '../db/statements/prepare.ts'
 import type { Tables } from '../db/tables.ts'
@@ -98,9 +100,37 @@ export function keepAnswer(tx: Db, idempotency: Idempotency, answer: StoredAnswe
   defer(tx, keep(tx, { ...idempotency, answer: sealed }))
 }
 
-/** Frees a key whose request failed after the reservation was committed. */
-export async function dropReservation(tx: Db, idempotency: Idempotency): Promise<void> {
-  await tx.deleteFrom('idempotency_keys').where(same(idempotency)).where('answer', 'is', null).execute()
+// Between two tries to free a key while the database is away.
+const free_again_ms = 2000
+
+/** Frees a key whose request failed after the reservation was committed. While the database is away, it does so later. */
+export async function dropReservation(db: Db, idempotency: Idempotency): Promise<void> {
+  const drop = () =>
+    transaction(db, (tx) =>
+      tx
+        .deleteFrom('idempotency_keys')
+        .where(same(idempotency))
+        // A repeated request may have the key already.
+        .where('created_at_ms', '=', idempotency.now_ms)
+        .where('answer', 'is', null)
+        .execute(),
+    )
+  const dropLater = async (tries: number): Promise<void> => {
+    await pause(free_again_ms, undefined, { ref: false })
+    await drop().catch((error) => {
+      if (tries > 1 && troubleOf(error) === 'unavailable') return dropLater(tries - 1)
+    })
+  }
+  await drop().catch(() => void dropLater(max_flight_ms / free_again_ms))
+}
+
+/** Frees the keys of all requests in flight: the processes that had them have ended. */
+export async function freeReservations(tx: Db, now_ms: number): Promise<void> {
+  await tx
+    .deleteFrom('idempotency_keys')
+    .where('created_at_ms', '>=', now_ms - max_flight_ms)
+    .where('answer', 'is', null)
+    .execute()
 }
 
 /** Removes up to `limit` answers after 24 h; returns how many. */

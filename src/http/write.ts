@@ -142,7 +142,7 @@ export function createWriter({ db, clock, seal, tracer, stopping = never }: Deps
         })
         return send(reply, sent)
       } catch (error) {
-        if (idempotency) await transaction(db, (tx) => dropReservation(tx, idempotency))
+        if (idempotency) await dropReservation(db, idempotency)
         throw error
       }
     },
