@@ -216,3 +216,27 @@ test('a new workspace is made from the menu by an admin, as its owner; a member 
   await page.getByRole('menuitemradio', { name: owner.workspace_name, checked: false }).click()
   await page.getByRole('button', { name: `Workspace: ${owner.workspace_name}` }).waitFor()
 })
+
+test('on a phone, a long name or address in the settings hides no action, and is whole', async (t) => {
+  const name = 'Website form of the office in Liechtenstein and Graubünden, which asks for a call'
+  const call = ownersCalls()
+  assert.equal((await call('POST', '/keys', { name })).status, 201)
+  const page = await web.open(t, '/settings/keys', phone)
+  const hidden = (selector: string) =>
+    page.locator(selector).evaluate((one) => one.scrollWidth - one.clientWidth)
+  await page.getByRole('button', { name: `Revoke ${name}` }).waitFor()
+  assert.deepEqual(
+    [await hidden('.table-scroll'), await hidden('tbody tr:first-child td[data-first]')],
+    [0, 0],
+  )
+
+  await visit(page, '/settings/members')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Invite' })
+  await dialog.getByLabel('E-mail').fill('a.very.long.address.of.a.colleague@subsidiary.holding.example')
+  await dialog.getByRole('button', { name: 'Create invitation' }).click()
+  await page.locator('.shown-once').waitFor()
+  assert.equal(await hidden('.shown-once'), 0)
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+})
