@@ -248,6 +248,22 @@ test('while all that match are being selected, another page keeps the bar, which
   await untilEqual(() => page.locator('tbody tr[data-selected]').count(), 50)
 })
 
+test('the next page that is asked for before the one before it comes is the one after it', async (t) => {
+  const page = await web.open(t, '/contacts')
+  await page.getByText('1–50 of 1,204').waitFor()
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route(/\/api\/v1\/contacts\?.*page=2&/, async (route) => {
+    await late
+    await route.continue().catch(() => {})
+  })
+  const next = page.getByRole('button', { name: 'Next page' })
+  await next.click()
+  await page.waitForURL(/page=2/)
+  await next.click()
+  come()
+  await page.getByText('101–150 of 1,204').waitFor()
+})
+
 test('by the keyboard, all that match are selected, then assigned, and the focus goes to the actions', async (t) => {
   const page = await web.open(t, '/contacts')
   const letCome = await beginRead(page, () => selectAll(page).press('Enter'))

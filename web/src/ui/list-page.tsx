@@ -82,6 +82,8 @@ export function useListPage<Row extends Identified>(
     meta,
     error,
     refetch,
+    /** The page of the address, which may still be read. */
+    wanted: page,
     setPage,
     selected,
     setSelected: choose,
@@ -114,7 +116,7 @@ export type ListPage<Row extends Identified> = ReturnType<typeof useListPage<Row
 
 type Props<Row extends Identified> = Omit<
   TableProps<Row>,
-  'rows' | 'groups' | 'meta' | 'onPage' | 'selected' | 'onSelect'
+  'rows' | 'groups' | 'meta' | 'page' | 'onPage' | 'selected' | 'onSelect'
 > & {
   page: ListPage<Row>
   /** Whether rows can be selected. */
@@ -123,7 +125,7 @@ type Props<Row extends Identified> = Omit<
 
 /** The rows of the page, or the error. */
 export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
-  const { rows, groups, meta, error, refetch, setPage, selected, setSelected, old } = page
+  const { rows, groups, meta, error, refetch, wanted, setPage, selected, setSelected, old } = page
   const t = useTexts()
   return (
     <>
@@ -136,6 +138,7 @@ export function ListTable<Row extends Identified>({ page, selectable = false, ..
           rows={rows}
           groups={groups}
           meta={meta}
+          page={wanted}
           old={old}
           onPage={(to) => setPage(to)}
           {...table}

@@ -131,10 +131,13 @@ export function Placeholder({ columns, rows = 12 }: { columns: number; rows?: nu
 // A disabled button would lose the focus.
 const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
 
-/** The shown range, the total, and the buttons for other pages. */
-export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
+type PagerProps = { meta: Meta; page: number | undefined; onPage: (page: number) => void }
+
+/** The shown range, the total, and the buttons for other pages. They go on from the page that is asked for. */
+export function Pager({ meta, page, onPage }: PagerProps) {
   const t = useTexts()
   const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
+  const at = page ?? current_page
   if (last_page <= 1) return null
   const from = Math.min(total, (current_page - 1) * per_page + 1)
   const to = Math.min(total, current_page * per_page)
@@ -146,16 +149,16 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
       <ActionIcon
         variant="default"
         aria-label={t.app.previous}
-        {...off(current_page <= 1)}
-        onClick={() => current_page > 1 && onPage(current_page - 1)}
+        {...off(at <= 1)}
+        onClick={() => at > 1 && onPage(at - 1)}
       >
         <ChevronLeftIcon />
       </ActionIcon>
       <ActionIcon
         variant="default"
         aria-label={t.app.next}
-        {...off(current_page >= last_page)}
-        onClick={() => current_page < last_page && onPage(current_page + 1)}
+        {...off(at >= last_page)}
+        onClick={() => at < last_page && onPage(at + 1)}
       >
         <ChevronRightIcon />
       </ActionIcon>

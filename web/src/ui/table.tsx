@@ -27,6 +27,8 @@ export type TableProps<Row extends Identified> = {
   /** Placeholder data of the previous query: no row can be selected. */
   old?: boolean
   meta?: Meta | undefined
+  /** The page that is asked for. Its rows may still be read. */
+  page?: number
   /** Shown instead of an empty table. */
   empty: React.ReactNode
   nameOf: (row: Row) => string
@@ -274,7 +276,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
         )}
         {props.foot}
       </div>
-      {meta && onPage && <Pager meta={meta} onPage={onPage} />}
+      {meta && onPage && <Pager meta={meta} page={props.page} onPage={onPage} />}
     </div>
   )
 }
