@@ -122,3 +122,12 @@ async function translated(t: TestContext, places: string[], session = german) {
     assert.ok(now.length > 15, place)
   }
 }
+
+test('in German, a card of the board says in full that its deal has no next step', async (t) => {
+  await web.create('/deals', { name: 'Ohne Termin', value: 1200 })
+  const viewport = { width: 1440, height: 900 }
+  const page = await web.open(t, '/deals?view=board', { session: german, locale: 'de-DE', viewport })
+  const text = page.locator('.card-link', { hasText: 'Ohne Termin' }).locator('.next-step .one-line')
+  await text.waitFor()
+  assert.equal(await text.evaluate((one) => one.scrollWidth - one.clientWidth), 0)
+})
