@@ -64,17 +64,16 @@ export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | n
 }
 
 /**
- * After a form was refused: focuses the first invalid field, else the button, which was disabled meanwhile. A quick
+ * When a refused form is drawn: focuses the first invalid field, else the button, which was disabled meanwhile. A quick
  * refusal leaves the focus on the button.
  */
-export const focusWrong = (form: HTMLFormElement): void =>
-  whenDrawn(() => {
-    const button = form.querySelector<HTMLElement>('[type=submit]')
-    const focused = document.activeElement
-    if (focused !== document.body && focused !== button && !focused?.matches('[role=dialog]')) return
-    const wrong = form.querySelector<HTMLElement>('[aria-invalid=true]')
-    ;(wrong ?? button)?.focus()
-  })
+export function focusWrong(form: HTMLFormElement): void {
+  const button = form.querySelector<HTMLElement>('[type=submit]')
+  const focused = document.activeElement
+  if (focused !== document.body && focused !== button && !focused?.matches('[role=dialog]')) return
+  const wrong = form.querySelector<HTMLElement>('[aria-invalid=true]')
+  ;(wrong ?? button)?.focus()
+}
 
 const first_fields = 'input:not([type=hidden]), textarea, select, button'
 

@@ -1,5 +1,6 @@
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
+import { flushSync } from 'react-dom'
 import { Problem } from '../api/client.ts'
 import { fieldMessage } from '../app/explain.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -25,19 +26,22 @@ export function useRecordForm<Values extends FormValues>(
     form.clearErrors()
     try {
       await send(form.getValues())
-      return true
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
       const isNested = (field: string) => nested.some((name) => field.startsWith(`${name}.`))
       const mine = fields.filter(
         ({ field }) => field in initial || isCustom(field, initial) || isNested(field),
       )
-      form.setErrors(Object.fromEntries(mine.map((one) => [one.field, fieldMessage(one, t)])))
-      if (mine.length < fields.length || mine.length === 0) setProblem(error)
+      // At once, so that an invalid field can get the focus.
+      flushSync(() => {
+        form.setErrors(Object.fromEntries(mine.map((one) => [one.field, fieldMessage(one, t)])))
+        if (mine.length < fields.length || mine.length === 0) setProblem(error)
+        setSending(false)
+      })
       return false
-    } finally {
-      setSending(false)
     }
+    setSending(false)
+    return true
   }
   return { form, submit, sending, problem }
 }
