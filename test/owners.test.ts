@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from './database.ts'
-import { problems } from './envelope.ts'
+import { problems, refused } from './envelope.ts'
 import { useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { ask, type Browser, type Caller, join, keyCaller, setUp } from './people.ts'
@@ -130,6 +130,8 @@ describe('a reassignment', () => {
     assert.deepEqual(problems(await ada('POST', path, {})), { to: 'required' })
     assert.deepEqual(problems(await ada('POST', path, { to: 'usr_unknown' })), { to: 'not_found' })
     assert.equal((await ada('POST', '/members/usr_unknown/reassign', { to: null })).status, 404)
+    const matched = await ada('POST', path, { to: null }, { 'if-match': '"stale"' })
+    refused(matched, 412, 'precondition_failed')
     assert.equal((await grace.call('POST', path, { to: null })).status, 403)
     const scopes = ['members:write', 'contacts:write', 'companies:write', 'deals:write', 'activities:write']
     const { call: limited } = await makeKey(rapport, { scopes })

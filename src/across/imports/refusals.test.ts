@@ -208,3 +208,21 @@ test('a sheet of Excel and a compressed file are refused with what to do, also i
     }
   assert.equal((await rapport.call('GET', '/api/v1/imports')).body.meta.total, total)
 })
+
+test('a cancel and an undo of an import with a stale If-Match are 412 and change nothing, and those with its ETag succeed', async () => {
+  const stale = { 'if-match': '"stale"' }
+  const rows = Array.from({ length: 20_000 }, (_, n) => `Matched ${n}`).join('\n')
+  const { id } = (await upload(rapport, '?resource=companies', `name\n${rows}\n`)).body.data
+  const act = (verb: string, headers: Record<string, string>) =>
+    rapport.call('POST', `/api/v1/imports/${id}/${verb}`, {}, headers)
+  refused(await act('cancel', stale), 412, 'precondition_failed')
+  assert.notEqual((await found(`imports/${id}`)).status, 'cancelled')
+  assert.equal((await act('cancel', { 'if-match': '*' })).body.data.status, 'cancelled')
+  refused(await act('undo', stale), 412, 'precondition_failed')
+  const read = await rapport.call('GET', `/api/v1/imports/${id}`)
+  assert.equal(read.body.data.status, 'cancelled')
+  const current = { 'if-match': read.headers.get('etag') ?? '' }
+  assert.equal((await act('undo', current)).body.data.restored, read.body.data.created)
+  // An undo that a stop ended continues.
+  assert.equal((await act('undo', current)).status, 200)
+})

@@ -9,6 +9,7 @@ import { row_problems } from '../../files/rows.ts'
 import { requireScope } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
+import { checkMatch } from '../../http/etag.ts'
 import { ListQuery, NoFields } from '../../http/fields.ts'
 import { pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -92,11 +93,12 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       view: Import,
       conflict: true,
     },
-    async (tx, context, { request, params }) => {
+    async (tx, context, { request, params, expect }) => {
       const row = await lockImport(tx, context.workspace_id, params.import_id)
       if (!row) throw notFound('This import')
       for (const { resource } of writtenRooms(rooms, row.resource))
         requireScope(request.access, { scope: `${resource.scope}:write` })
+      for (const shown of await shownImports(tx, context.workspace_id, [row])) expect(shown)
       if (row.status !== 'queued' && row.status !== 'running' && row.status !== 'cancelled')
         throw conflict('import_ended', `The import is ${row.status} already. Undo puts back what it changed.`)
       const cancelled = { ...row, status: 'cancelled' as const, finished_at: row.finished_at ?? context.now }
@@ -161,6 +163,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
       body: NoFields,
       answers: { 200: Single(Undone) },
       extension: true,
+      guarded: true,
       repeatable: true,
       conflict: true,
     },
@@ -172,6 +175,9 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
           if (!row) throw notFound('This import')
           for (const table of await kindsOf(row))
             requireScope(request.access, { scope: `${scopeOf(table)}:write` })
+          // An undo that has begun continues.
+          const unchanged = row.status === 'undone' ? [] : await shownImports(tx, workspace_id, [row])
+          for (const shown of unchanged) checkMatch(request, shown)
           if (row.status === 'queued' || row.status === 'running')
             throw conflict('import_running', 'The import has not ended. Cancel it first.')
           if (optionsOf(row).dry_run)

@@ -5,6 +5,7 @@ import type { Context } from '../../events/context.ts'
 import { requireScope } from '../../http/auth.ts'
 import { endpoints, type Incoming } from '../../http/endpoints.ts'
 import { single } from '../../http/envelope.ts'
+import { refuseMatch } from '../../http/etag.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
@@ -59,6 +60,8 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
       const to_id = body.to ?? null
       const owned_by = await countRecordsOf(tx, context, places, from_id)
       if (!owned_by && !(await isMember(tx, context, from_id))) throw notFound('This member')
+      // It changes the records, also those of a member who has left.
+      refuseMatch(request)
       refuse(problems)
       refuse(await ownerProblems(tx, context, to_id))
       const count = from_id === to_id ? 0 : owned_by
