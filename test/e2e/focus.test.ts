@@ -99,6 +99,20 @@ for (const [way, act] of [
     await waitForFocus(page, `A ${next}`)
   })
 
+test('after a deletion in the panel the focus is in the row that follows, however late the next frame comes', async (t) => {
+  const page = await web.open(t, '/contacts', { allow: /status of 404/, reusable: false })
+  const rows = page.locator('tbody tr[data-row-id]')
+  await rows.first().waitFor()
+  const [gone, next] = await Promise.all([1, 2].map((at) => rows.nth(at).getAttribute('data-row-id')))
+  await rows.nth(1).locator('td').nth(4).click()
+  const remove = page.getByRole('complementary').last().getByRole('button', { name: 'Delete' })
+  await remove.focus()
+  await page.evaluate('requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 3000)')
+  await page.keyboard.press('Enter')
+  await page.locator(`tr[data-row-id="${gone}"]`).waitFor({ state: 'detached' })
+  await waitForFocus(page, `A ${next}`)
+})
+
 test('Escape gives the focus back: from the panel to its row, from the dialog to its button', async (t) => {
   const page = await web.open(t, '/contacts')
   const row = page.locator('tbody tr[data-row-id]').nth(2)

@@ -19,16 +19,13 @@ export function SidePanel({ label, href, onClose, children }: Props) {
   const shown = useRef(href)
   shown.current = href
   // On close, focus the row of the last record, else the previous element, unless the focus has moved
-  // elsewhere.
+  // elsewhere. At once: a record that is deleted has its row for a moment only.
   useEffect(
-    () => () =>
-      void requestAnimationFrame(() => {
-        const row = document.querySelector<HTMLElement>(
-          `#content tr a[data-row-link][href="${shown.current}"]`,
-        )
-        if (document.activeElement === document.body) (row ?? before)?.focus()
-        keepFocus()
-      }),
+    () => () => {
+      const row = document.querySelector<HTMLElement>(`#content tr a[data-row-link][href="${shown.current}"]`)
+      if (document.activeElement === document.body) (row ?? before)?.focus()
+      keepFocus()
+    },
     [before],
   )
   useEffect(() => {
