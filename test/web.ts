@@ -237,6 +237,18 @@ export const keepToasts = (page: Page): Promise<unknown> =>
     window.setTimeout = (work, ms, ...more) => (ms === 8000 ? 0 : real(work, ms, ...more))
   })()`)
 
+/**
+ * Lets React draw 300 ms later, as on a busy device: its tasks are messages. Until the next page load, and not for a page
+ * that other tests use again.
+ */
+export const drawLate = (page: Page): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const { postMessage } = MessagePort.prototype
+    MessagePort.prototype.postMessage = function (...message) {
+      setTimeout(() => postMessage.apply(this, message), 300)
+    }
+  })()`)
+
 /** Resolves when a page has this title. */
 export const heading = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole('heading', { level: 1, name }).waitFor()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { checkScreen, useWeb } from '../web.ts'
+import { checkScreen, drawLate, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -124,4 +124,14 @@ test('changes of the columns that come before the last one is drawn all count', 
     for (const box of [...boxes].slice(0, 2)) box.click()
   })
   await isOrder(page, 'Name', 'Contact', 'Value', 'Close date', 'Stage')
+})
+
+test('a header that is dropped before its drag is drawn takes its column along', async (t) => {
+  const page = await web.open(t, '/deals?view=table', { reusable: false })
+  await head(page, 'Value').waitFor()
+  await isOrder(page, 'Name', 'Company', 'Stage', 'Value')
+  await drawLate(page)
+  await take(page, head(page, 'Value'), head(page, 'Company'), 0.2)
+  await page.mouse.up()
+  await isOrder(page, 'Name', 'Value', 'Company', 'Stage')
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { client } from '../harness.ts'
 import { browser, join, password } from '../people.ts'
-import { checkScreen, owner, phone, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, drawLate, owner, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -83,15 +83,12 @@ test('a refused form focuses the invalid field even if a frame comes before the 
   await page.getByRole('button', { name: 'Create API key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox', { name: 'Name' }).waitFor()
-  // The next frame is always at once, and the tasks of React, which are messages, come 50 ms later.
+  await drawLate(page)
+  // The next frame is always at once.
   await page.evaluate(() => {
     const page = globalThis as any
     page.requestAnimationFrame = (draw: (time: number) => void) =>
       queueMicrotask(() => draw(page.performance.now()))
-    const { postMessage } = page.MessagePort.prototype
-    page.MessagePort.prototype.postMessage = function (...message: unknown[]) {
-      setTimeout(() => postMessage.apply(this, message), 50)
-    }
   })
   await dialog.getByRole('button', { name: 'Create API key' }).click()
   await dialog.getByText('Fill this in.').waitFor()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
-import { checkScreen, fits, phone, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, drawLate, fits, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
@@ -323,4 +323,15 @@ test('on a phone, the menu of a view with a long name stands beside its tab', as
       (await after.boundingBox())!.x - (await last.boundingBox().then((box) => box!.x + box!.width)),
     (gap) => gap < 20,
   )
+})
+
+test('a tab that is dropped before its drag is drawn moves', async (t) => {
+  const session = await joinAs(web.rapport, 'quick@example.test', 'member', { language: 'en' })
+  for (const name of ['Left', 'Right']) await save('deals', name, `search=${name}`)
+  const page = await web.open(t, '/deals?view=table', { session, reusable: false })
+  await tab(page, 'Right').waitFor()
+  const others = (await names(page)).slice(2, -2)
+  await drawLate(page)
+  await tab(page, 'Right').dragTo(tab(page, 'Left'), { targetPosition: { x: 2, y: 8 } })
+  await areTabs(page, ...others, 'Right', 'Left')
 })

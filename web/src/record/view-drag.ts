@@ -1,23 +1,33 @@
-import { type DragEvent, useState } from 'react'
+import { type DragEvent, useRef, useState } from 'react'
 
 type Place = { key: string; after: boolean }
 
+/** Whether the pointer is in the second half of an element. */
+function isAfter({ currentTarget, clientX }: DragEvent): boolean {
+  const { left, width } = currentTarget.getBoundingClientRect()
+  return clientX > left + width / 2
+}
+
 /** Dragging of tabs with the mouse. `keys` are those that move, in their order. Gives each of them its properties. */
 export function useTabDrag(keys: readonly string[], onMove: (keys: string[], moved: string) => void) {
+  // What is drawn may be late.
+  const in_hand = useRef<string | null>(null)
   const [dragged, setDragged] = useState<string | null>(null)
   const [place, setPlace] = useState<Place | null>(null)
   function end() {
+    in_hand.current = null
     setDragged(null)
     setPlace(null)
   }
-  function drop(event: DragEvent) {
-    if (dragged === null || place === null) return
+  function drop(event: DragEvent, key: string) {
+    const moved = in_hand.current
+    if (moved === null) return
     event.preventDefault()
-    const others = keys.filter((key) => key !== dragged)
-    const index = others.indexOf(place.key) + (place.after ? 1 : 0)
-    const next = others.toSpliced(index, 0, dragged)
+    const others = keys.filter((one) => one !== moved)
+    const index = others.indexOf(key) + (isAfter(event) ? 1 : 0)
+    const next = others.toSpliced(index, 0, moved)
     end()
-    if (place.key !== dragged && next.join() !== keys.join()) onMove(next, dragged)
+    if (key !== moved && next.join() !== keys.join()) onMove(next, moved)
   }
   return (key: string) => {
     if (!keys.includes(key)) return { draggable: false }
@@ -27,17 +37,17 @@ export function useTabDrag(keys: readonly string[], onMove: (keys: string[], mov
         dragged && place?.key === key && key !== dragged ? (place.after ? 'after' : 'before') : undefined,
       onDragStart(event: DragEvent) {
         event.dataTransfer.effectAllowed = 'move'
+        in_hand.current = key
         setDragged(key)
       },
       onDragOver(event: DragEvent) {
-        if (dragged === null) return
+        if (in_hand.current === null) return
         // Without this, nothing can be dropped here.
         event.preventDefault()
-        const { left, width } = event.currentTarget.getBoundingClientRect()
-        const after = event.clientX > left + width / 2
+        const after = isAfter(event)
         if (place?.key !== key || place.after !== after) setPlace({ key, after })
       },
-      onDrop: drop,
+      onDrop: (event: DragEvent) => drop(event, key),
       onDragEnd: end,
     }
   }

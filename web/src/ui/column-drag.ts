@@ -69,8 +69,10 @@ export function useColumnDrag(onMove: ((id: string, to: number) => void) | undef
       const to = Math.max(1, indexAt(currentTarget, id, clientX))
       if (drag?.to !== to) setDrag({ id, to })
     },
-    onPointerUp() {
-      if (drag) onMove(drag.id, drag.to)
+    onPointerUp({ currentTarget, clientX }: Pointer<HTMLElement>) {
+      // The last move may not be drawn yet.
+      const id = start.current?.id
+      if (id !== undefined && was_drag.current) onMove(id, Math.max(1, indexAt(currentTarget, id, clientX)))
       end()
     },
     onPointerCancel: end,
