@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, desk, fits, phone, untilEqual, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const count = 1204
@@ -69,6 +69,25 @@ test('on a phone, rows are selected by touch, and the bar of actions has room', 
   assert.ok(box && rail && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= rail.y)
   await bar(page).getByRole('button', { name: 'Clear' }).tap()
   await bar(page).waitFor({ state: 'detached' })
+})
+
+test('a toast leaves the buttons for other pages and the bar of a phone free', async (t) => {
+  // The pager of a phone stands above its bar.
+  for (const screen of [desk, phone]) {
+    const page = await web.open(t, '/contacts', screen)
+    await page.locator('tbody').getByRole('checkbox').first().check()
+    await bar(page).getByRole('button', { name: 'Delete' }).click()
+    const undo = page.getByRole('button', { name: 'Undo' })
+    await undo.waitFor()
+    await bar(page).waitFor({ state: 'detached' })
+    const toast = page.getByRole('alert').filter({ has: undo })
+    await until(
+      () => Promise.all([toast.boundingBox(), page.locator('.pager').boundingBox()]),
+      ([upper, lower]) => Boolean(upper && lower && upper.y + upper.height <= lower.y),
+    )
+    await undo.click()
+    await until(total, (now) => now === count)
+  }
 })
 
 test('one Undo brings back all that were deleted beyond the page', async (t) => {
