@@ -118,10 +118,16 @@ function nameExclusively(partial: string, file: string): void {
   } catch (error) {
     if (!hasNoLinks(error)) throw error
     const handle = openSync(file, 'wx', 0o600)
-    giveToOwner(file)
-    writeSync(handle, readFileSync(partial))
-    fsyncSync(handle)
-    closeSync(handle)
+    try {
+      giveToOwner(file)
+      writeSync(handle, readFileSync(partial))
+      fsyncSync(handle)
+    } catch (error) {
+      rmSync(file, { force: true })
+      throw error
+    } finally {
+      closeSync(handle)
+    }
   }
 }
 
