@@ -88,11 +88,13 @@ test('a process without deliveries has not loaded TLS and HTTP/2, which take 8 M
   const words = ['--import', `data:text/javascript,${preload}`, join(folder, 'dist/main.js'), 'serve']
   const settings = { ...env, PORT: '0', DATA_DIR: join(folder, 'idle') }
   const server = spawn(process.execPath, words, { env: settings, stdio: ['ignore', 'pipe', 'inherit'] })
+  const late = setTimeout(() => server.kill('SIGKILL'), 60_000)
   let said = ''
   for await (const piece of server.stdout) {
     said += piece
     if (said.includes('to create your account')) server.kill('SIGTERM')
   }
+  clearTimeout(late)
   assert.match(said, /NativeModule http,/)
   for (const name of ['tls', 'https', 'http2']) assert.doesNotMatch(said, new RegExp(`NativeModule ${name},`))
 })

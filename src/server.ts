@@ -40,6 +40,7 @@ import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatche
 import { createLateSender } from './webhooks/delivery/late-sender.ts'
 import { parseProxy } from './webhooks/delivery/proxy.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
+import { anyWebhook } from './webhooks/registration/queries.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/registration/target.ts'
 
 export type Running = {
@@ -206,6 +207,8 @@ export async function startServer(
       .filter(({ role }) => !role || mine.includes(role))
       .map((job) => (job.held ? { ...job, ...removal } : job))
     closing.push(startJobs(work, { clock, onCommit: database.onCommit, onError }))
+    // An update may replace the files of this program before its first delivery.
+    if (await patiently(() => anyWebhook(db), onWait)) sender.load().catch(onError)
     if (mine.includes('dispatcher')) dispatcher.start()
     phase = 'ready'
 
@@ -238,12 +241,13 @@ type Draining = {
 
 /** Lets attempts in flight end, then closes the server and everything that the start opened. */
 async function drain(
-  { server }: App,
+  app: App,
   { connections, steps, last_step_ms, dispatcher, close }: Draining,
 ): Promise<void> {
+  const { server } = app
   const last_step = setTimeout(() => steps.abort(stopped()), last_step_ms)
   const late = setTimeout(() => server.closeAllConnections(), drain_ms)
-  // Requests get 503 until no attempt is in flight. Then the server closes.
+  // Requests get 503 until no attempt is in flight.
   await dispatcher.stop(drain_ms)
   // Close idle connections. Otherwise, keep-alive connections stay open after their answer. Browsers open connections
   // in advance: without a byte received, they would stay open without a limit.
@@ -251,6 +255,8 @@ async function drain(
     server.closeIdleConnections()
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }, 50)
+  // A closed app refuses the calls by which a handler uses its own API.
+  await awaitHandlers(app, drain_ms)
   await close()
   clearInterval(sweep)
   clearTimeout(late)

@@ -1,24 +1,27 @@
 import type { Sender, SenderOptions } from './deliver.ts'
 
 /**
- * A sender that loads its HTTP client at the first attempt. So a process without deliveries needs less memory. If the
- * client cannot be loaded, `send` rejects, and the next attempt tries it again.
+ * A sender that loads its HTTP client at the first attempt, or by `load`. So a process without webhooks needs less
+ * memory. If the client cannot be loaded, `send` rejects, and the next attempt tries it again.
  */
-export function createLateSender(options: SenderOptions): Sender {
+export function createLateSender(options: SenderOptions): Sender & { load(): Promise<unknown> } {
   let loaded: Promise<Sender> | null = null
-  async function load(): Promise<Sender> {
-    const { createSender } = await import('./deliver.ts')
-    return createSender(options)
+  async function loadOnce(): Promise<Sender> {
+    try {
+      const { createSender } = await import('./deliver.ts')
+      return createSender(options)
+    } catch (error) {
+      loaded = null
+      throw error
+    }
+  }
+  const load = () => {
+    loaded ??= loadOnce()
+    return loaded
   }
   return {
-    async send(request) {
-      loaded ??= load()
-      const sender = await loaded.catch((error) => {
-        loaded = null
-        throw error
-      })
-      return sender.send(request)
-    },
+    load,
+    send: async (request) => (await load()).send(request),
     async close(how) {
       const sender = await loaded?.catch(() => null)
       await sender?.close(how)

@@ -43,6 +43,10 @@ export async function findWebhook(db: Db, workspace_id: number, id: string): Pro
 export const countWebhooks = (db: Db, workspace_id: number): Promise<number> =>
   countRows(db.selectFrom('webhooks').where('workspace_id', '=', workspace_id))
 
+/** Whether any workspace has a webhook. */
+export const anyWebhook = async (db: Db): Promise<boolean> =>
+  (await db.selectFrom('webhooks').select('id').limit(1).executeTakeFirst()) !== undefined
+
 /** One page of webhooks, newest first. */
 export async function listWebhooks(db: Db, workspace_id: number, page: Page): Promise<Listed<Webhook>> {
   const all = db.selectFrom('webhooks').selectAll().where('workspace_id', '=', workspace_id)
