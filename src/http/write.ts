@@ -39,7 +39,7 @@ type Steps<Made> = {
   before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
   /** Whether `before` did all: then `after` runs in its transaction, and nothing between. */
   isDone?(made: Made): boolean
-  /** Ends with the reason of `stopping` between two transactions. A repeated request must be able to continue. */
+  /** Throws the reason of `stopping` between two transactions. A repeated request must be able to continue. */
   meanwhile(made: Made, stopping: AbortSignal): Promise<void>
   after(tx: Db, context: Context, made: Made): Promise<Answer>
 }
@@ -135,6 +135,7 @@ export function createWriter({ db, clock, seal, tracer, stopping = never }: Deps
       if (begun.sent) return send(reply, begun.sent)
       const { made } = begun
       try {
+        stopping.throwIfAborted()
         await steps.meanwhile(made, stopping)
         const sent = await transaction(db, async (tx) => {
           const answer = await steps.after(tx, contextOfRequest(request), made)

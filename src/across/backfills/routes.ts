@@ -133,10 +133,11 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
           announce(tx, 'backlog')
           return { left, message: 'The backfill was stopped.' }
         },
-        // After a crash, the backlog continues what was stopped.
-        async meanwhile({ left }) {
+        // After a crash or a stop of the service, the backlog continues what was stopped.
+        async meanwhile({ left }, stopping) {
           const options = { skip_locked: false }
-          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), options)));
+          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), options)))
+            stopping.throwIfAborted()
         },
         after: async (_tx, _context, { message }) => ({ body: { success: true as const, message } }),
       }),

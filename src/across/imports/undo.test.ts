@@ -236,7 +236,7 @@ test('an import whose key is revoked stops, keeps what it has, and can be undone
 test('an import that waits until its key has expired imports nothing', async () => {
   const file = (n: number) => `name\n${Array.from({ length: n }, (_, row) => `Expired ${row}`).join('\n')}\n`
   const { id: key_id, token } = await makeKey(rapport)
-  const { body } = await upload(rapport, '?resource=companies', file(20_000))
+  const { body } = await upload(rapport, '?resource=companies', file(60_000))
   const waiting = await upload({ ...rapport, key: token }, '?resource=companies', file(10))
   await beside(rapport.data_dir, (db) =>
     transaction(db, async (tx) => {
