@@ -119,16 +119,20 @@ test('what is changed and typed while tags and notes are being stored is stored,
   await note.fill('The first')
   await page.keyboard.press('Control+Enter')
   await page.keyboard.type('The second')
+  // It stays in the form, so that it is a draft, until the first one is stored.
   await page.keyboard.press('Control+Enter')
-  await untilEqual(() => note.inputValue(), '')
-  await page.keyboard.type('The third')
+  assert.equal(await note.inputValue(), 'The second')
+  const listNow = await hold(page, `/contacts/${id}/notes`, 'GET')
   postNow()
+  await page.locator('button[type=submit][data-loading]').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Save note' }).click()
+  await untilEqual(() => note.inputValue(), '')
+  const bodies = async () =>
+    (await web.read(`/contacts/${id}/notes`)).map(({ body }: { body: string }) => body)
+  await untilEqual(bodies, ['The second', 'The first'])
+  listNow()
   await page.getByRole('listitem').getByText('The second').waitFor()
-  await untilEqual(
-    async () => (await web.read(`/contacts/${id}/notes`)).map(({ body }: { body: string }) => body),
-    ['The second', 'The first'],
-  )
-  await untilEqual(() => note.inputValue(), 'The third')
+  await untilEqual(() => note.inputValue(), '')
 })
 
 test('a form is sent once, however long its keys are held', async (t) => {

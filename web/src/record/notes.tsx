@@ -43,7 +43,8 @@ export function Notes({ kind, id }: { kind: Noted; id: number }) {
   const again = () => refresh('notes', 'timeline')
   const create = async (body: string) => {
     await notes_of.create(body)
-    await again()
+    // The next note need not wait for the list.
+    again()
     return true
   }
   return (
@@ -127,10 +128,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
   const [began] = useState(() => (draft ? readDraft(beganKey(draft_key)) : initial))
   const latest = useRef(text)
   const input = useRef<HTMLTextAreaElement>(null)
-  const [under_way, setUnderWay] = useState(0)
-  const saving = under_way > 0
-  // The next note waits for the one before it, so that they stay in their order.
-  const last = useRef<Promise<unknown>>(Promise.resolve())
+  const [saving, setSaving] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const editing = onCancel !== undefined
   // A save whose answer was lost has stored the text.
@@ -141,8 +139,8 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
     keepEdit(draft_key, text === initial ? '' : text, began)
   }
   async function save() {
-    if (!text.trim() || (editing && saving)) return
-    setUnderWay((count) => count + 1)
+    if (!text.trim() || saving) return
+    setSaving(true)
     setProblem(null)
     // The form is free for the next note at once. Its button is disabled while it is empty.
     if (!editing) write('')
@@ -152,9 +150,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
       if (!input.current) showProblem(error, t, t.app.not_saved({ label: t.app.note, value: text, why }))
     }
     try {
-      const storing = last.current.then(() => onSave(text, initial))
-      last.current = storing.catch(() => {})
-      const is_stored = await storing
+      const is_stored = await onSave(text, initial)
       if (!is_stored) tell(null, t.app.problems.precondition_failed)
     } catch (error) {
       const why = explain(error, t)
@@ -162,7 +158,7 @@ function NoteForm({ initial = '', draft_key, onSave, onCancel, changed }: FormPr
       tell(error, why)
       if (!editing) write([text, latest.current].filter(Boolean).join('\n'))
     } finally {
-      setUnderWay((count) => count - 1)
+      setSaving(false)
     }
   }
   return (
