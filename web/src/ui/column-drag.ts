@@ -1,4 +1,4 @@
-import { type PointerEvent as Pointer, useEffect, useRef, useState } from 'react'
+import { type PointerEvent as Pointer, useLayoutEffect, useRef, useState } from 'react'
 
 /** A column in the pointer's hand, and the index to which it would go. */
 export type Drag = { id: string; to: number }
@@ -38,7 +38,8 @@ export function useColumnDrag(onMove: ((id: string, to: number) => void) | undef
     start.current = null
     setDrag(null)
   }
-  useEffect(() => {
+  // As soon as the drag is seen.
+  useLayoutEffect(() => {
     if (!dragging) return
     const cancel = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
