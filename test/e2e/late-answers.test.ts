@@ -136,21 +136,56 @@ test('what is changed and typed while tags and notes are being stored is stored,
 })
 
 test('a form is sent once, however long its keys are held', async (t) => {
-  const page = await web.open(t, '/companies?create=1')
-  const dialog = page.getByRole('dialog', { name: 'Create company' })
-  await dialog.getByRole('textbox', { name: 'Name' }).fill('Held Ltd')
-  const go = await hold(page, '/companies')
+  const page = await web.open(t, '/contacts?create=1', { allow: /status of 422/ })
+  const dialog = page.getByRole('dialog', { name: 'Create contact' })
+  await dialog.getByRole('textbox', { name: 'First name' }).fill('Held')
+  await dialog.getByRole('textbox', { name: 'Last name' }).fill('Long')
+  const email = dialog.getByRole('textbox', { name: 'E-mail' })
+  await email.fill('nowhere')
+  const go = await hold(page, '/contacts')
   let sent = 0
   page.on('request', (request) => void (request.method() === 'POST' && sent++))
   await page.keyboard.down('Control')
   // Each further one is a repetition.
   for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
+  // A refusal leaves the dialog open.
+  go()
+  await dialog.locator('input[type=email][aria-invalid=true]').waitFor()
+  for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
   await page.keyboard.up('Enter')
   await page.keyboard.up('Control')
-  go()
-  await page.getByText('Held Ltd created').waitFor()
-  await dialog.waitFor({ state: 'detached' })
   assert.equal(sent, 1)
+  await email.fill('held@example.test')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('Held Long created').waitFor()
+  await dialog.waitFor({ state: 'detached' })
+  assert.equal(sent, 2)
+})
+
+test('a held Enter completes one task, and leaves the field for its outcome open', async (t) => {
+  const due_at = new Date(Date.now() - 144 * 3600_000).toISOString()
+  await web.create('/activities', { subject: 'Send the papers', due_at })
+  await web.create('/activities', { subject: 'Read the papers', due_at })
+  const page = await web.open(t, null, { reusable: false })
+  const completed: string[] = []
+  page.on('request', (one) => void (one.url().endsWith('/complete') && completed.push(one.url())))
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route(/\/assets\/outcome-.*js/, async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.goto(web.rapport.url)
+  await page.getByRole('button', { name: 'Complete Send the papers' }).focus()
+  const outcome = page.getByRole('textbox', { name: 'What came of Send the papers?' })
+  // Each further one is a repetition.
+  for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
+  come()
+  await outcome.waitFor()
+  for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
+  await page.keyboard.up('Enter')
+  await page.keyboard.type('Sent')
+  await untilEqual(() => outcome.inputValue(), 'Sent')
+  assert.equal(completed.length, 1)
 })
 
 test('rows that no longer fit the filter are marked as busy, and cannot be selected', async (t) => {

@@ -73,12 +73,16 @@ let held: Held | null = null
 export const keysHeld = (): boolean => held !== null && performance.now() <= held.until_ms
 /**
  * Buffers keys for the field that is about to open, so that they run no commands and are not lost. A second call for the
- * same field keeps the buffered keys. Another command, or a click, drops them.
+ * same field keeps the buffered keys. Another command, or a click, drops them. Returns what drops these keys alone.
  */
-export function holdKeys(): void {
+export function holdKeys(): () => void {
   const until_ms = performance.now() + opening_ms
   if (held && keysHeld()) held.until_ms = until_ms
   else held = { whole: false, selected: false, at_end: false, text: '', enter: null, until_ms }
+  const mine = held
+  return () => {
+    if (held === mine) held = null
+  }
 }
 /** Drops the buffered keys, because their field does not open. */
 export function releaseKeys(): void {
@@ -94,7 +98,8 @@ function hold(event: KeyboardEvent, mod: boolean): boolean {
   if (key === 'Escape') held = null
   if (!held || held.enter) return true
   const removes = key === 'Backspace' || key === 'Delete'
-  if (key === 'Enter') held.enter = event
+  // A held Enter may be the one that opens the field.
+  if (key === 'Enter') held.enter = event.repeat ? null : event
   else if (mod) held.selected = true
   else if (key === 'End') Object.assign(held, { at_end: true, selected: false })
   else if (removes || key.length === 1) {

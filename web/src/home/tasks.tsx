@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
 import type { Search } from '../app/addresses.ts'
-import { holdKeys, releaseKeys } from '../app/commands.ts'
+import { holdKeys } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { latePart } from '../app/late.ts'
 import { Link } from '../app/link.ts'
@@ -52,10 +52,10 @@ export function Tasks() {
           aria-label={t.activities.complete_one({ subject: activity.subject })}
           title={t.activities.complete_one({ subject: activity.subject })}
           onClick={() => {
-            // The field for the outcome opens a moment later.
-            holdKeys()
+            // The field for the outcome may open later: its program may still have to load.
+            const release = holdKeys()
             setDone({ activity, at: index })
-            complete([activity]).then((failed) => failed.length && releaseKeys())
+            complete([activity]).then((failed) => failed.length && release())
           }}
         >
           <CircleIcon />
@@ -96,9 +96,18 @@ export function Tasks() {
       beside={<Counts />}
     >
       {!rows.length && <p className="hint">{t.home.nothing_due}</p>}
-      <ul ref={list}>{rows}</ul>
+      <ul ref={list} onKeyDownCapture={skipHeldEnter}>
+        {rows}
+      </ul>
     </Card>
   )
+}
+
+/** A held Enter completes one task: it neither closes the field for the outcome nor completes the next task. */
+function skipHeldEnter(event: React.KeyboardEvent) {
+  if (event.key !== 'Enter' || !event.repeat) return
+  event.preventDefault()
+  event.stopPropagation()
 }
 
 /** How many of the person's activities are overdue and due today, each with a link to them. */

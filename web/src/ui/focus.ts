@@ -23,12 +23,12 @@ export function moveFocus(index?: number): void {
 }
 
 /**
- * Calls back when what is already under way has been drawn. React draws in a task of its own, which a frame can
- * precede. Only a frame takes the focus from a disabled button.
+ * Calls back after a frame and a task, when React has mostly drawn what is under way. Its own task may come later, as on
+ * a busy device. Only a frame takes the focus from a disabled button.
  */
 const whenDrawn = (then: () => void): void => void requestAnimationFrame(() => setTimeout(then))
 
-/** The same, when what is under way has been drawn. */
+/** The same, after the next frame. */
 export const keepFocus = (index?: number): void => whenDrawn(() => moveFocus(index))
 
 const focusable = ':is(a[href], button, input, select, textarea):not(:disabled, [tabindex="-1"])'
@@ -64,8 +64,8 @@ export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | n
 }
 
 /**
- * When a refused form is drawn: focuses the first invalid field, else the button, which was disabled meanwhile. A quick
- * refusal leaves the focus on the button.
+ * Focuses the first invalid field of a refused form that is drawn, else its button, which was disabled meanwhile. A quick
+ * refusal leaves the focus on the button. A focus that is elsewhere stays.
  */
 export function focusWrong(form: HTMLFormElement): void {
   const button = form.querySelector<HTMLElement>('[type=submit]')

@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import type { FormErrors, UseFormReturnType } from '@mantine/form'
+import { flushSync } from 'react-dom'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Dialog } from './dialog.tsx'
@@ -77,8 +78,12 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
     const unread = unreadIn(event.currentTarget)
     if (unread) return unread.focus()
     const wrong = check?.(form.getValues()) ?? {}
-    if (Object.keys(wrong).length > 0) return form.setErrors(wrong)
     const shown = event.currentTarget
+    if (Object.keys(wrong).length > 0) {
+      // At once, so that the invalid field can get the focus.
+      flushSync(() => form.setErrors(wrong))
+      return focusWrong(shown)
+    }
     // Otherwise an opening during the request would restore what is already on its way.
     draft.discard()
     const sent = await submit(async (values) => {
@@ -96,8 +101,11 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
       noValidate
       onSubmit={onSubmit}
       // From a text of several lines, too.
-      onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
-        if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.requestSubmit()
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter') return
+        // Held keys send once, also when the answer has come.
+        if (event.repeat && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault()
+        if (!event.repeat && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
       }}
     >
       <div className="form-fields">{children(form)}</div>
