@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
 import { before } from '../use.ts'
-import { addFilter, checkScreen, untilEqual, useWeb, visit } from '../web.ts'
+import { addFilter, checkScreen, settled, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
 
@@ -224,4 +224,48 @@ test('a double click deletes once, and takes back once', async (t) => {
     `DELETE /api/v1/contacts/${id}`,
     `POST /api/v1/contacts/${id}/restore`,
   ])
+})
+
+test('a double click completes an activity once', async (t) => {
+  const page = await web.open(t)
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`)
+  })
+  const due_at = new Date(Date.now() - 3600_000).toISOString()
+  const [listed, shown, home] = [
+    await web.create('/activities', { subject: 'Twice in the list', due_at }),
+    await web.create('/activities', { subject: 'Twice at its page', due_at }),
+    await web.create('/activities', { subject: 'Twice at home', due_at }),
+  ]
+  await visit(page, '/activities?show=all')
+  await page.getByRole('button', { name: 'Complete Twice in the list' }).dblclick()
+  await page.getByText('Twice in the list completed').waitFor()
+  await visit(page, `/activities/${shown}`)
+  await page.getByRole('button', { name: 'Complete', exact: true }).dblclick()
+  await page.getByText('Twice at its page completed').waitFor()
+  await visit(page, '/')
+  await page.getByRole('button', { name: 'Complete Twice at home' }).dblclick()
+  await page.getByText('Twice at home completed').waitFor()
+  assert.deepEqual(
+    sent,
+    [listed, shown, home].map((id) => `POST /api/v1/activities/${id}/complete`),
+  )
+})
+
+test('the second click of a double click opens no dialog of the page that comes meanwhile', async (t) => {
+  const start_at = new Date(Date.now() + 86_400_000).toISOString()
+  const end_at = new Date(Date.now() + 90_000_000).toISOString()
+  const id = await web.create('/appointments', { title: 'Accepted', start_at, end_at })
+  const page = await web.open(t)
+  for (const [path, name] of [
+    ['/contacts', 'Create contact'],
+    ['/activities', 'Create activity'],
+    [`/calendar/${id}`, 'Cancel appointment'],
+  ] as const) {
+    await visit(page, path)
+    await page.getByRole('button', { name }).dispatchEvent('click', { detail: 2 })
+    await settled(page)
+    assert.equal(await page.getByRole('dialog').count(), 0, name)
+  }
 })

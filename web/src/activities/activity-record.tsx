@@ -10,6 +10,7 @@ import { MentionText } from '../record/mention-text.tsx'
 import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
+import { oneClick } from '../ui/one-click.ts'
 import { Ago } from '../ui/values.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
 import { Due, TypeLabel } from './labels.tsx'
@@ -104,7 +105,7 @@ function CompleteButton({ activity }: { activity: Activity }) {
   const toggle = () => (completed_at ? actions.reopen(activity) : actions.complete([activity]))
   useCommands([{ id: 'toggle-activity', label, group: 'actions', keys: 'd', run: toggle }])
   return (
-    <Button variant={completed_at ? 'default' : 'filled'} onClick={toggle}>
+    <Button variant={completed_at ? 'default' : 'filled'} onClick={oneClick(toggle)}>
       {label}
     </Button>
   )

@@ -2,6 +2,7 @@ import { UnstyledButton } from '@mantine/core'
 import { CheckCircleFillIcon, CircleIcon } from '@primer/octicons-react'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
+import { oneClick } from '../ui/one-click.ts'
 import { type ListedActivity, useActivityActions } from './queries.ts'
 import './activities.css'
 
@@ -27,7 +28,7 @@ export function CompleteCircle({ activity, onDone }: { activity: ListedActivity;
       data-done={done || undefined}
       aria-label={label}
       title={done ? t.activities.reopen : t.activities.complete}
-      onClick={() => (done ? reopen(activity) : complete([activity])).then(onDone)}
+      onClick={oneClick(() => (done ? reopen(activity) : complete([activity])).then(onDone))}
     >
       <Circle />
     </UnstyledButton>

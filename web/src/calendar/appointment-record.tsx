@@ -128,7 +128,7 @@ function Answers({ appointment }: { appointment: Appointment }) {
   return (
     <>
       {requested && <Button onClick={oneClick(accept)}>{t.calendar.accept}</Button>}
-      <Button variant="default" onClick={cancel}>
+      <Button variant="default" onClick={oneClick(cancel)}>
         {cancel_label}
       </Button>
       {cancelling && <CancelDialog appointment={appointment} onClose={() => setCancelling(false)} />}

@@ -12,6 +12,7 @@ import { RecordLink } from '../record/linked.tsx'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
+import { oneClick } from '../ui/one-click.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
 import { taskCountsQuery, tasksQuery } from './queries.ts'
@@ -51,12 +52,12 @@ export function Tasks() {
           className="home-complete icon-button"
           aria-label={t.activities.complete_one({ subject: activity.subject })}
           title={t.activities.complete_one({ subject: activity.subject })}
-          onClick={() => {
+          onClick={oneClick(() => {
             // The field for the outcome may open later: its program may still have to load.
             const release = holdKeys()
             setDone({ activity, at: index })
             complete([activity]).then((failed) => failed.length && release())
-          }}
+          })}
         >
           <CircleIcon />
         </button>
