@@ -231,6 +231,15 @@ test('on a phone, a long name or address in the settings hides no action, and is
     [0, 0],
   )
 
+  const event = 'contact.created'
+  const url = 'https://hooks.example.com/a/very/long/path/of/an/endpoint/that/has/no/space/in/it'
+  const hook = await call('POST', '/webhooks', { url, events: [event] })
+  assert.equal(hook.status, 201, hook.text)
+  await visit(page, `/settings/webhooks/${hook.body.data.id}`)
+  await page.locator('.by-api summary').click()
+  await page.locator('.by-api pre').first().waitFor()
+  assert.equal(await hidden('.by-api pre >> nth=0'), 0)
+
   await visit(page, '/settings/members')
   await page.getByRole('button', { name: 'Invite' }).click()
   const dialog = page.getByRole('dialog', { name: 'Invite' })
