@@ -271,3 +271,17 @@ test('a name from right to left that has no room keeps its beginning beside its 
   )
   assert.deepEqual(cells, [true, true])
 })
+
+test('under the pointer, the name of a row is underlined, and its initials are not', async (t) => {
+  const id = await web.create('/contacts', { first_name: 'Una', last_name: 'Line' })
+  const page = await web.open(t, '/contacts')
+  const link = page.locator(`tbody tr[data-row-id="${id}"] [data-row-link]`)
+  await link.hover()
+  const lines = await link.evaluate((link) =>
+    [link, ...link.children].map((part) => {
+      const { getComputedStyle } = link.ownerDocument.defaultView!
+      return getComputedStyle(part).textDecorationLine
+    }),
+  )
+  assert.deepEqual(lines, ['none', 'none', 'underline'])
+})

@@ -44,9 +44,11 @@ export function RowLink({
   onOpen?: () => void
   children: React.ReactNode
 }) {
+  // Not all parts of a cell are underlined under the pointer.
+  const parts = typeof children !== 'string' || undefined
   if (href)
     return (
-      <Link to={href} data-row-link className="row-link" title={title} aria-label={label}>
+      <Link to={href} data-row-link data-parts={parts} className="row-link" title={title} aria-label={label}>
         {children}
       </Link>
     )
@@ -55,6 +57,7 @@ export function RowLink({
     <button
       type="button"
       data-row-link
+      data-parts={parts}
       className="row-link"
       title={title}
       aria-label={label}
