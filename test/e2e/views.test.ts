@@ -319,9 +319,51 @@ test('on a phone, the menu of a view with a long name stands beside its tab', as
   const [last, after] = [strip(page).getByRole('link').last(), button(page, 'Save as new view')]
   await after.waitFor()
   await until(
-    async () =>
-      (await after.boundingBox())!.x - (await last.boundingBox().then((box) => box!.x + box!.width)),
-    (gap) => gap < 20,
+    () => Promise.all([last.boundingBox(), after.boundingBox()]),
+    ([tab, next]) => {
+      if (!tab || !next) return false
+      const gap = next.x - (tab.x + tab.width)
+      return gap >= 0 && gap < 20 && next.y < tab.y + tab.height && tab.y < next.y + next.height
+    },
+  )
+})
+
+test('the menu of tabs that have no room goes when the window has room for them again', async (t) => {
+  for (const city of ['Oslo', 'Bergen', 'Trondheim'])
+    await save('deals', `Customers in ${city}`, `search=${city}`)
+  const page = await web.open(t, '/deals?view=table')
+  await tab(page, 'Customers in Trondheim').waitFor()
+  const views = button(page, 'Views')
+  await views.waitFor({ state: 'detached' })
+  const line = await page.locator('.view-line').boundingBox()
+  // Beside the tabs, the page has 16 px, and 4 px are left.
+  const just_enough = { width: Math.ceil(line!.x + line!.width) + 20, height: 800 }
+  await page.setViewportSize(just_enough)
+  await fits(page)
+  assert.equal(await views.count(), 0)
+  await page.setViewportSize({ width: just_enough.width - 100, height: 800 })
+  await views.waitFor()
+  await page.setViewportSize(just_enough)
+  await views.waitFor({ state: 'detached' })
+})
+
+test('a name of a view from right to left that has no room keeps its beginning', async (t) => {
+  const name = 'العملاء في الشمال الذين لم يتصل بهم أحد منذ المعرض'
+  const { id } = await save('companies', name, 'search=north')
+  const page = await web.open(t, `/companies?saved=${id}&search=north`, phone)
+  const cut = strip(page).locator('[aria-current] .view-name')
+  await cut.getByText(name).waitFor()
+  await until(
+    () =>
+      cut.evaluate((cut) => {
+        const first = cut.ownerDocument.createRange()
+        first.setStart(cut.firstChild!, 0)
+        first.setEnd(cut.firstChild!, 1)
+        const { left, right } = cut.getBoundingClientRect()
+        const { left: start, right: end } = first.getBoundingClientRect()
+        return [cut.scrollWidth > cut.clientWidth, start >= left && end <= right]
+      }),
+    ([is_cut, begins]) => Boolean(is_cut && begins),
   )
 })
 

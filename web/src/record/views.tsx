@@ -89,7 +89,8 @@ export function ViewTabs({ list }: { list: ListedKind }) {
   const [naming, setNaming] = useState<{ view?: View } | null>(null)
   const [said, setSaid] = useState('')
   const strip = useRef<HTMLElement>(null)
-  const hides = useOverflow(strip, current.key, tabs.map(({ key, name }) => `${key} ${name}`).join())
+  const menu = useRef<HTMLButtonElement>(null)
+  const hides = useOverflow(strip, menu, current.key, tabs.map(({ key, name }) => `${key} ${name}`).join())
   const { path } = useKind(list)
   const { change: changeAddress } = useAddress()
   const navigate = useNavigate()
@@ -191,7 +192,7 @@ export function ViewTabs({ list }: { list: ListedKind }) {
         {hides && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <Button variant="default" size="compact-sm">
+              <Button ref={menu} variant="default" size="compact-sm">
                 {t.app.views}
               </Button>
             </Menu.Target>
@@ -283,8 +284,13 @@ function useSave(view: View | undefined, differs: boolean): (query: string) => P
   }
 }
 
-/** Whether tabs are out of sight. Keeps the current one in sight. */
-function useOverflow(strip: RefObject<HTMLElement | null>, current: string, tabs: string): boolean {
+/** Whether tabs are out of sight without the menu of all tabs. Keeps the current one in sight. */
+function useOverflow(
+  strip: RefObject<HTMLElement | null>,
+  menu: RefObject<HTMLElement | null>,
+  current: string,
+  tabs: string,
+): boolean {
   const [hides, setHides] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: Other tabs have another width.
   useEffect(() => {
@@ -292,7 +298,7 @@ function useOverflow(strip: RefObject<HTMLElement | null>, current: string, tabs
     if (!element) return
     function measure() {
       if (!element) return
-      setHides(element.scrollWidth > element.clientWidth + 1)
+      setHides(element.scrollWidth > element.clientWidth + spaceOf(menu.current) + 1)
       const tab = element.querySelector<HTMLElement>('[aria-current]')
       if (!tab) return
       const { offsetLeft, offsetWidth } = tab
@@ -303,6 +309,12 @@ function useOverflow(strip: RefObject<HTMLElement | null>, current: string, tabs
     const watch = new ResizeObserver(measure)
     watch.observe(element)
     return () => watch.disconnect()
-  }, [strip, current, tabs])
+  }, [strip, menu, current, tabs])
   return hides
+}
+
+/** The pixels that an element and the gap beside it take from its line. */
+function spaceOf(element: HTMLElement | null): number {
+  if (!element?.parentElement) return 0
+  return element.offsetWidth + Number.parseFloat(getComputedStyle(element.parentElement).columnGap)
 }
