@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { checkScreen, drawLate, useWeb } from '../web.ts'
+import { checkScreen, drawLate, untilEqual, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -134,4 +134,19 @@ test('a header that is dropped before its drag is drawn takes its column along',
   await take(page, head(page, 'Value'), head(page, 'Company'), 0.2)
   await page.mouse.up()
   await isOrder(page, 'Name', 'Value', 'Company', 'Stage')
+})
+
+test('a column that is switched on or off takes the focus to no arrow that was used before', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  await head(page, 'Value').waitFor()
+  await page.getByRole('button', { name: 'Columns', exact: true }).click()
+  const menu = page.getByRole('dialog', { name: 'Columns' })
+  const down = menu.getByRole('button', { name: 'Move Stage down' })
+  await down.click()
+  await isOrder(page, 'Name', 'Company', 'Value', 'Stage')
+  await down.and(page.locator(':focus')).waitFor()
+  await down.evaluate((down) => down.blur())
+  await menu.getByRole('checkbox', { name: 'Company', exact: true }).evaluate((box) => box.click())
+  await isOrder(page, 'Name', 'Value', 'Stage')
+  await untilEqual(() => page.evaluate('document.activeElement === document.body'), true)
 })

@@ -13,8 +13,8 @@ type ChosenColumns<Row> = {
   all: Column<Row>[]
   /** The visible columns in their order. */
   shown: Column<Row>[]
-  /** Their ids, with a change that is not drawn yet. */
-  now: () => string[]
+  /** The ids of the visible columns, with a change that is not drawn yet. */
+  latestIds: () => string[]
   toggle: (id: string) => void
   /** Moves a visible column to an index among the visible ones. */
   move: (id: string, to: number) => void
@@ -38,7 +38,7 @@ export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenCol
       return [...new Set([...all.slice(0, 1), ...chosen])].filter((id) => by_id.has(id))
     }
     const ids = shownBy(in_address)
-    const now = () => shownBy(latest().columns)
+    const latestIds = () => shownBy(latest().columns)
     function choose(next: readonly string[]) {
       const text = next.join(',')
       const back = text === usual.join(',')
@@ -49,14 +49,14 @@ export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenCol
     return {
       all: columnsOf(withHidden(all, ids)),
       shown: columnsOf(ids),
-      now,
-      toggle: (id: string) => choose(toggleColumn(all, now(), id)),
-      move: (id: string, to: number) => choose(moveColumn(now(), id, to)),
+      latestIds,
+      toggle: (id: string) => choose(toggleColumn(all, latestIds(), id)),
+      move: (id: string, to: number) => choose(moveColumn(latestIds(), id, to)),
     }
   }, [columns, in_address, key, latest, change])
 }
 
-/** Returns the focus to a control that a move of its row took it from. */
+/** Returns the focus to a control that a move of its row took it from. Null: to none. */
 function useKeptFocus(order: unknown) {
   const wanted = useRef<HTMLElement | null>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another order moves the rows
@@ -74,11 +74,11 @@ const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': t
 /** The menu that chooses columns, and moves them by buttons or Alt with an arrow. */
 export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
   const t = useTexts()
-  const { all, shown, now, toggle, move } = columns
+  const { all, shown, latestIds, toggle, move } = columns
   const [moved, setMoved] = useState('')
   const keepFocus = useKeptFocus(all)
   function step({ id, label }: Column<Row>, by: number) {
-    const ids = now()
+    const ids = latestIds()
     const to = ids.indexOf(id) + by
     if (to < 1 || to >= ids.length) return
     keepFocus(document.activeElement)
@@ -122,7 +122,10 @@ export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {
                   label={column.label}
                   checked={at > 0}
                   aria-keyshortcuts={at > 0 ? 'Alt+ArrowUp Alt+ArrowDown' : undefined}
-                  onChange={() => toggle(column.id)}
+                  onChange={() => {
+                    keepFocus(null)
+                    toggle(column.id)
+                  }}
                 />
                 {at > 0 && (
                   <Group gap={2} wrap="nowrap">
