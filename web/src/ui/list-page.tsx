@@ -4,7 +4,7 @@ import type { Aborted } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { ShownGroups } from './list-groups.ts'
-import type { ListView } from './list-view.ts'
+import { isId, type ListView, useAddress } from './list-view.ts'
 import { DataTable, type TableProps } from './table.tsx'
 import type { Identified, Meta } from './table-parts.tsx'
 import { most_selected, useWholeList, type WholeList } from './whole-list.ts'
@@ -83,7 +83,7 @@ export function useListPage<Row extends Identified>(
     error,
     refetch,
     /** The page of the address, which may still be read. */
-    wanted: page,
+    page_asked_for: page,
     setPage,
     selected,
     setSelected: choose,
@@ -116,7 +116,7 @@ export type ListPage<Row extends Identified> = ReturnType<typeof useListPage<Row
 
 type Props<Row extends Identified> = Omit<
   TableProps<Row>,
-  'rows' | 'groups' | 'meta' | 'page' | 'onPage' | 'selected' | 'onSelect'
+  'rows' | 'groups' | 'meta' | 'page_asked_for' | 'onStep' | 'selected' | 'onSelect'
 > & {
   page: ListPage<Row>
   /** Whether rows can be selected. */
@@ -125,8 +125,15 @@ type Props<Row extends Identified> = Omit<
 
 /** The rows of the page, or the error. */
 export function ListTable<Row extends Identified>({ page, selectable = false, ...table }: Props<Row>) {
-  const { rows, groups, meta, error, refetch, wanted, setPage, selected, setSelected, old } = page
+  const { rows, groups, meta, error, refetch, page_asked_for, setPage, selected, setSelected, old } = page
   const t = useTexts()
+  const { latest } = useAddress()
+  // From the page of the address, because a step may come before the last one is drawn.
+  function step(by: 1 | -1) {
+    const { page } = latest()
+    const to = (isId(page) ? Number(page) : 1) + by
+    if (to >= 1 && to <= (meta?.last_page ?? 1)) setPage(to)
+  }
   return (
     <>
       <span role="status" className="unseen">
@@ -138,9 +145,9 @@ export function ListTable<Row extends Identified>({ page, selectable = false, ..
           rows={rows}
           groups={groups}
           meta={meta}
-          page={wanted}
+          page_asked_for={page_asked_for}
           old={old}
-          onPage={(to) => setPage(to)}
+          onStep={step}
           {...table}
           {...(selectable && { selected, onSelect: setSelected })}
         />

@@ -134,13 +134,13 @@ export function Placeholder({ columns, rows = 12 }: { columns: number; rows?: nu
 // A disabled button would lose the focus.
 const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
 
-type PagerProps = { meta: Meta; page: number | undefined; onPage: (page: number) => void }
+type PagerProps = { meta: Meta; page_asked_for: number | undefined; onStep: (by: 1 | -1) => void }
 
-/** The shown range, the total, and the buttons for other pages. They go on from the page that is asked for. */
-export function Pager({ meta, page, onPage }: PagerProps) {
+/** The shown range, the total, and the buttons for other pages. They are off by the page that is asked for. */
+export function Pager({ meta, page_asked_for, onStep }: PagerProps) {
   const t = useTexts()
   const { current_page = 1, last_page = 1, per_page = 0, total = 0 } = meta
-  const at = page ?? current_page
+  const at = page_asked_for ?? current_page
   if (last_page <= 1) return null
   const from = Math.min(total, (current_page - 1) * per_page + 1)
   const to = Math.min(total, current_page * per_page)
@@ -149,19 +149,14 @@ export function Pager({ meta, page, onPage }: PagerProps) {
       <Text size="sm" c="dimmed" className="numbers">
         {t.app.range({ from, to, total })}
       </Text>
-      <ActionIcon
-        variant="default"
-        aria-label={t.app.previous}
-        {...off(at <= 1)}
-        onClick={() => at > 1 && onPage(at - 1)}
-      >
+      <ActionIcon variant="default" aria-label={t.app.previous} {...off(at <= 1)} onClick={() => onStep(-1)}>
         <ChevronLeftIcon />
       </ActionIcon>
       <ActionIcon
         variant="default"
         aria-label={t.app.next}
         {...off(at >= last_page)}
-        onClick={() => at < last_page && onPage(at + 1)}
+        onClick={() => onStep(1)}
       >
         <ChevronRightIcon />
       </ActionIcon>

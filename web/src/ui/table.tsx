@@ -28,7 +28,7 @@ export type TableProps<Row extends Identified> = {
   old?: boolean
   meta?: Meta | undefined
   /** The page that is asked for. Its rows may still be read. */
-  page?: number
+  page_asked_for?: number
   /** Shown instead of an empty table. */
   empty: React.ReactNode
   nameOf: (row: Row) => string
@@ -39,7 +39,8 @@ export type TableProps<Row extends Identified> = {
   open_id?: string | number | null
   sort?: string
   onSort?: (sort: string) => void
-  onPage?: (page: number) => void
+  /** Opens the next or the previous page. */
+  onStep?: (by: 1 | -1) => void
   /** Moves a column to an index, after a drag of its header. */
   onMoveColumn?: ((id: string, to: number) => void) | undefined
   /** A control before the name, such as the circle that completes an activity. */
@@ -110,7 +111,7 @@ function dragOf(drag: Drag | null, ids: readonly string[], id: string) {
  * While it loads, as many placeholder rows as before keep the layout still.
  */
 export function DataTable<Row extends Identified>(props: TableProps<Row>) {
-  const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onPage } = props
+  const { label, columns, rows, meta, empty, nameOf, hrefOf, onOpen, open_id, sort, onSort, onStep } = props
   const { selected, onSelect, lead, groups, old = false } = props
   const t = useTexts()
   const scroll = useRef<HTMLDivElement>(null)
@@ -276,7 +277,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
         )}
         {props.foot}
       </div>
-      {meta && onPage && <Pager meta={meta} page={props.page} onPage={onPage} />}
+      {meta && onStep && <Pager meta={meta} page_asked_for={props.page_asked_for} onStep={onStep} />}
     </div>
   )
 }
