@@ -96,9 +96,9 @@ function ImportActions({ one }: { one: Import }) {
             {t.imports.undone({ restored: undone.restored, left: undone.left.length })}
           </Text>
           <ul className="import-left">
-            {undone.left.slice(0, 20).map((one) => (
-              <li key={`${one.kind} ${one.id}`}>
-                <LeftRecord {...one} /> {reasons[one.reason] ?? one.reason}
+            {undone.left.slice(0, 20).map((left) => (
+              <li key={`${left.kind} ${left.id}`}>
+                <LeftRecord {...left} /> {reasons[left.reason] ?? left.reason}
               </li>
             ))}
           </ul>
