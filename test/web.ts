@@ -229,13 +229,20 @@ export const pressTogether = (page: Page, ...keys: string[]) =>
 
 /**
  * Keeps the toasts of a page, which close by themselves after 8 s, until the next page load: on a busy machine, a test may
- * need the button of one for longer. Not for a page that other tests use again.
+ * need the button of one for longer. Not for a page that other tests use again. Returns how to count the timers that it held.
  */
-export const keepToasts = (page: Page): Promise<unknown> =>
-  page.evaluate(`(() => {
+export async function keepToasts(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(`(() => {
     const { setTimeout: real } = window
-    window.setTimeout = (work, ms, ...more) => (ms === 8000 ? 0 : real(work, ms, ...more))
+    window.kept_toasts = 0
+    window.setTimeout = (work, ms, ...more) => {
+      if (ms !== 8000) return real(work, ms, ...more)
+      window.kept_toasts++
+      return 0
+    }
   })()`)
+  return () => page.evaluate('window.kept_toasts')
+}
 
 /**
  * Lets React draw 300 ms later, as on a busy device: its tasks are messages. Until the next page load, and not for a page

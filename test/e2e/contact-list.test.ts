@@ -6,6 +6,7 @@ import { before } from '../use.ts'
 import { addFilter, heading, keepToasts, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
 import { fillWorkspace } from '../web-records.ts'
+import { until } from '../webhooks.ts'
 
 const web = useWeb()
 let reader: string
@@ -92,7 +93,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
   const stages = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).stage))
   const tags = () => Promise.all(ids.map(async (id) => (await web.read(`/contacts/${id}`)).tags))
   const page = await web.open(t, '/contacts?search=manyson', { reusable: false })
-  await keepToasts(page)
+  const kept = await keepToasts(page)
   await untilEqual(() => rows(page, 'Contacts').count(), 2)
   const all = page.getByRole('checkbox', { name: 'Select all on this page' })
   await all.check()
@@ -103,6 +104,7 @@ test('a stage and a tag are given to many at once, and taken back by one Undo', 
     .fill('customer')
   await page.getByRole('button', { name: 'Apply' }).click()
   await page.getByText('Stage customer set for 2 contacts').waitFor()
+  await until(kept, (toasts) => toasts > 0)
   assert.deepEqual(await stages(), ['customer', 'customer'])
   await undo(page)
   await untilEqual(stages, ['lead', null] as never)
