@@ -58,6 +58,7 @@ test('to delete a person for good the name is typed; then the record and its dat
   await dialog.getByRole('textbox').fill('Vera')
   await dialog.getByRole('button', { name: 'Delete for good' }).click()
   await dialog.getByText('This is not the name.').waitFor()
+  await dialog.locator('input[aria-invalid=true]:focus').waitFor()
   assert.equal((await call('GET', '/trash?kind=contacts')).body.data[0].id, id)
   await checkScreen(page)
   await dialog.getByRole('textbox').fill('Vera Vanish')
