@@ -245,6 +245,7 @@ async function drain(
   { connections, steps, last_step_ms, dispatcher, close }: Draining,
 ): Promise<void> {
   const { server } = app
+  const began_ms = performance.now()
   const last_step = setTimeout(() => steps.abort(stopped()), last_step_ms)
   const late = setTimeout(() => server.closeAllConnections(), drain_ms)
   // Requests get 503 until no attempt is in flight.
@@ -256,7 +257,7 @@ async function drain(
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }, 50)
   // A closed app refuses the calls by which a handler uses its own API.
-  await awaitHandlers(app, drain_ms)
+  await awaitHandlers(app, drain_ms - (performance.now() - began_ms))
   await close()
   clearInterval(sweep)
   clearTimeout(late)
