@@ -333,11 +333,13 @@ test('what is typed right after a task is completed is its outcome, however late
     await late
     await route.continue()
   })
+  const asked = page.waitForRequest(/\/assets\/outcome-.*js/)
   await page.goto(web.rapport.url)
   await page.getByRole('button', { name: 'Complete Ask for the contract' }).focus()
   await page.keyboard.press('Enter')
   await page.keyboard.type('Signs')
   await page.keyboard.press('Enter')
+  await asked
   come()
   await until(
     () => web.read(`/activities/${id}`),

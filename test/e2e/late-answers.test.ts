@@ -174,11 +174,13 @@ test('a held Enter completes one task, and leaves the field for its outcome open
     await late
     await route.continue()
   })
+  const asked = page.waitForRequest(/\/assets\/outcome-.*js/)
   await page.goto(web.rapport.url)
   await page.getByRole('button', { name: 'Complete Send the papers' }).focus()
   const outcome = page.getByRole('textbox', { name: 'What came of Send the papers?' })
   // Each further one is a repetition.
   for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
+  await asked
   come()
   await outcome.waitFor()
   for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
