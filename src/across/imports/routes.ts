@@ -98,7 +98,8 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       if (!row) throw notFound('This import')
       for (const { resource } of writtenRooms(rooms, row.resource))
         requireScope(request.access, { scope: `${resource.scope}:write` })
-      for (const shown of await shownImports(tx, context.workspace_id, [row])) expect(shown)
+      const [before] = await shownImports(tx, context.workspace_id, [row])
+      expect(before as object)
       if (row.status !== 'queued' && row.status !== 'running' && row.status !== 'cancelled')
         throw conflict('import_ended', `The import is ${row.status} already. Undo puts back what it changed.`)
       const cancelled = { ...row, status: 'cancelled' as const, finished_at: row.finished_at ?? context.now }
@@ -176,8 +177,8 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
           for (const table of await kindsOf(row))
             requireScope(request.access, { scope: `${scopeOf(table)}:write` })
           // An undo that has begun continues.
-          const unchanged = row.status === 'undone' ? [] : await shownImports(tx, workspace_id, [row])
-          for (const shown of unchanged) checkMatch(request, shown)
+          const [shown] = row.status === 'undone' ? [] : await shownImports(tx, workspace_id, [row])
+          if (shown) checkMatch(request, shown)
           if (row.status === 'queued' || row.status === 'running')
             throw conflict('import_running', 'The import has not ended. Cancel it first.')
           if (optionsOf(row).dry_run)

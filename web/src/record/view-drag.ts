@@ -10,7 +10,7 @@ function isAfter({ currentTarget, clientX }: DragEvent): boolean {
 
 /** Dragging of tabs with the mouse. `keys` are those that move, in their order. Gives each of them its properties. */
 export function useTabDrag(keys: readonly string[], onMove: (keys: string[], moved: string) => void) {
-  // What is drawn may be late.
+  // Not a state: a drop can come before the start of the drag is drawn.
   const in_hand = useRef<string | null>(null)
   const [dragged, setDragged] = useState<string | null>(null)
   const [place, setPlace] = useState<Place | null>(null)

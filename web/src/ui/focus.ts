@@ -23,8 +23,8 @@ export function moveFocus(index?: number): void {
 }
 
 /**
- * Calls back after a frame and a task, when React has mostly drawn what is under way. Its own task may come later, as on
- * a busy device. Only a frame takes the focus from a disabled button.
+ * Calls back after the next frame and a task. React has usually drawn by then, but its task can come later. A disabled
+ * button keeps the focus until a frame.
  */
 const whenDrawn = (then: () => void): void => void requestAnimationFrame(() => setTimeout(then))
 
