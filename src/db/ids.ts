@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 let last_ms = 0
 let in_this_ms = 0
@@ -20,3 +20,7 @@ export function newId(
   const tail = random.slice(24) + random.slice(0, 4)
   return `${prefix}_${last_ms.toString(16).padStart(12, '0')}${in_this_ms.toString(16).padStart(4, '0')}${tail}`
 }
+
+/** An id that follows from a text, and is the same each time. */
+export const idFrom = (prefix: 'grp', text: string): string =>
+  `${prefix}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/db.ts'
+import { idFrom } from '../../db/ids.ts'
 
 /** The most changes of a group that are reverted. */
 export const max_changes = 1000
@@ -70,7 +71,10 @@ function earliest(known: Values & Custom, later: Values & Custom): Values {
   return { ...later, ...known, ...(has_custom && { custom_fields }) }
 }
 
-/** Whether somebody changed this record after the first change of the group, by a change outside of it. */
+/** The group of the changes that revert a group. It is the same for each request, so a repeated one knows its own changes. */
+export const groupOfRevert = (group: string): string => idFrom('grp', `revert of ${group}`)
+
+/** Whether a change after the first one of the group, neither of it nor of its revert, changed this record. */
 export async function wasChangedSince(
   db: Db,
   { workspace_id, change_group }: { workspace_id: number; change_group: string },
@@ -83,7 +87,12 @@ export async function wasChangedSince(
     .where('kind', '=', kind)
     .where('record_id', '=', String(id))
     .where('id', '>', first_entry)
-    .where((eb) => eb.or([eb('change_group', 'is', null), eb('change_group', '<>', change_group)]))
+    .where((eb) =>
+      eb.or([
+        eb('change_group', 'is', null),
+        eb('change_group', 'not in', [change_group, groupOfRevert(change_group)]),
+      ]),
+    )
     .limit(1)
     .executeTakeFirst()
   return later !== undefined

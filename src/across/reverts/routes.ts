@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { newId } from '../../db/ids.ts'
 import { notFound, refuseMore } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { NoFields } from '../../http/fields.ts'
@@ -8,7 +7,7 @@ import { type Operation, operation } from '../../http/operation.ts'
 import { callAs, extraOf } from '../../http/own-calls.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { changesOfGroup, max_changes, type RecordChanges, wasChangedSince } from './changes.ts'
+import { changesOfGroup, groupOfRevert, max_changes, type RecordChanges, wasChangedSince } from './changes.ts'
 
 const Params = Type.Object({ group_id: Type.String({ description: 'The `group_id` of audit entries.' }) })
 const Left = Type.Object(
@@ -73,18 +72,18 @@ export function revertRoute(
           if (!records.length) throw notFound('This group of changes')
           const limit = `A group has at most ${max_changes} changes`
           refuseMore('too_many_changes', count - 1, max_changes, limit, 'Revert the records one by one.')
-          return { records, change_group: newId('grp'), left: [] as Left[], restored: 0 }
+          return { records, left: [] as Left[], restored: 0 }
         },
         async meanwhile(work, stopping) {
           for (const record of work.records) {
             stopping.throwIfAborted()
-            const reason = await revert(request, record, work.change_group)
+            const reason = await revert(request, record)
             if (reason) work.left.push({ kind: record.kind, id: record.id, reason })
             else work.restored++
           }
         },
-        after: async (_tx, _context, { restored, left, change_group }) => ({
-          body: single({ restored, left, group_id: change_group }),
+        after: async (_tx, _context, { restored, left }) => ({
+          body: single({ restored, left, group_id: groupOfRevert(request.params.group_id) }),
         }),
       }),
   )
@@ -92,7 +91,6 @@ export function revertRoute(
   async function revert(
     request: FastifyRequest & { params: Static<typeof Params> },
     record: RecordChanges,
-    change_group: string,
   ): Promise<string | null> {
     const place = places.get(record.kind)
     if (!place) return 'not_a_record'
@@ -102,8 +100,9 @@ export function revertRoute(
     // A record in the trash is 404.
     if (status >= 300 && status !== 404) return reasonOf(body)
     const { workspace_id } = request.access
-    const group = { workspace_id, change_group: request.params.group_id }
-    if (await wasChangedSince(db, group, record)) return 'changed_since'
+    const { group_id } = request.params
+    if (await wasChangedSince(db, { workspace_id, change_group: group_id }, record)) return 'changed_since'
+    const change_group = groupOfRevert(group_id)
     const reason = await revertRecord(app, request, { ...place, change_group, etag }, record)
     return reason === 'precondition_failed' ? 'changed_since' : reason
   }
@@ -159,6 +158,9 @@ async function revertRecord(
   const fields = Object.entries(before).filter(([name]) => writable.includes(name))
   const moves = actions.filter((action) => action === 'deleted' || action === 'restored')
   const [was_deleted, is_deleted] = [moves[0] === 'restored', moves.at(-1) === 'deleted']
+  const ends_in_trash = was_deleted || actions[0] === 'created'
+  // A first run, which a stop ended, has moved it there.
+  if (ends_in_trash && !is_deleted && etag === undefined) return null
   if (actions[0] === 'created') return is_deleted ? null : call('DELETE', one)
   if (was_deleted && is_deleted && !fields.length) return null
   const not_restored = is_deleted ? await call('POST', `${one}/restore`) : null
