@@ -29,7 +29,8 @@ export async function finish(
   const { workspace_id, id } = begun
   const context = () => contextOf(clock, { ...who, workspace_id, source: 'merge' })
   let reason: ApiError | null = null
-  for (let { status } = begun; status === 'running' || status === 'undoing'; ) {
+  let { status } = begun
+  while (status === 'running' || status === 'undoing') {
     stopping?.throwIfAborted()
     const began = performance.now()
     const step = status === 'running' ? continueMerge : continueUndo
@@ -43,6 +44,8 @@ export async function finish(
     await pause(Math.min(performance.now() - began, max_pause_ms))
   }
   if (reason) throw takenBack(reason)
+  if (begun.status === 'running' && status === 'undone')
+    throw conflict('merge_taken_back', 'The merge was taken back meanwhile. Send it again.')
 }
 
 function takenBack({ code, reason, facts, message, fields = [] }: ApiError): ApiError {

@@ -8,7 +8,15 @@ import { emit } from '../../events/emit.ts'
 import { eventPrefix } from '../../resources/resource.ts'
 import { type MergeKind, moveLinks, prepareEvents, unconditional } from './links.ts'
 import { type Fields, planMerge, survivorChanges, type Wanted, wantedProblems } from './plan.ts'
-import { insertMerge, lockMerge, type Merge, recordsOfMerge, unfinishedMerges, updateMerge } from './state.ts'
+import {
+  insertMerge,
+  lockMerge,
+  type Merge,
+  recordsOfMerge,
+  sameMerge,
+  unfinishedMerges,
+  updateMerge,
+} from './state.ts'
 
 // A merge first moves what refers to the merged records, in transactions of a limited time. The last transaction changes the
 // survivor and moves the others to the trash. So each reference names a live record at any time.
@@ -19,7 +27,10 @@ export const step_ms = 5
 export type MergeRequest = { survivor_id: number; from_ids: readonly number[]; wanted: Wanted }
 type Sent = { problems: readonly FieldProblem[]; expect(record: object): void }
 
-/** Begins a merge. A merge of few linked records also ends here. Throws 404, 409, 412 and 422. */
+/**
+ * Begins a merge. A merge of few linked records also ends here. A repeated request gets the merge that it began before.
+ * Throws 404, 409, 412 and 422.
+ */
 export async function beginMerge(
   tx: Db,
   context: Context,
@@ -33,6 +44,9 @@ export async function beginMerge(
   await lockRecords(tx, context, kind, merge)
   const survivor = await findRecord(tx, context, kind, survivor_id)
   if (!survivor) throw await missing(tx, context, kind, survivor_id)
+  // Before If-Match: the first request has changed the survivor (RFC 9110, 13.1.1).
+  const repeated = others.length ? await sameMerge(tx, context, merge) : null
+  if (repeated) return repeated
   expect(survivor)
   const found = await findAll(tx, context, kind, others)
   refuse([

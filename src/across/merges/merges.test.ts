@@ -176,6 +176,26 @@ describe('a merge', () => {
     assert.deepEqual([early.status, early.body.error.code], [409, 'conflict'])
   })
 
+  test('that is repeated has the same answer, also with the version before it; with other values it is refused', async () => {
+    const [survivor, other] = [await contact({ phone: '1' }), await contact({ phone: '2' })]
+    const path = `/api/v1/contacts/${survivor}/merge`
+    const { headers } = await call('GET', `/api/v1/contacts/${survivor}`)
+    const version = { 'if-match': String(headers.get('etag')) }
+    const body = { from_ids: [other], fields: { phone: other } }
+    const first = await call('POST', path, body, version)
+    assert.equal(first.status, 200, first.text)
+    const entries = await ok('GET', '/audit-log')
+    for (const more of [{}, version]) {
+      const again = await call('POST', path, body, more)
+      assert.deepEqual([again.status, again.body], [200, first.body])
+    }
+    assert.deepEqual(await ok('GET', '/audit-log'), entries)
+    assert.deepEqual(problems(await call('POST', path, { from_ids: [other] })), { from_ids: 'not_found' })
+    await ok('POST', `/merges/${first.body.meta.merge_id}/undo`)
+    const next = await call('POST', path, body)
+    assert.notEqual(next.body.meta.merge_id, first.body.meta.merge_id)
+  })
+
   test('is refused with unknown ids and fields, too many tags, an old version, and its own id', async () => {
     const survivor = await contact({ tags: Array.from({ length: 30 }, (_, n) => `a${n}`) })
     const other = await contact({ tags: Array.from({ length: 21 }, (_, n) => `b${n}`) })

@@ -62,7 +62,7 @@ function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind): v
       path: `${resource.path}/:id/merge`,
       scope: `${scope}:write`,
       summary: `Merge ${table} into this one`,
-      description: `The others go to the trash, and what belongs to them moves here: ${moved}. Tags are united, and custom fields are merged key by key. Also needs the write scopes of what moves. GET of a merged ${noun} is 404 with \`merged_into_id\`. 409 while one of the ${table} takes part in another merge.`,
+      description: `The others go to the trash, and what belongs to them moves here: ${moved}. Tags are united, and custom fields are merged key by key. Also needs the write scopes of what moves. GET of a merged ${noun} is 404 with \`merged_into_id\`. 409 while one of the ${table} takes part in another merge. A repeated request has the answer of the first.`,
       params: IdParams,
       body: MergeBody,
       answers: { 200: Merged(details.view) },

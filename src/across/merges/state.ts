@@ -51,6 +51,33 @@ export async function insertMerge(tx: Db, context: Context, merge: NewMerge): Pr
   return { ...begun, ...merge, id, workspace_id }
 }
 
+/** The merge that is doing or has done the same: with this survivor, these records and these values. Null without one. */
+export async function sameMerge(
+  tx: Db,
+  { workspace_id }: Context,
+  { kind, survivor_id, from_ids, wanted }: NewMerge,
+): Promise<Merge | null> {
+  const merged = await tx
+    .selectFrom('merged_records')
+    .select('merge_id')
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where('record_id', 'in', from_ids)
+    .limit(1)
+    .executeTakeFirst()
+  const row = await tx
+    .selectFrom('merges')
+    .selectAll()
+    .where('workspace_id', '=', workspace_id)
+    .where('kind', '=', kind)
+    .where((eb) => (merged ? eb('id', '=', merged.merge_id) : eb('status', '=', 'running')))
+    .where('survivor_id', '=', survivor_id)
+    .where('from_ids', '=', JSON.stringify(from_ids))
+    .where('wanted', '=', JSON.stringify(wanted))
+    .executeTakeFirst()
+  return row ? { ...row, from_ids, wanted } : null
+}
+
 /** A merge, locked until the end of the transaction; 404 without one. */
 export async function lockMerge(tx: Db, workspace_id: number, id: number): Promise<Merge> {
   const query = tx
