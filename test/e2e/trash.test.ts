@@ -261,12 +261,73 @@ test('the second click of a double click opens no dialog of the page that comes 
   const page = await web.open(t)
   for (const [path, name] of [
     ['/contacts', 'Create contact'],
+    ['/deals', 'Create deal'],
     ['/activities', 'Create activity'],
+    ['/calendar', 'Create appointment'],
     [`/calendar/${id}`, 'Cancel appointment'],
+    ['/booking-pages', 'Create booking page'],
+    ['/settings/fields', 'Create field'],
+    ['/settings/webhooks', 'Create webhook'],
+    ['/settings/members', 'Invite'],
   ] as const) {
     await visit(page, path)
-    await page.getByRole('button', { name }).dispatchEvent('click', { detail: 2 })
+    const button = page.getByRole('button', { name, exact: true }).first()
+    const dialog = page.getByRole('dialog')
+    // A dialog whose program is there opens at once.
+    await button.click()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('heading').first().click()
+    await button.hover()
+    await page.mouse.down({ clickCount: 2 })
+    await page.mouse.up({ clickCount: 2 })
     await settled(page)
-    assert.equal(await page.getByRole('dialog').count(), 0, name)
+    assert.equal(await dialog.count(), 0, name)
   }
+})
+
+test('a held Enter completes an activity once, and does not open it again', async (t) => {
+  const id = await web.create('/activities', { subject: 'Held at its page' })
+  const page = await web.open(t, `/activities/${id}`)
+  const sent: string[] = []
+  page.on('request', (request) => void (request.method() === 'POST' && sent.push(request.url())))
+  await page.getByRole('button', { name: 'Complete', exact: true }).focus()
+  await page.keyboard.down('Enter')
+  await page.getByRole('button', { name: 'Reopen', exact: true }).waitFor()
+  // Each further one is a repetition.
+  for (let n = 0; n < 3; n++) await page.keyboard.down('Enter')
+  await page.keyboard.up('Enter')
+  // So does the held key of the command.
+  await page.keyboard.down('d')
+  await page.getByRole('button', { name: 'Complete', exact: true }).waitFor()
+  for (let n = 0; n < 3; n++) await page.keyboard.down('d')
+  await page.keyboard.up('d')
+  await page.getByText('Held at its page reopened').first().waitFor()
+  assert.deepEqual(
+    sent.map((url) => new URL(url).pathname),
+    ['complete', 'reopen'].map((verb) => `/api/v1/activities/${id}/${verb}`),
+  )
+})
+
+test('a double click pauses a webhook once, and deletes a field once', async (t) => {
+  const url = 'https://receiver.example/hook'
+  const webhook = await web.create('/webhooks', { name: 'Twice', url, events: ['deal.won'] })
+  const field = { resource: 'contacts', key: 'twice', label: 'Twice', type: 'text' }
+  const definition = await web.create('/custom-fields', field)
+  const page = await web.open(t)
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`)
+  })
+  await visit(page, `/settings/webhooks/${webhook}`)
+  await page.getByRole('button', { name: 'Pause', exact: true }).dblclick()
+  await page.getByRole('button', { name: 'Resume', exact: true }).waitFor()
+  await visit(page, '/settings/fields')
+  await page.getByRole('button', { name: 'Delete the field Twice' }).dblclick()
+  await page.getByText('Field Twice deleted').waitFor()
+  assert.deepEqual(sent, [
+    `POST /api/v1/webhooks/${webhook}/pause`,
+    `DELETE /api/v1/custom-fields/${definition}`,
+  ])
 })

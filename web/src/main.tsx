@@ -16,6 +16,7 @@ import { theme } from './app/theme.ts'
 import { kinds } from './kinds.ts'
 import { ExplainContext } from './record/explained.tsx'
 import { KindsContext } from './record/kinds.ts'
+import { guardPresses } from './ui/one-press.ts'
 import { Toasts } from './ui/toasts.tsx'
 import { UndoCommand } from './ui/undo.tsx'
 
@@ -33,6 +34,7 @@ const client = new QueryClient({
   },
 })
 followSignOut()
+guardPresses()
 watchSession(client)
 whenIdle(() => import('./ui/focus-tip.ts'))
 whenIdle(async () => {

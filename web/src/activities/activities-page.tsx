@@ -34,7 +34,6 @@ import { fullName } from '../ui/full-name.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
-import { oneClick } from '../ui/one-click.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
 import type { Column } from '../ui/table.tsx'
@@ -171,7 +170,7 @@ export function ActivitiesPage() {
         <>
           <ColumnsMenu columns={columns} />
           <ListMenu kind="activities" query={queryOf(asked)} grouped={grouped} />
-          {may && <Button onClick={oneClick(create)}>{names.create}</Button>}
+          {may && <Button onClick={create}>{names.create}</Button>}
         </>
       }
     >

@@ -2,7 +2,7 @@ import { UnstyledButton } from '@mantine/core'
 import { CheckCircleFillIcon, CircleIcon } from '@primer/octicons-react'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
-import { oneClick } from '../ui/one-click.ts'
+import { oneClick } from '../ui/one-press.ts'
 import { type ListedActivity, useActivityActions } from './queries.ts'
 import './activities.css'
 

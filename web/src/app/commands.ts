@@ -13,6 +13,8 @@ export type Command = {
   also?: string
   /** Hidden in the palette: shortcut only. */
   keys_only?: boolean
+  /** Runs again while its key is held. */
+  repeats?: boolean
   run: () => void
 }
 
@@ -98,8 +100,7 @@ function hold(event: KeyboardEvent, mod: boolean): boolean {
   if (key === 'Escape') held = null
   if (!held || held.enter) return true
   const removes = key === 'Backspace' || key === 'Delete'
-  // A held Enter may be the one that opens the field.
-  if (key === 'Enter') held.enter = event.repeat ? null : event
+  if (key === 'Enter') held.enter = event
   else if (mod) held.selected = true
   else if (key === 'End') Object.assign(held, { at_end: true, selected: false })
   else if (removes || key.length === 1) {
@@ -176,6 +177,7 @@ export function useCommandKeys(loads: () => boolean): void {
       if (document.querySelector(closed_off)) return
       const sequence = event.timeStamp - before_at < sequence_ms && before ? `${before} ${key}` : key
       const found = commandOf(sequence) ?? commandOf(key)
+      if (event.repeat && !found?.repeats) return
       before = key
       before_at = event.timeStamp
       if (found?.group !== 'go' && latest.current()) {

@@ -12,7 +12,7 @@ import { RecordView } from '../record/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { FormDialog } from '../ui/form.tsx'
-import { oneClick } from '../ui/one-click.ts'
+import { oneClick } from '../ui/one-press.ts'
 import { Badge } from '../ui/values.tsx'
 import { type Appointment, useAppointmentActions } from './appointments.ts'
 import { appointmentsApi } from './kind.ts'
@@ -128,7 +128,7 @@ function Answers({ appointment }: { appointment: Appointment }) {
   return (
     <>
       {requested && <Button onClick={oneClick(accept)}>{t.calendar.accept}</Button>}
-      <Button variant="default" onClick={oneClick(cancel)}>
+      <Button variant="default" onClick={cancel}>
         {cancel_label}
       </Button>
       {cancelling && <CancelDialog appointment={appointment} onClose={() => setCancelling(false)} />}

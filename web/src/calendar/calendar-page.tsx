@@ -90,10 +90,11 @@ export function CalendarPage() {
     [{ id: 'create-appointment', label: names.create, group: 'create', keys: 'c', run: create }],
     may,
   )
+  const stepping = { group: 'actions' as const, repeats: true }
   useCommands([
     { id: 'calendar-today', label: t.calendar.today, group: 'actions', keys: 't', run: goToday },
-    { id: 'calendar-earlier', label: t.calendar.earlier, group: 'actions', keys: 'k', run: () => go(-1) },
-    { id: 'calendar-later', label: t.calendar.later, group: 'actions', keys: 'j', run: () => go(1) },
+    { ...stepping, id: 'calendar-earlier', label: t.calendar.earlier, keys: 'k', run: () => go(-1) },
+    { ...stepping, id: 'calendar-later', label: t.calendar.later, keys: 'j', run: () => go(1) },
   ])
   return (
     <Page

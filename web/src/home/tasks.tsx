@@ -12,7 +12,7 @@ import { RecordLink } from '../record/linked.tsx'
 import { OwnerAvatar } from '../record/owner.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
-import { oneClick } from '../ui/one-click.ts'
+import { oneClick } from '../ui/one-press.ts'
 import { Card } from './card.tsx'
 import { mine } from './mine.ts'
 import { taskCountsQuery, tasksQuery } from './queries.ts'
@@ -97,18 +97,9 @@ export function Tasks() {
       beside={<Counts />}
     >
       {!rows.length && <p className="hint">{t.home.nothing_due}</p>}
-      <ul ref={list} onKeyDownCapture={skipHeldEnter}>
-        {rows}
-      </ul>
+      <ul ref={list}>{rows}</ul>
     </Card>
   )
-}
-
-/** A held Enter completes one task: it neither closes the field for the outcome nor completes the next task. */
-function skipHeldEnter(event: React.KeyboardEvent) {
-  if (event.key !== 'Enter' || !event.repeat) return
-  event.preventDefault()
-  event.stopPropagation()
 }
 
 /** How many of the person's activities are overdue and due today, each with a link to them. */

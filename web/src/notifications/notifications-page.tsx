@@ -129,7 +129,7 @@ function useRowKeys() {
     const at = links.findIndex((link) => row?.contains(link))
     links[Math.min(Math.max(at + step, 0), links.length - 1)]?.focus()
   }
-  const by_key = { group: 'lists' as const, keys_only: true }
+  const by_key = { group: 'lists' as const, keys_only: true, repeats: true }
   useCommands([
     { ...by_key, id: 'next-notification', label: t.notifications.next, keys: 'j', run: () => go(1) },
     { ...by_key, id: 'previous-notification', label: t.notifications.previous, keys: 'k', run: () => go(-1) },

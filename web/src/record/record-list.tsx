@@ -14,7 +14,6 @@ import { focusedRow } from '../ui/focus.ts'
 import { type ListPage, type ListQuery, ListTable, useListPage } from '../ui/list-page.tsx'
 import { isId, useCreating, useListView } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
-import { oneClick } from '../ui/one-click.ts'
 import { useOpening } from '../ui/opening.ts'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
@@ -144,7 +143,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         <>
           <ColumnsMenu columns={columns} />
           <ListMenu kind={kind} query={query} grouped={grouped} />
-          {writes && <Button onClick={oneClick(create)}>{names.create}</Button>}
+          {writes && <Button onClick={create}>{names.create}</Button>}
         </>
       }
     >

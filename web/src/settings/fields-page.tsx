@@ -14,6 +14,7 @@ import { Empty } from '../ui/empty.tsx'
 import { focusBeside } from '../ui/focus.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
+import { oneClick } from '../ui/one-press.ts'
 import { offerUndo } from '../ui/undo.tsx'
 import { Badge } from '../ui/values.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -174,7 +175,7 @@ function Actions({ label, is_first, is_last, onMove, onEdit, onDelete }: Actions
     [t.definitions.move_up({ label }), ArrowUpIcon, () => onMove(-1), is_first],
     [t.definitions.move_down({ label }), ArrowDownIcon, () => onMove(1), is_last],
     [t.definitions.edit({ label }), PencilIcon, onEdit, false],
-    [t.definitions.delete({ label }), TrashIcon, onDelete, false],
+    [t.definitions.delete({ label }), TrashIcon, oneClick(onDelete), false],
   ] as const
   return (
     <span className="definition-actions">

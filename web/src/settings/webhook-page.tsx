@@ -14,6 +14,7 @@ import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Menu } from '../ui/floating.tsx'
+import { oneClick } from '../ui/one-press.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
 import { WebhookFailure } from './failure.tsx'
@@ -111,7 +112,7 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
       actions={
         writes && (
           <>
-            <Button variant="default" onClick={turn}>
+            <Button variant="default" onClick={oneClick(turn)}>
               {status === 'paused' ? t.settings.resume : t.settings.pause}
             </Button>
             <Menu position="bottom-end">

@@ -102,10 +102,7 @@ function DialogForm<Values extends FormValues, Made>(props: FormProps<Values, Ma
       onSubmit={onSubmit}
       // From a text of several lines, too.
       onKeyDown={(event) => {
-        if (event.key !== 'Enter') return
-        // Held keys send once, also when the answer has come.
-        if (event.repeat && !(event.target instanceof HTMLTextAreaElement)) event.preventDefault()
-        if (!event.repeat && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
       }}
     >
       <div className="form-fields">{children(form)}</div>

@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import type { Icon } from '@primer/octicons-react'
-import { oneClick } from './one-click.ts'
+import { oneClick } from './one-press.ts'
 
 type Props = { label: string; icon: Icon } & (
   | { onClick: () => void }

@@ -169,6 +169,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
       label: keys.next_row,
       keys: 'j',
       also: 'ArrowDown',
+      repeats: true,
       run: () => go(1),
     },
     {
@@ -177,6 +178,7 @@ export function DataTable<Row extends Identified>(props: TableProps<Row>) {
       label: keys.previous_row,
       keys: 'k',
       also: 'ArrowUp',
+      repeats: true,
       run: () => go(-1),
     },
   ])

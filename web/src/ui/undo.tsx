@@ -6,7 +6,7 @@ import { useCommands } from '../app/commands.ts'
 import { showProblem } from '../app/problems.tsx'
 import { type Texts, useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
-import { oneClick } from './one-click.ts'
+import { oneClick } from './one-press.ts'
 import { showToast } from './toast.ts'
 
 // Long enough to read it and to reach the button.
