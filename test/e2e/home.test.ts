@@ -220,6 +220,30 @@ test('on a phone, the name of a deal of home has the whole width of its row', as
   for (const { left_over, beside } of rows) assert.deepEqual([Math.round(left_over), beside], [0, false])
 })
 
+test('Home begins with the appointment that runs now and its end, and leaves out one that has ended', async (t) => {
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+  const make = (title: string, from: number, to: number) =>
+    web.create('/appointments', { title, start_at: at(from), end_at: at(to) })
+  await make('Ended', -60, -1)
+  await make('Comes next', 5, 35)
+  await make('Runs now', -30, 3)
+  await make('Runs for days', -60 * 24 * 3, 60 * 24 * 3)
+  const page = await web.open(t)
+  const list = page.getByRole('region', { name: 'Next appointments' })
+  await list.getByRole('link', { name: 'Runs now' }).waitFor()
+  const rows = await list.getByRole('listitem').allInnerTexts()
+  const shown = rows.slice(0, 3).map((row) => row.split(/\n+/).map((text) => text.trim()))
+  assert.deepEqual(
+    shown.map(([title]) => title),
+    ['Runs for days', 'Runs now', 'Comes next'],
+  )
+  assert.deepEqual(
+    shown.map((texts) => texts.at(-1)?.startsWith('Until ')),
+    [true, true, false],
+  )
+  assert.ok(!rows.some((row) => row.includes('Ended')))
+})
+
 test('who may only read sees the numbers and cannot complete or create', async (t) => {
   const session = await readerOf(web)
   const page = await web.open(t, '/', { session })

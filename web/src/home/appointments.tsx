@@ -7,10 +7,9 @@ import { fullName } from '../ui/full-name.ts'
 import { Card } from './card.tsx'
 import { nextAppointmentsQuery, requestsQuery } from './queries.ts'
 
-/** The next appointments of the person. */
+/** The appointments of the person that run now or come next. */
 export function NextAppointments() {
   const { home } = useTexts()
-  const formats = useFormats()
   const { data, error, refetch } = useQuery(nextAppointmentsQuery)
   const { data: requests } = useQuery(requestsQuery)
   return (
@@ -31,7 +30,7 @@ export function NextAppointments() {
     >
       {data?.length === 0 && <p className="hint">{home.no_appointments}</p>}
       <ul>
-        {data?.map(({ id, title, start_at, contact, location }) => (
+        {data?.map(({ id, title, start_at, end_at, contact, location }) => (
           <li key={id} className="home-row">
             <span className="home-row-two">
               <Link to={`/calendar/${id}`} className="home-row-name">
@@ -44,12 +43,24 @@ export function NextAppointments() {
                 </span>
               )}
             </span>
-            <time dateTime={start_at} title={formats.exact(start_at)} className="home-row-side numbers">
-              {formats.weekday(start_at)}, {formats.time(start_at)}
-            </time>
+            <Time start_at={start_at} end_at={end_at} />
           </li>
         ))}
       </ul>
     </Card>
+  )
+}
+
+/** The begin of an appointment; the end of one that runs. */
+function Time({ start_at, end_at }: { start_at: string; end_at: string }) {
+  const { home } = useTexts()
+  const formats = useFormats()
+  const runs = Date.parse(start_at) <= Date.now()
+  const at = runs ? end_at : start_at
+  const time = `${formats.weekday(at)}, ${formats.time(at)}`
+  return (
+    <time dateTime={at} title={formats.exact(at)} className="home-row-side numbers">
+      {runs ? home.until({ time }) : time}
+    </time>
   )
 }

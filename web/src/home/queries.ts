@@ -55,7 +55,7 @@ export const taskCountsQuery = (time_zone: string) =>
     },
   })
 
-/** The person's next appointments. */
+/** The person's appointments that run now or come next. */
 export const nextAppointmentsQuery = queryOptions({
   queryKey: ['appointments', 'next'],
   queryFn: ({ signal }) => {

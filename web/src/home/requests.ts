@@ -24,6 +24,7 @@ export const tasks = (today: string, zone: string) =>
 export const taskCounts = (time_zone: string) =>
   ['/api/v1/reports/activities', { time_zone, owner_id: mine }] as const
 
+/** Appointments that run now or come next. */
 export const nextAppointments = () =>
   [
     '/api/v1/appointments',
@@ -31,7 +32,7 @@ export const nextAppointments = () =>
       status: 'scheduled',
       owner_id: mine,
       details: 'true',
-      start_from: new Date().toISOString(),
+      end_from: new Date().toISOString(),
       sort: 'start_at',
       per_page: at_once,
     },
