@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { uniqueValue } from '../db/lists/defined-values.ts'
+import { deletedAt } from '../db/records.ts'
 import { perKey } from '../db/statements/prepare.ts'
-import { type ApiError, type FieldProblem, invalid } from '../errors.ts'
+import { type ApiError, type FieldProblem, invalid, refuse } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import { refuseStale } from '../http/etag.ts'
 import type { CustomFields } from '../http/fields.ts'
@@ -27,11 +28,19 @@ export type Writes = {
 export const writesOf = ({ resource, operations, batch }: Room): Writes | null =>
   operations && batch ? { resource, operations, ...batch } : null
 
-export const ops = ['create', 'update', 'upsert', 'delete'] as const
+export const ops = ['create', 'update', 'upsert', 'delete', 'restore'] as const
 export type Op = (typeof ops)[number]
 
 /** An item as a client sends it. It is checked here, so it may have any form. */
-export type Item = { op: Op; id?: number; if_match?: string | null; match?: string; data?: object }
+export type Item = {
+  op: Op
+  id?: number
+  if_match?: string | null
+  match?: string
+  data?: object
+  add_tags?: string[]
+  remove_tags?: string[]
+}
 
 /** The result of an item. */
 export type Outcome = {
@@ -83,6 +92,7 @@ const data: Schema = { type: 'object' }
 const id = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as Schema
 const op: Schema = { type: 'string' }
 const if_match: Schema = { type: ['string', 'null'] }
+const tags = { type: 'array', maxItems: 50, items: { type: 'string' } } as Schema
 const formOf = (properties: Record<string, Schema>, required: string[]): Schema => ({
   type: 'object',
   properties: { op, ...properties },
@@ -91,9 +101,10 @@ const formOf = (properties: Record<string, Schema>, required: string[]): Schema 
 })
 const forms: Record<Op, Schema> = {
   create: formOf({ data }, ['data']),
-  update: formOf({ id, if_match, data }, ['id', 'data']),
+  update: formOf({ id, if_match, data, add_tags: tags, remove_tags: tags }, ['id', 'data']),
   upsert: formOf({ match: { type: 'string' }, data }, ['match', 'data']),
   delete: formOf({ id, if_match }, ['id']),
+  restore: formOf({ id, if_match }, ['id']),
 }
 
 const isOp = (value: unknown): value is Op => ops.includes(value as Op)
@@ -142,6 +153,8 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
     const expect = (record: object) => {
       before = record
       refuseStale(item.if_match ?? undefined, record)
+      // The record is locked, so no tag of another writer is lost.
+      if (item.add_tags || item.remove_tags) setTags(update, body, item, record)
     }
     const after = await operations.change(tx, context, id, body, { problems, expect })
     const is_same = after === before || isDeepStrictEqual(after, before)
@@ -192,14 +205,39 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
     const { body, problems } = checked(update, item.data as object)
     return { ...known, run: changing(target, body, problems) }
   }
+  const expect = (record: object) => refuseStale(item.if_match ?? undefined, record)
+  if (op === 'restore')
+    return {
+      ...known,
+      run: async (tx) => {
+        const was_deleted = await deletedAt(tx, resource.table, context.workspace_id, target)
+        const after = await operations.restore(tx, context, target, { problems: [], expect })
+        return { status: was_deleted ? 'updated' : 'unchanged', after }
+      },
+    }
   return {
     ...known,
     run: async (tx) => {
-      const expect = (record: object) => refuseStale(item.if_match ?? undefined, record)
       const before = await operations.remove(tx, context, target, expect)
       return { status: 'deleted', before }
     },
   }
+}
+
+type Tagged = { tags?: string[] }
+
+/** Sets the tags in a body: those of it or of the record, without the removed ones, and with the added ones. */
+function setTags(
+  schema: TSchema,
+  body: Tagged,
+  { add_tags = [], remove_tags = [] }: Item,
+  record: Tagged,
+): void {
+  const [added, removed] = [add_tags, remove_tags].map((tags) => new Set(tags.map((tag) => tag.trim())))
+  const kept = (body.tags ?? record.tags ?? []).filter((tag) => !removed?.has(tag))
+  const tags = [...new Set([...kept, ...(added ?? [])])]
+  refuse(checked(schema, { tags }).problems)
+  body.tags = tags
 }
 
 /** Splits the data of a new record: the fields for the create, and those for the update after it. `later` is null without any. */

@@ -44,6 +44,9 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
+const tagsOf = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, description }))
+
 /** Describes the body of a batch. The items are checked one by one, by runBatch. */
 function bodyOf({ create, update, match }: Writes): TSchema {
   const names = match.map(({ field }) => field)
@@ -60,12 +63,12 @@ function bodyOf({ create, update, match }: Writes): TSchema {
           {
             op: Type.String({ enum: [...ops] }),
             id: Type.Optional(
-              Type.Integer({ minimum: 1, description: 'Of the record to update or delete.' }),
+              Type.Integer({ minimum: 1, description: 'Of the record to update, delete or restore.' }),
             ),
             if_match: Type.Optional(
               Type.String({
                 description:
-                  'The ETag that the record must have, for update and delete. An upsert takes none.',
+                  'The ETag that the record must have, for update, delete and restore. An upsert takes none.',
               }),
             ),
             match: Type.Optional(
@@ -79,6 +82,8 @@ function bodyOf({ create, update, match }: Writes): TSchema {
               }),
             ),
             data: Type.Optional({ ...update, description: 'The body of the single request.' } as TSchema),
+            add_tags: tagsOf('Tags that an update adds to those of the record.'),
+            remove_tags: tagsOf('Tags that an update removes.'),
           },
           { additionalProperties: false },
         ),
@@ -123,9 +128,9 @@ export function batchRoute(app: App, service: Service, room: Room): void {
     method: 'POST',
     path: `${path}/batch`,
     scope: `${scope}:write`,
-    summary: `Create, change and delete many ${table}`,
+    summary: `Create, change, delete and restore many ${table}`,
     description:
-      'Runs 1 to 1,000 items in their order. With `atomic`, any failing item fails the request, with fields such as `items[3].data.name`. Otherwise each item succeeds or fails for itself.',
+      'Runs 1 to 1,000 items in their order. `restore` is counted as `updated`. With `atomic`, any failing item fails the request, with fields such as `items[3].data.name`. Otherwise each item succeeds or fails for itself.',
     query: Query,
     body: bodyOf(writes),
     answers: { 200: Answer },

@@ -153,6 +153,49 @@ test('without atomic, each item fails for itself, with the error of the single r
   assert.deepEqual(reply.body.meta, { created: 5, updated: 0, unchanged: 0, deleted: 0, failed: 6 })
 })
 
+test('a batch adds and removes tags, and restores records, of each kind', async () => {
+  for (const [kind, body] of Object.entries({
+    contacts: name,
+    companies: { name: 'Acme' },
+    deals: { name: 'Order' },
+    activities: { subject: 'Call' },
+  })) {
+    const at = `/api/v1/${kind}`
+    const make = async (tags: string[]) => dataOf(await call('POST', at, { ...body, tags })).id
+    const [with_tag, without, trashed] = [await make(['vip', 'old']), await make([]), await make(['vip'])]
+    await call('DELETE', `${at}/${trashed}`)
+    const change = { op: 'update', data: {}, add_tags: [' vip ', 'new'], remove_tags: ['old'] }
+    const items = [
+      { ...change, id: with_tag },
+      { ...change, id: without },
+      { op: 'update', id: without, data: {}, add_tags: ['new'] },
+      { op: 'restore', id: trashed },
+      { op: 'restore', id: without },
+    ]
+    const { body: answer, text } = await call('POST', `${at}/batch`, { items })
+    const statuses = answer.data?.map(({ status }: { status: string }) => status)
+    assert.deepEqual(statuses, ['updated', 'updated', 'unchanged', 'updated', 'unchanged'], text)
+    const tagsOf = async (id: number) => (await call('GET', `${at}/${id}`)).body.data.tags
+    assert.deepEqual(await Promise.all([with_tag, without, trashed].map(tagsOf)), [
+      ['vip', 'new'],
+      ['vip', 'new'],
+      ['vip'],
+    ])
+  }
+})
+
+test('a batch that adds tags refuses more than 50 of a record, and loses none that others add meanwhile', async () => {
+  const [full, { id }] = [await made({ tags: Array.from({ length: 50 }, (_, n) => `${n}`) }), await made()]
+  const add = (one: number, tag: string) => ({ op: 'update', id: one, data: {}, add_tags: [tag] })
+  assert.deepEqual(await fields(send([add(full.id, 'more')])), { 'items[0].data.tags': 'too_many' })
+  assert.deepEqual(await fields(send([{ op: 'delete', id, add_tags: ['a'] }])), {
+    'items[0].add_tags': 'unknown_field',
+  })
+  const tags = Array.from({ length: 20 }, (_, n) => `tag ${n}`)
+  await Promise.all(tags.map((tag) => send([add(id, tag)])))
+  assert.deepEqual((await read(id)).tags.toSorted(), tags.toSorted())
+})
+
 test('items of one record run in their order', async () => {
   const { id } = await made()
   const data = await results(

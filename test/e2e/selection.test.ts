@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { checkScreen, desk, fits, phone, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, desk, fits, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const count = 1204
@@ -131,38 +131,49 @@ test('only what the filters match is selected, and other filters deselect it', a
 })
 
 test('work on many records that is stopped leaves the rest as they are, and selected', async (t) => {
-  const page = await web.open(t, '/contacts?search=Ruiz')
-  const matching = await total('search=Ruiz')
+  const page = await web.open(t, '/contacts')
   await selectPage(page)
-  await bar(page)
-    .getByRole('button', { name: `Select all ${matching} that match` })
-    .click()
-  await bar(page).getByText(`${matching} selected`).waitFor()
-  let tagged = 0
-  // The changes of some records come at once, those of the others when the work was stopped.
-  let go = () => {}
-  const stopped = new Promise<void>((resolve) => {
-    go = resolve
-  })
-  await page.route('**/api/v1/contacts/*', async (route) => {
-    if (route.request().method() === 'PUT' && ++tagged > 10) await stopped
+  await selectAll(page).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  // The first request is under way until the work was stopped.
+  const { promise: stopped, resolve: go } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/contacts/batch', async (route) => {
+    await stopped
     await route.continue()
   })
   await bar(page).getByRole('button', { name: 'Add tag' }).click()
   await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill('fair 2026')
   await page.keyboard.press('Enter')
-  await page.getByText(`10 of ${matching} done`).waitFor()
+  await page.getByText('0 of 1,204 done').waitFor()
   // The browser asks before the page is left, which would stop the work, too.
   const asked = page.waitForEvent('dialog')
   await page.close({ runBeforeUnload: true })
   await (await asked).dismiss()
   await page.getByRole('button', { name: 'Stop' }).click()
   go()
-  // Four requests are under way at a time.
-  await bar(page)
-    .getByText(`${matching - 14} selected`)
-    .waitFor()
-  assert.equal(await total('tag=fair%202026'), 14)
+  await bar(page).getByText('204 selected').waitFor()
+  assert.equal(await total('tag=fair%202026'), 1000)
+})
+
+test('a tag is added to all that match in requests of 1,000, and Undo leaves it where it was before', async (t) => {
+  const [first] = (await web.rapport.call('GET', '/api/v1/contacts?per_page=1')).body.data
+  await web.rapport.call('PUT', `/api/v1/contacts/${first.id}`, { tags: ['partner'] })
+  const page = await web.open(t, '/contacts')
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname)
+  })
+  await selectPage(page)
+  await selectAll(page).click()
+  await bar(page).getByText('1,204 selected').waitFor()
+  await bar(page).getByRole('button', { name: 'Add tag' }).click()
+  await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill('partner')
+  await page.keyboard.press('Enter')
+  await page.getByText('Tag partner added to 1,204 contacts').waitFor()
+  assert.equal(await total('tag=partner'), count)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await untilEqual(() => total('tag=partner'), 1)
+  assert.deepEqual(sent, Array(4).fill('/api/v1/contacts/batch'))
 })
 
 test('after a change of all that match, the next change starts from the rows as they are', async (t) => {
@@ -339,22 +350,21 @@ test('work that waits for the service can be stopped, and changes nothing', asyn
   assert.equal(await total(), count)
 
   // Requests of one record each.
-  await page.route('**/api/v1/contacts/*', (route) =>
-    route.request().method() === 'PUT'
-      ? route.fulfill({ status: 429, headers: { 'retry-after': '3600' }, json: { success: false } })
-      : route.fallback(),
+  for (const subject of ['First', 'Second']) await web.create('/activities', { subject })
+  await page.route('**/api/v1/activities/*/complete', (route) =>
+    route.fulfill({ status: 429, headers: { 'retry-after': '3600' }, json: { success: false } }),
   )
-  await bar(page).getByRole('button', { name: 'Add tag' }).click()
-  await page.getByRole('dialog', { name: 'Add tag' }).getByLabel('Tag').fill('fair 2027')
-  await page.keyboard.press('Enter')
-  await page.getByText('0 of 1,204 done').waitFor()
+  await visit(page, '/activities?show=all')
+  await selectPage(page)
+  await bar(page).getByRole('button', { name: 'Complete' }).click()
+  await page.getByText('0 of 2 done').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
-  await bar(page).getByText('1,204 selected').waitFor()
-  assert.equal(await total('tag=fair%202027'), 0)
+  await bar(page).getByText('2 selected').waitFor()
+  const activities = await web.read('/activities?status=open')
+  assert.equal(activities.length, 2)
 })
 
-// The last one: each contact would come back by a request of its own.
-test('all contacts that match are selected beyond their page, and deleted at once', async (t) => {
+test('all contacts that match are selected beyond their page, deleted at once, and come back at once', async (t) => {
   const page = await web.open(t, '/contacts')
   await selectPage(page)
   await bar(page).getByText('50 selected').waitFor()
@@ -367,4 +377,11 @@ test('all contacts that match are selected beyond their page, and deleted at onc
   await bar(page).getByRole('button', { name: 'Delete' }).click()
   await page.getByText('1,204 contacts deleted').waitFor()
   assert.equal(await total(), 0)
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname)
+  })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await untilEqual(() => total(), count)
+  assert.deepEqual(sent, Array(2).fill('/api/v1/contacts/batch'))
 })

@@ -92,7 +92,7 @@ export function useActivityActions() {
         ...shared,
         items: those,
         work: 'delete',
-        undo: ({ id }) => activitiesApi.restore(id),
+        undo: 'restore',
         message: (n) =>
           only && !more
             ? t.app.deleted({ what: only.subject })

@@ -15,7 +15,8 @@ export async function runBatch<Item>(
   onProgress: (done: number) => void = () => {},
   signal?: AbortSignal,
 ): Promise<Outcomes<Item>> {
-  const outcomes: Outcomes<Item> = { done: [], failed: [], stopped: [] }
+  const unchanged = new Set<Item>()
+  const outcomes: Outcomes<Item> = { done: [], failed: [], stopped: [], unchanged }
   for (let from = 0; from < items.length; from += max_items) {
     if (signal?.aborted) {
       outcomes.stopped.push(...items.slice(from))
@@ -23,17 +24,18 @@ export async function runBatch<Item>(
     }
     const part = items.slice(from, from + max_items)
     const batch = { kind, items: part.map(itemOf) }
-    const problems = await patiently(problemsOf, batch, signal).catch((error) =>
+    const results = await patiently(resultsOf, batch, signal).catch((error) =>
       signal?.aborted && isBusy(error) ? null : part.map(() => error as Problem),
     )
-    if (!problems) {
+    if (!results) {
       outcomes.stopped.push(...items.slice(from))
       break
     }
     for (const [index, item] of part.entries()) {
-      const problem = problems[index]
-      if (problem) outcomes.failed.push({ item, problem })
+      const result = results[index]
+      if (result instanceof Problem) outcomes.failed.push({ item, problem: result })
       else outcomes.done.push(item)
+      if (result === 'unchanged') unchanged.add(item)
     }
     onProgress(from + part.length)
   }
@@ -42,11 +44,11 @@ export async function runBatch<Item>(
 
 type Batch = { kind: RecordKind; items: BatchItem[] }
 
-/** The problem of each item; null if it succeeded. */
-async function problemsOf({ kind, items }: Batch): Promise<(Problem | null)[]> {
+/** The status of each item; the problem of one that failed. */
+async function resultsOf({ kind, items }: Batch): Promise<(Problem | string)[]> {
   const results = await recordApi(kind).batch(items)
-  return results.map(({ error }) => {
-    if (!error) return null
+  return results.map(({ status, error }) => {
+    if (!error) return status
     const { code, message, ...more } = error as Pick<Problem, 'code' | 'message'> & Partial<Problem>
     const { fields = [], reason = null, facts = {} } = more
     return Object.assign(new Problem(422, code, message), { fields, reason, facts })

@@ -153,6 +153,8 @@ export type Outcomes<Item> = {
   failed: { item: Item; problem: Problem }[]
   /** What was not begun, because it was stopped. */
   stopped: Item[]
+  /** Of what is done: the items that were so already. */
+  unchanged: ReadonlySet<Item>
 }
 
 /** Runs `work` for each item, four at a time. Waits and retries when the service is busy (429, 503). */
@@ -181,7 +183,7 @@ export async function forEach<Item>(
     }
   }
   await Promise.all(Array.from({ length: 4 }, next))
-  return { done, failed, stopped: [...refused, ...waiting] }
+  return { done, failed, stopped: [...refused, ...waiting], unchanged: new Set() }
 }
 
 /** Whether the service refused a request because it is busy. */

@@ -26,7 +26,9 @@ export type { ChangesOf, NewOf, QueryOf, RecordKind, RecordOf, RowOf } from './r
 type BatchBody = Schemas['BatchContactsBody']
 type BatchResult = Schemas['BatchContactsAnswer']['data'][number]
 /** A change of one record in a batch. */
-export type BatchItem = Pick<BatchBody['items'][number], 'op' | 'id'> & { data?: object }
+export type BatchItem = Pick<BatchBody['items'][number], 'op' | 'id' | 'add_tags' | 'remove_tags'> & {
+  data?: object
+}
 
 // The types above check each path. The client cannot type a path that is built at run time.
 const untyped = api as unknown as Record<

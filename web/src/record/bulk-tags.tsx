@@ -1,6 +1,5 @@
 import { TextInput } from '@mantine/core'
 import { TagIcon } from '@primer/octicons-react'
-import { recordApi } from '../api/record-api.ts'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 import { visible } from '../ui/visible.ts'
@@ -18,21 +17,20 @@ export function BulkTags<Row extends { id: number }>({ kind, act, nameOf }: Prop
   const t = useTexts()
   const bulk = useBulk()
   const names = useNames(kind)
-  const { changeTag } = recordApi(kind)
-  const setTag = (tag: string, wanted: boolean) =>
-    act((items) => {
-      // Undo skips records whose tags did not change.
-      const changed = new Set<number>()
-      return bulk({
+  const setTag = (tag: string, wanted: boolean) => {
+    const [adds, removes] = [{ add_tags: [tag] }, { remove_tags: [tag] }]
+    return act((items) =>
+      bulk({
         kind,
         items,
         nameOf,
-        work: async ({ id }) => void ((await changeTag(id, tag, wanted)) && changed.add(id)),
-        undo: async ({ id }) => void (changed.has(id) && (await changeTag(id, tag, !wanted))),
+        work: wanted ? adds : removes,
+        undo: wanted ? removes : adds,
         message: (n) =>
           t.record[wanted ? 'tag_added' : 'tag_removed']({ tag: visible(tag), what: names.counted({ n }) }),
-      })
-    })
+      }),
+    )
+  }
   return [true, false].map((wanted) => (
     <BulkText
       key={String(wanted)}

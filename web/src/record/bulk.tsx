@@ -4,7 +4,7 @@ import { useCallback } from 'react'
 import { runBatch } from '../api/batch.ts'
 import { forEach, type Outcomes } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
-import { type ChangesOf, type RecordKind, recordApi } from '../api/record-api.ts'
+import { type BatchItem, type ChangesOf, type RecordKind, recordApi } from '../api/record-api.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { offerUndo } from '../ui/undo.tsx'
@@ -103,12 +103,24 @@ export function useShowFailed() {
   )
 }
 
-/**
- * What is done with each record: changes or the deletion, which one request makes for all, or requests of
- * its own.
- */
-type Does<Item> = { change: (item: Item) => Changes } | 'delete' | ((item: Item) => Promise<unknown>)
+/** What is done with each record: what a batch can do for many in one request, or requests of its own. */
+type Does<Item> =
+  | { change: (item: Item) => Changes }
+  | { add_tags: string[] }
+  | { remove_tags: string[] }
+  | 'delete'
+  | 'restore'
+  | ((item: Item) => Promise<unknown>)
 type Changes = ChangesOf<RecordKind>
+
+type InBatch<Item> = Exclude<Does<Item>, (item: Item) => Promise<unknown>>
+
+function batchItemOf<Item extends { id: number }>(does: InBatch<Item>, item: Item): BatchItem {
+  const { id } = item
+  if (typeof does === 'string') return { op: does, id }
+  if ('change' in does) return { op: 'update', id, data: does.change(item) }
+  return { op: 'update', id, data: {}, ...does }
+}
 
 type Work<Item> = {
   /** The kind of the changed records. */
@@ -130,14 +142,10 @@ function doAll<Item extends { id: number }>(
   ...given: Parameters<Counted<Item>>
 ): Promise<Outcomes<Item>> {
   if (typeof does === 'function') return forEach(items, does, ...given)
-  const { change, remove } = recordApi(kind)
-  if (does === 'delete')
-    return matches
-      ? runBatch(kind, items, ({ id }) => ({ op: 'delete', id }), ...given)
-      : forEach(items, ({ id }) => remove(id), ...given)
-  return matches
-    ? runBatch(kind, items, (item) => ({ op: 'update', id: item.id, data: does.change(item) }), ...given)
-    : forEach(items, (item) => change(item.id, does.change(item)), ...given)
+  // An appointment can get another owner, and has no batch.
+  if (!matches && typeof does === 'object' && 'change' in does)
+    return forEach(items, (item) => recordApi(kind).change(item.id, does.change(item)), ...given)
+  return runBatch(kind, items, (item) => batchItemOf(does, item), ...given)
 }
 
 /**
@@ -156,16 +164,17 @@ export function useBulk(): <Item extends { id: number }>(work: Work<Item>) => Pr
       async function go(those: typeof items, does: typeof work, changed: boolean) {
         await show?.(those, changed)
         const doing = () => counted(those.length, (...given) => doAll(kinds[kind], those, does, ...given))
-        const { done, failed, stopped } = await (show ? shownAhead(resources, doing) : doing())
+        const outcomes = await (show ? shownAhead(resources, doing) : doing())
+        const { done, failed, stopped, unchanged } = outcomes
         const left = [...failed.map(({ item }) => item), ...stopped]
         if (left.length) await show?.(left, !changed)
         showFailed(failed, nameOf, those.length)
-        return { done, left }
+        return { done, left, changed: done.filter((item) => !unchanged.has(item)) }
       }
-      const { done, left } = await go(items, work, true)
+      const { done, left, changed } = await go(items, work, true)
       if (done.length)
         offerUndo(t, message(done.length), async () => {
-          await go(done, undo, false)
+          await go(changed, undo, false)
           await refresh(...resources)
         })
       await refresh(...resources)

@@ -113,7 +113,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         nameOf: nameOfRow,
         message: (n) => t.app.deleted({ what: names.counted({ n }) }),
         work: 'delete',
-        undo: ({ id }) => api.restore(id),
+        undo: 'restore',
       })
     })
   const assign = useListAssign<Row>(kind, page, view.open)
