@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { nameFilter, normaliseText, searchContacts, searchWords } from '../../db/lists/search.ts'
+import { normaliseText } from '../../db/lists/normalise.ts'
+import { nameFilter, searchContacts, searchWords } from '../../db/lists/search.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** A record that a search found. */
@@ -28,7 +29,7 @@ export async function findBest(
   const found: Ranked[] = []
   for (const resource of resources) {
     const ids = await candidates(db, resource, workspace_id, text, words)
-    const ranked = await ranksOf(db, resource, workspace_id, ids, normaliseText(text.trim()))
+    const ranked = await ranksOf(db, resource, workspace_id, ids, normaliseText(text).trim())
     found.push(...ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, max_of_kind))
   }
   return found.sort((a, b) => a.rank - b.rank).map(({ rank: _, ...one }) => one)
@@ -46,7 +47,7 @@ async function candidates(
   text: string,
   words: string[],
 ): Promise<number[]> {
-  const start = normaliseText(text.trim())
+  const start = normaliseText(text).trim()
   const beginning = await idsOf(
     db,
     resource,

@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import { openMigrated } from '../../../test/engine.ts'
 import { useFor } from '../../../test/use.ts'
 import { type Db, transaction } from '../db.ts'
-import { normaliseText, searchContacts, searchFilter, searchText, searchWords } from './search.ts'
+import { normaliseText } from './normalise.ts'
+import { searchContacts, searchFilter, searchText, searchWords } from './search.ts'
 
 type Person = { workspace_id: number; first_name: string; last_name: string; email: string | null }
 type Row = Person & { deleted: boolean; text: string }

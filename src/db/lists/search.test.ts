@@ -1,45 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { sql } from 'kysely'
 import { openMigrated } from '../../../test/engine.ts'
 import { before, use } from '../../../test/use.ts'
 import { transaction } from '../db.ts'
-import { normaliseText, searchContacts, searchText, searchWords } from './search.ts'
+import { searchContacts, searchText, searchWords } from './search.ts'
 
 const database = use(openMigrated)
-
-describe('normaliseText', () => {
-  const folded = {
-    'José NÚÑEZ': 'jose nunez',
-    'Zoë Ångström': 'zoe angstrom',
-    'Weiß GROẞ': 'weiss gross',
-    'Łukasz Żółć': 'lukasz zolc',
-    'Æther Œuvre ǽ': 'aether oeuvre ae',
-    'Søren Ðuro Đorđe Þór': 'soren duro dorde thor',
-    'İstanbul Iğdır': 'istanbul igdir',
-    'Nguyễn Thị Hương': 'nguyen thi huong',
-    'ΟΔΥΣΣΕΥΣ Οδυσσεύς': 'οδυσσευσ οδυσσευσ',
-    'Сергей ЁЛКИН': 'сергеи елкин',
-    '\uff21\uff42\uff43 \ufb01n': 'abc fin',
-    한국어: '한국어',
-    ガギグ: 'ガギグ',
-    हिन्दी: 'हिन्दी',
-  }
-  for (const [text, expected] of Object.entries(folded))
-    test(`takes ${text} for ${expected}`, () => assert.equal(normaliseText(text), expected))
-
-  test('gives the same for composed and decomposed spelling, and for its own result', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 20 })
-    fc.assert(
-      fc.property(text, (raw) => {
-        assert.equal(normaliseText(raw.normalize('NFD')), normaliseText(raw.normalize('NFC')))
-        assert.equal(normaliseText(normaliseText(raw)), normaliseText(raw))
-      }),
-      { numRuns: 2000 },
-    )
-  })
-})
 
 test('a query is split at any white space, and a word that another one contains is looked for once', () => {
   assert.deepEqual(searchWords(' Ana\tRUIZ\u00a0an\u2003ána  '), ['ruiz', 'ana'])

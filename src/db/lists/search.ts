@@ -4,38 +4,7 @@ import { anywhere, likeAll, searchByLike } from '../engines/postgres/search.ts'
 import { forgetRemoved, searchByTokens, tokenFilter } from '../engines/sqlite/search.ts'
 import { engineOf } from '../statements/prepare.ts'
 import type { Filter } from './filters.ts'
-
-// Letters that Unicode does not decompose, and their plain spelling.
-const spellings: Record<string, string> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ı: 'i',
-  ħ: 'h',
-  ŧ: 't',
-  // The final form of a Greek letter must match the form inside of a word.
-  ς: 'σ',
-}
-const undecomposed = new RegExp(`[${Object.keys(spellings).join('')}]`, 'g')
-
-// Most names. They have no accents, and the general way takes several times as long.
-const ascii = /^[\0-\x7f]*$/
-
-/** A text in lower case, without accents (contract: lists). */
-export function normaliseText(text: string): string {
-  if (ascii.test(text)) return text.toLowerCase()
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[\u0300-\u036f]/g, '')
-    .replaceAll(undecomposed, (letter) => spellings[letter] as string)
-    .normalize('NFC')
-}
+import { normaliseText } from './normalise.ts'
 
 /** The searched text of a record, from its fields. A word contains no line break, so it matches within one field. */
 export const searchText = (texts: readonly string[]): string => normaliseText(texts.join('\n'))

@@ -1,4 +1,4 @@
-import { normaliseText } from './search.ts'
+import { normaliseText } from './normalise.ts'
 
 // This length fits into an index entry of PostgreSQL in any script.
 const max_characters = 100

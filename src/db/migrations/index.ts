@@ -36,6 +36,7 @@ import { viewsOfMembers } from './0034_views_of_members.ts'
 import { importKinds } from './0035_import_kinds.ts'
 import { mergeLinkRecords } from './0036_merge_link_records.ts'
 import { importErrorCodes } from './0037_import_error_codes.ts'
+import { equalCharacters } from './0038_equal_characters.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -76,4 +77,5 @@ export const migrations: Migration[] = [
   importKinds,
   mergeLinkRecords,
   importErrorCodes,
+  equalCharacters,
 ]
