@@ -1,8 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { keywordsOf } from '../web/src/app/keywords.ts'
-import { matching } from '../web/src/app/matching.ts'
+import { includesText, matching } from '../web/src/app/matching.ts'
 
 const named = (...names: string[]) => names.map((name) => ({ name }))
 const namesFor = (text: string, items: readonly { name: string }[]) =>
@@ -120,4 +121,20 @@ test('the beginning of the name comes first, then of a word, then the inside, th
   assert.deepEqual(namesFor('mail', items), ['Mail', 'New mail', 'Gmailer', 'Inbox'])
   assert.deepEqual(namesFor('angstrom zoe', named('Zoë Ångström', 'Zoe Angel')), ['Zoë Ångström'])
   assert.equal(namesFor('', items).length, 4)
+})
+
+test('a name is found by each spelling of its signs, dashes and ligatures, as the service finds it', () => {
+  const spelt = named("Conor O'Neil", 'Jean–Luc Œuvre', 'Griﬃn “North”', 'हिन्दी ガ')
+  for (const text of ['o’neil', 'OʼNEIL', "o'n"])
+    assert.deepEqual(namesFor(text, spelt), ["Conor O'Neil"], text)
+  for (const text of ['jean-luc', 'luc oeuvre'])
+    assert.deepEqual(namesFor(text, spelt), ['Jean–Luc Œuvre'], text)
+  for (const text of ['griffin', '"north"']) assert.deepEqual(namesFor(text, spelt), ['Griﬃn “North”'], text)
+  assert.deepEqual(namesFor('हिन्दी', spelt), ['हिन्दी ガ'])
+  assert.ok(includesText('data.custom_fields.Maße–neu', ' masse-NEU '))
+})
+
+test('the service and the app have one list of equal characters', () => {
+  const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+  assert.equal(textOf('web/src/app/normalise.ts'), textOf('src/db/lists/normalise.ts'))
 })

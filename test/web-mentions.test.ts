@@ -62,6 +62,7 @@ test('members are offered while a mention is written, and by the start of any wo
     assert.equal(at(text), null, text)
   assert.deepEqual(writtenAt('Ask @Jo now', 7), { at: 4, query: 'Jo' })
   const names = (query: string) => offered(all, query).map(({ name }) => name)
+  for (const query of ['O’Br', 'zoe o']) assert.deepEqual(names(query), ["Zoë O'Brien (Sales)"], query)
   assert.deepEqual(names('jo'), ['Jo', 'Jo Weiß'])
   assert.deepEqual(names('WEI'), ['Jo Weiß'])
   assert.deepEqual(names("o'b"), ["Zoë O'Brien (Sales)"])

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { before } from '../use.ts'
 import { checkScreen, untilEqual, useWeb, visit } from '../web.ts'
 import { joinAs } from '../web-people.ts'
@@ -87,6 +88,23 @@ test('companies and deals are found by their names', async (t) => {
   await page.keyboard.type('no such thing anywhere')
   await page.getByText('Nothing found.').waitFor()
   await untilEqual(() => page.getByRole('option').count(), 0)
+})
+
+test('a name with a typographic apostrophe, a dash and a ligature is found as the keyboard types it, and the other way round', async (t) => {
+  const { call } = web.rapport
+  for (const last_name of ['O’Malley–Griﬃn', "D'Arcy-Œuvre"])
+    dataOf(await call('POST', '/api/v1/contacts', { first_name: 'Conor', last_name }), 201)
+  const page = await web.open(t)
+  await openPalette(page)
+  for (const [text, name] of [
+    ["o'malley-griffin", 'Conor O’Malley–Griﬃn'],
+    ['D’ARCY—oeuvre', "Conor D'Arcy-Œuvre"],
+  ] as const) {
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type(text)
+    const options = page.getByRole('group', { name: 'Contacts' }).getByRole('option')
+    await untilEqual(async () => (await options.allTextContents()).map((one) => one.includes(name)), [true])
+  }
 })
 
 test('a contact and a company are found by their telephone numbers, however these are written', async (t) => {

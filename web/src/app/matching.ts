@@ -1,8 +1,14 @@
+import { normaliseText } from './normalise.ts'
+
 /** What a typed text is compared with. Keywords are further words that nobody sees. */
 type Findable = { name: string; keywords?: string }
 
-const plain = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
-const wordsOf = (text: string) => [...text.split(/[^\p{L}\p{N}]+/u), ...text.split(/\s+/)].filter(Boolean)
+/** Whether a text contains another one, as the API compares them. */
+export const includesText = (text: string, part: string) =>
+  normaliseText(text).includes(normaliseText(part).trim())
+
+const wordsOf = (text: string) =>
+  [...text.split(/[^\p{L}\p{M}\p{N}]+/u), ...text.split(/\s+/)].filter(Boolean)
 
 /** Shorter words are compared exactly: too many others are one letter away. */
 const shortest_near = 4
@@ -39,20 +45,20 @@ function ranked<Item extends Findable>(
   items: readonly Item[],
   testsOf: (name: string, words: string[], all: string[], wanted: string) => ((typed: string) => boolean)[],
 ): Item[] {
-  const wanted = plain(text.trim())
+  const wanted = normaliseText(text).trim()
   const typed = wanted.split(/\s+/).filter(Boolean)
   return inOrder(
     items.map((item) => {
-      const name = plain(item.name)
+      const name = normaliseText(item.name)
       const words = wordsOf(name)
-      const tests = testsOf(name, words, [...words, ...wordsOf(plain(item.keywords ?? ''))], wanted)
+      const tests = testsOf(name, words, [...words, ...wordsOf(normaliseText(item.keywords ?? ''))], wanted)
       return { item, rank: tests.findIndex((passes) => typed.every(passes)) }
     }),
   )
 }
 
 /**
- * The items of which the name or a keyword has every typed word, ignoring case and accents: first names that
+ * The items of which the name or a keyword has every typed word, as the API compares them: first names that
  * start with the text, then names of which words do, names that contain it, and keywords that start with it.
  */
 export const exactly = <Item extends Findable>(text: string, items: readonly Item[]): Item[] =>

@@ -1,4 +1,5 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { type ComboboxItem, createTheme, type MantineColorsTuple, type OptionsFilter } from '@mantine/core'
+import { includesText } from './matching.ts'
 
 // One accent colour: the primary action and the focus.
 const accent: MantineColorsTuple = [
@@ -44,6 +45,10 @@ const dark: MantineColorsTuple = [
 
 const fonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
 
+/** The options of an input that contain the typed text. They have no groups. */
+const optionsWith: OptionsFilter = ({ options, search, limit }) =>
+  (options as ComboboxItem[]).filter(({ label }) => includesText(label, search)).slice(0, limit)
+
 export const theme = createTheme({
   primaryColor: 'accent',
   respectReducedMotion: true,
@@ -64,7 +69,9 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     // Both signs have no room beside the value.
-    Select: { defaultProps: { allowDeselect: false, clearSectionMode: 'clear' } },
+    Select: { defaultProps: { allowDeselect: false, clearSectionMode: 'clear', filter: optionsWith } },
+    Autocomplete: { defaultProps: { filter: optionsWith } },
+    TagsInput: { defaultProps: { filter: optionsWith } },
     TextInput: { defaultProps: { size: 'sm' } },
     // The page itself never scrolls, and Mantine's scroll lock adds a style that the content policy
     // refuses.

@@ -1,6 +1,7 @@
 import { CalendarIcon } from '@primer/octicons-react'
 import { allOf } from '../api/all.ts'
 import { recordApi } from '../api/record-api.ts'
+import { includesText } from '../app/matching.ts'
 import type { Kind } from '../record/kinds.ts'
 import { visible } from '../ui/visible.ts'
 
@@ -56,9 +57,8 @@ export const booking_pages = {
   // The API has no search of booking pages; a workspace has few.
   async search(words, _, __, signal) {
     const pages = await allOf((query) => bookingPagesApi.list(query, signal))
-    const wanted = words.toLowerCase()
     return pages
-      .filter(({ title, slug }) => `${title} ${slug}`.toLowerCase().includes(wanted))
+      .filter(({ title, slug }) => includesText(`${title} ${slug}`, words))
       .map(({ id, title, slug }) => ({ id, name: title, detail: slug }))
   },
   list: async () => (await import('./booking-pages.tsx')).BookingPagesPage,

@@ -1,5 +1,6 @@
 import { type ComboboxItem, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
+import { includesText } from '../app/matching.ts'
 import { useAllDefinitions } from '../record/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
@@ -115,9 +116,6 @@ function ConditionRow({ condition, fields, onChange, error }: RowProps) {
     </>
   )
 }
-
-const includesText = (text: string, search: string) =>
-  text.toLowerCase().includes(search.trim().toLowerCase())
 
 function FieldName({ field, label }: { field: string; label: string | undefined }) {
   return label ? (
