@@ -1,8 +1,13 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { openPage } from './browser.ts'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { openPage, startBrowser } from './browser.ts'
 import { client, useRapport } from './harness.ts'
+import { until } from './webhooks.ts'
 
 const rapport = useRapport()
 
@@ -86,5 +91,90 @@ test('a request to another host from within the page is stopped by its policy', 
     assert.match(outcome, /^http:\/\/127\.0\.0\.1:9\//)
   } finally {
     await page.close()
+  }
+})
+
+const coded = async (path: string, coding: string, headers: Record<string, string> = {}) => {
+  const given = { 'accept-encoding': coding, ...headers }
+  // fetch would decode the answer, and ask for every coding itself.
+  const [answer] = (await once(request(rapport.url + path, { headers: given }).end(), 'response')) as [
+    IncomingMessage,
+  ]
+  return { status: answer.statusCode, headers: answer.headers, bytes: await buffer(answer) }
+}
+const scripts = async () =>
+  [...(await (await fetch(`${rapport.url}/docs/`)).text()).matchAll(/<script src="([^"]+)"/g)].map(
+    ([, path]) => path as string,
+  )
+
+test('a first visit of the docs page transfers at most 1.2 MB, and a second one no content', async () => {
+  const bytes = new Map<string, number>()
+  const urls = new Map<string, string>()
+  const browser = await startBrowser(({ method, params }) => {
+    if (method === 'Network.requestWillBeSent') urls.set(params.requestId, params.request.url)
+    if (method !== 'Network.loadingFinished' || params.encodedDataLength === 0) return
+    const url = urls.get(params.requestId) ?? ''
+    if (url.startsWith(rapport.url)) bytes.set(url.slice(rapport.url.length), params.encodedDataLength)
+  })
+  const visit = async () => {
+    bytes.clear()
+    await browser.goto(`${rapport.url}/docs/`)
+    await until(
+      () => browser.evaluate<boolean>("document.body?.textContent.includes('/api/v1/companies/{id}')"),
+      Boolean,
+    )
+    return [...bytes.values()].reduce((sum, one) => sum + one, 0)
+  }
+  try {
+    for (const domain of ['Network', 'Page']) await browser.send(`${domain}.enable`)
+    const first = await visit()
+    assert.ok(first > 100_000 && first <= 1_200_000, `${first} bytes`)
+    await browser.goto('about:blank')
+    // The headers of two answers: the page and the document have not changed.
+    assert.ok((await visit()) < 3000, `${[...bytes].join('; ')}`)
+    assert.deepEqual([...bytes.keys()].sort(), ['/api/v1/openapi.json', '/docs/'])
+  } finally {
+    await browser.close()
+  }
+})
+
+test('the scripts of the docs page never change at their address; the page and the document are asked for again', async () => {
+  for (const path of await scripts()) {
+    const { status, headers } = await coded(path, 'br')
+    assert.equal(status, 200)
+    assert.match(headers['cache-control'] ?? '', /^public, max-age=31536000, immutable$/)
+    // An older page asks for another address of the same script.
+    const { headers: older } = await coded(path.replace(/\?.*/, '?older'), 'br')
+    assert.equal(older['cache-control'], 'no-cache')
+  }
+  for (const path of ['/docs/', '/api/v1/openapi.json'])
+    assert.equal((await coded(path, 'br')).headers['cache-control'], 'no-cache')
+})
+
+test('the script and the document are the same in each coding, and are not sent to a client that has them', async () => {
+  const [script = ''] = await scripts()
+  const decode: Record<string, (bytes: Buffer) => Buffer> = {
+    br: brotliDecompressSync,
+    gzip: gunzipSync,
+    identity: (bytes) => bytes,
+  }
+  for (const path of [script, '/api/v1/openapi.json']) {
+    const texts = new Set<string>()
+    for (const [coding, decoded] of Object.entries(decode)) {
+      const { headers, bytes } = await coded(path, coding)
+      assert.equal(headers['content-encoding'], coding === 'identity' ? undefined : coding)
+      assert.equal(headers.vary, 'accept-encoding')
+      const text = decoded(bytes)
+      if (coding !== 'identity') assert.ok(bytes.length < 0.3 * text.length, `${coding}: ${bytes.length}`)
+      texts.add(text.toString())
+      // A proxy that compresses makes a weak tag, or adds to it.
+      for (const known of [`W/${headers.etag}`, `"a", ${headers.etag}`]) {
+        const again = await coded(path, coding, { 'if-none-match': known })
+        assert.deepEqual([again.status, again.bytes.length], [304, 0])
+      }
+      assert.equal((await coded(path, coding, { 'if-none-match': '"other"' })).status, 200)
+    }
+    assert.equal(texts.size, 1)
+    assert.ok([...texts].every((text) => text.length > 500_000))
   }
 })

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
-import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { compressOnce } from '../compression.ts'
 import { Single, single } from '../envelope.ts'
+import { type File, packedFile, plainFile, sendFile } from '../files.ts'
 import { type Operation, operation } from '../operation.ts'
 import type { App } from '../server.ts'
-import { readScalar } from './scalar.ts'
+import { packedScalar } from './scalar.ts'
 
 // The browser refuses every other server: the page works offline, and no stored text can make it call elsewhere. Scalar
 // writes style attributes, so styles need unsafe-inline.
@@ -20,7 +20,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const page = `<!doctype html>
+const pageWith = (start: string, scalar: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -31,8 +31,8 @@ const page = `<!doctype html>
   <body>
     <div id="docs"></div>
     <noscript>This page needs JavaScript. The same as JSON: <a href="/api/v1/openapi.json">openapi.json</a></noscript>
-    <script src="/docs/scalar.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="/docs/scalar.js?${scalar}"></script>
+    <script src="/docs/start.js?${start}"></script>
   </body>
 </html>
 `
@@ -51,14 +51,6 @@ const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
   defaultOpenAllTags: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })})\n`
-
-// All answers share these bytes, so that many slow clients do not need memory for many copies.
-type File = { type: string; bytes: Buffer; etag: string }
-const file = (type: string, text: string): File => ({
-  type,
-  bytes: Buffer.from(text),
-  etag: `"${hash('sha256', text)}"`,
-})
 
 const Index = Type.Object(
   {
@@ -114,45 +106,40 @@ function indexOf({ paths = {}, tags = [] }: Described): Static<typeof Index> {
 
 /** The API document, and the page that shows it. The page works offline. */
 export async function docsPage(app: App): Promise<void> {
-  const hidden = { schema: { hide: true } }
-  let document: Buffer | undefined
-  app.get('/api/v1/openapi.json', hidden, async (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(app.swagger()))
-    return reply.type('application/json; charset=utf-8').send(document)
+  // They are large, so the first request for them makes them, not the start.
+  const scalar = once(async () => packedFile('text/javascript', await packedScalar()))
+  const document = once(async () => {
+    const text = JSON.stringify(app.swagger())
+    return packedFile('application/json', await compressOnce(Buffer.from(text)))
   })
-
-  let scalar: Promise<File> | undefined
+  const start_file = plainFile('text/javascript', start)
+  const page = once(async () => plainFile('text/html', pageWith(start_file.hash, (await scalar()).hash)))
   const files: Record<string, () => File | Promise<File>> = {
-    '/docs': () => file('text/html', page),
-    '/docs/': () => file('text/html', page),
-    '/docs/start.js': () => file('text/javascript', start),
-    '/docs/scalar.js': () => {
-      // The script has megabytes, so the first request for it reads it, not the start.
-      scalar ??= readScalar().then(
-        (text) => file('text/javascript', text),
-        (error) => {
-          scalar = undefined
-          throw error
-        },
-      )
-      return scalar
-    },
+    '/api/v1/openapi.json': document,
+    '/docs': page,
+    '/docs/': page,
+    '/docs/start.js': () => start_file,
+    '/docs/scalar.js': scalar,
   }
   for (const [path, read] of Object.entries(files))
-    app.get(path, hidden, async (request, reply) =>
-      sendFile(reply, await read(), request.headers['if-none-match']),
-    )
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      reply.headers({
+        'content-security-policy': policy,
+        'x-dns-prefetch-control': 'off',
+        'referrer-policy': 'no-referrer',
+      })
+      return sendFile(request, reply, await read())
+    })
 }
 
-function sendFile(reply: FastifyReply, { type, bytes, etag }: File, known: string | undefined) {
-  reply.headers({
-    etag,
-    'cache-control': 'no-cache',
-    'content-security-policy': policy,
-    'x-content-type-options': 'nosniff',
-    'x-dns-prefetch-control': 'off',
-    'referrer-policy': 'no-referrer',
-  })
-  if (known === etag) return reply.code(304).send()
-  return reply.type(`${type}; charset=utf-8`).send(bytes)
+/** Makes a value when it is first asked for. An error is not kept. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
 }

@@ -1,6 +1,11 @@
+import { compressOnce } from '../compression.ts'
+
+/** The script of the docs page in brotli. A release has another module in this place. */
+export const packedScalar = async (): Promise<Buffer> => compressOnce(Buffer.from(await readScalar()))
+
 /**
  * The script of the docs page. The package offers it only as a route of a plugin, and a running server cannot register
- * plugins: a second server, which listens nowhere, does. A release has another module in this place.
+ * plugins: a second server, which listens nowhere, does.
  */
 export async function readScalar(): Promise<string> {
   const [{ default: Fastify }, { default: reference }] = await Promise.all([
