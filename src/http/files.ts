@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { brotliDecompress, constants, createGunzip, gzip } from 'node:zlib'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { constants, createBrotliDecompress, createGunzip, createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { acceptsCoding } from './compression.ts'
 
@@ -43,8 +44,9 @@ export function packedFile(type: string, br: Buffer): File {
   return { type, hash: hashOf(br), codings: ['br', 'gzip'], bytes }
 }
 
-const asGzip = async (br: Buffer) =>
-  promisify(gzip)(await promisify(brotliDecompress)(br), { level: constants.Z_BEST_COMPRESSION })
+// In parts: the whole file is never in memory.
+const asGzip = (br: Buffer): Promise<Buffer> =>
+  pipeline([br], createBrotliDecompress(), createGzip({ level: constants.Z_BEST_COMPRESSION }), buffer)
 
 /** Answers with a file; 304 to a client that has it. An address that ends with its hash is never asked for again. */
 export async function sendFile({ headers, url }: FastifyRequest, reply: FastifyReply, file: File) {
