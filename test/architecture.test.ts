@@ -210,7 +210,11 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The audit log's groups are reverted by requests to the own API.
   { files: 'across/reverts/.*', may: `OWN/.*|${floor}`, packages: 'typebox|fastify|kysely' },
   // Tools of assistants are operations of the API.
-  { files: 'mcp/.*', may: `OWN/.*|${floor}`, packages: '@modelcontextprotocol/server|fastify|node:stream' },
+  {
+    files: 'mcp/.*',
+    may: `OWN/.*|${floor}`,
+    packages: '@modelcontextprotocol/server|fastify|node:stream|node:timers/promises',
+  },
   // A backfill writes deliveries of a webhook.
   {
     files: 'across/backfills/.*',

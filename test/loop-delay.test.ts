@@ -35,8 +35,8 @@ function send({ method, path, headers: shown, more, text }: Sent): Promise<numbe
   return new Promise((resolve, reject) => {
     const asked = httpRequest({ hostname, port, agent, method, path, headers }, (answer) => {
       answer.on('error', reject).on('end', () => resolve(answer.statusCode ?? 0))
-      // A stream has no end of its own.
-      if (answer.headers['content-type'] === 'text/event-stream') {
+      // The stream of events has no end of its own.
+      if (path !== '/mcp' && answer.headers['content-type'] === 'text/event-stream') {
         resolve(answer.statusCode ?? 0)
         asked.destroy()
       } else answer.resume()
@@ -178,3 +178,25 @@ test(`${promise}: all other operations`, (t) =>
     t,
     requests.operations.filter((operation) => !tags.includes(tagOf(operation))),
   ))
+
+test(`${promise}: 100 messages to /mcp, with 100 custom fields of 200 options`, async (t) => {
+  const options = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(70, 'o'))
+  for (let n = 0; n < 100; n++) {
+    const definition = { resource: 'deals', key: `site_${n}`, label: 'Site', type: 'select', options }
+    const { status, text } = await rapport.call('POST', '/api/v1/custom-fields', definition)
+    assert.equal(status, 201, text)
+  }
+  const accept = 'application/json, text/event-stream'
+  const headers = { authorization: `Bearer ${rapport.key}`, accept }
+  for (const [method, params] of [
+    ['tools/list', {}],
+    ['tools/call', { name: 'list_custom_fields', arguments: { per_page: '100' } }],
+  ] as const) {
+    const messages = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method, params }))
+    const text = JSON.stringify(messages)
+    const { status, longest_ms } = await leastHold({ method: 'POST', path: '/mcp', headers, text })
+    t.diagnostic(`${method}: ${Math.round(longest_ms)} ms`)
+    assert.equal(status, 200)
+    assert.ok(longest_ms <= most_ms, `${method}: ${longest_ms} ms`)
+  }
+})

@@ -6,6 +6,7 @@ import { ApiError, forbidden, unauthorized } from '../errors.ts'
 import type { Actor } from '../events/context.ts'
 import { max_body_bytes } from './body.ts'
 import { type Operation, open_to_all } from './operation.ts'
+import { extraOf } from './own-calls.ts'
 import { type Allowance, createLimiter, type Limiter } from './rate-limit.ts'
 import type { App } from './server.ts'
 
@@ -33,6 +34,10 @@ declare module 'fastify' {
     credential: Credential
     /** Until then, by performance.now(), the access is not checked again. */
     access_until: number
+  }
+  interface FastifyReply {
+    /** Counts more requests than the one of the gate, such as the messages of a batch. Throws 429, and counts none then. */
+    countMore(count: number): Promise<void>
   }
 }
 
@@ -200,19 +205,32 @@ export function createGate(
   const too_fast = `At most ${rate_limit_per_second} ${rate_limit_per_second === 1 ? 'request' : 'requests'} a second.`
   const limiter: Limiter | null = shared_limiter ?? createLimiter(rate_limit_per_second, clock)
 
+  function obey(
+    reply: FastifyReply,
+    { limit, remaining, reset_seconds, retry_after_seconds }: Allowance,
+    message: string,
+  ): void {
+    reply
+      .header('ratelimit-limit', limit)
+      .header('ratelimit-remaining', remaining)
+      .header('ratelimit-reset', reset_seconds)
+    if (retry_after_seconds)
+      throw new ApiError('rate_limited', message, { headers: { 'retry-after': String(retry_after_seconds) } })
+  }
+
   function pass(reply: FastifyReply, access: Access, needs: Needs, allowance?: Allowance): void {
-    if (allowance) {
-      const { limit, remaining, reset_seconds, retry_after_seconds } = allowance
-      reply
-        .header('ratelimit-limit', limit)
-        .header('ratelimit-remaining', remaining)
-        .header('ratelimit-reset', reset_seconds)
-      if (retry_after_seconds)
-        throw new ApiError('rate_limited', too_fast, {
-          headers: { 'retry-after': String(retry_after_seconds) },
-        })
-    }
+    if (allowance) obey(reply, allowance, too_fast)
     requireScope(access, needs)
+  }
+
+  async function countMore(reply: FastifyReply, count: number): Promise<void> {
+    if (!limiter || !count) return
+    const allowance = await limiter(reply.request.access.id, count)
+    obey(
+      reply,
+      allowance,
+      `${too_fast} Each message counts: send at most ${allowance.limit} messages at once.`,
+    )
   }
 
   // Returns a promise only for a shared limit.
@@ -220,7 +238,7 @@ export function createGate(
     if (isExpired(access, clock.now())) throw unauthorized()
     request.access = access
     touched(access)
-    const allowance = limiter?.(access.id)
+    const allowance = extraOf(request).counted ? undefined : limiter?.(access.id)
     if (allowance instanceof Promise) return allowance.then((shared) => pass(reply, access, needs, shared))
     pass(reply, access, needs, allowance)
   }
@@ -272,11 +290,14 @@ export function createGate(
       else accesses.find(kind, token).then(enter, done)
     }
 
-  return { gate, recheck }
+  return { gate, recheck, countMore }
 }
 
 /** Adds the gate to every later operation that requires a scope, and once to its HEAD route. */
-export function guardRoutes(app: App, { gate, recheck }: ReturnType<typeof createGate>): void {
+export function guardRoutes(app: App, { gate, recheck, countMore }: ReturnType<typeof createGate>): void {
+  app.decorateReply('countMore', function (count) {
+    return countMore(this, count)
+  })
   const gates = new WeakSet<object>()
   app.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {}

@@ -7,8 +7,11 @@ export type Allowance = {
   retry_after_seconds: number
 }
 
-/** Counts a request of a key. Returns no promise if possible, because every request passes here. */
-export type Limiter = (key: string) => Allowance | Promise<Allowance>
+/**
+ * Counts requests of a key, by default one: all of them, or none above the limit. Returns no promise if possible, because
+ * every request passes here.
+ */
+export type Limiter = (key: string, count?: number) => Allowance | Promise<Allowance>
 
 // Above this number, full buckets are removed.
 const clean_above = 10_000
@@ -25,13 +28,13 @@ export const burst_seconds = 2
 export function createLimiter(
   per_second: number,
   clock: Pick<Clock, 'elapsed'>,
-): ((key: string) => Allowance) | null {
+): ((key: string, count?: number) => Allowance) | null {
   if (per_second === 0) return null
   const limit = per_second * burst_seconds
   const buckets = new Map<string, { tokens: number; at_ms: number }>()
   let cleaned_ms = 0
 
-  return (key) => {
+  return (key, count = 1) => {
     const now_ms = clock.elapsed()
     let bucket = buckets.get(key)
     if (!bucket) {
@@ -49,13 +52,13 @@ export function createLimiter(
     const refilled = bucket.tokens + (Math.max(0, now_ms - bucket.at_ms) / 1000) * per_second
     bucket.tokens = Math.min(limit, refilled)
     bucket.at_ms = now_ms
-    const allowed = bucket.tokens >= 1
-    if (allowed) bucket.tokens -= 1
+    const allowed = bucket.tokens >= count
+    if (allowed) bucket.tokens -= count
     return {
       limit,
       remaining: Math.floor(bucket.tokens),
       reset_seconds: Math.ceil((limit - bucket.tokens) / per_second),
-      retry_after_seconds: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / per_second)),
+      retry_after_seconds: allowed ? 0 : Math.max(1, Math.ceil((count - bucket.tokens) / per_second)),
     }
   }
 }

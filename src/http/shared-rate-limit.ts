@@ -18,10 +18,11 @@ export type RedisLimits = { answer: number; connect: number }
 export const default_limits_ms: Readonly<RedisLimits> = { answer: 100, connect: 1000 }
 const again_ms = 1000
 
-// The token bucket of rate-limit.ts with the clock of Redis, because the clocks of processes may differ. ARGV[3] is the
-// burst (`points`), ARGV[4] the seconds to refill it. Returns the used points (more than `points` for a refusal) and the
+// The token bucket of rate-limit.ts with the clock of Redis, because the clocks of processes may differ. ARGV[1] is the
+// number of requests, ARGV[3] the burst (`points`), ARGV[4] the seconds to refill it. Returns the used points (more than `points` for a refusal) and the
 // milliseconds until the bucket is full. The key expires then: a full bucket needs no key.
 const token_bucket = `
+local count = tonumber(ARGV[1])
 local limit = tonumber(ARGV[3])
 local per_ms = limit / (ARGV[4] * 1000)
 local time = redis.call('TIME')
@@ -30,8 +31,8 @@ local saved = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens = tonumber(saved[1] or limit)
 local at = tonumber(saved[2] or now)
 tokens = math.min(limit, tokens + math.max(0, now - at) * per_ms)
-local allowed = tokens >= 1
-if allowed then tokens = tokens - 1 end
+local allowed = tokens >= count
+if allowed then tokens = tokens - count end
 local full_ms = math.ceil((limit - tokens) / per_ms)
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.3f', now))
 redis.call('PEXPIRE', KEYS[1], full_ms)
@@ -116,11 +117,11 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
     away = true
   }
 
-  const ask = async (connection: Connection, limiter: RateLimiterRedis, key: string) => {
+  const ask = async (connection: Connection, limiter: RateLimiterRedis, key: string, count: number) => {
     const { answer: limit_ms } = limits_ms
     const answered = afterTime(limit_ms, () => lost(connection, new Error(`No answer within ${limit_ms} ms`)))
     try {
-      const answer = await limiter.consume(key).catch((refusal) => {
+      const answer = await limiter.consume(key, count).catch((refusal) => {
         if (refusal instanceof RateLimiterRes) return refusal
         throw refusal
       })
@@ -128,10 +129,10 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
         away = false
         logger.warn({}, 'Redis answers again: rate limits are shared')
       }
-      return allowanceOf(answer, limiter.points)
+      return allowanceOf(answer, limiter.points, count)
     } catch (error) {
       lost(connection, error)
-      return alone(key)
+      return alone(key, count)
     } finally {
       answered()
     }
@@ -139,7 +140,8 @@ export async function openSharedLimiter(options: Options): Promise<SharedLimiter
 
   await connect()
   return {
-    limit: (key) => (current?.limiter ? ask(current, current.limiter, key) : alone(key)),
+    limit: (key, count = 1) =>
+      current?.limiter ? ask(current, current.limiter, key, count) : alone(key, count),
     close() {
       clearTimeout(again)
       current?.drop()
@@ -183,10 +185,15 @@ function afterTime(limit_ms: number, late: () => void): () => void {
   }
 }
 
-const allowanceOf = (answer: RateLimiterRes, limit: number): Allowance => ({
-  limit,
-  remaining: answer.remainingPoints,
-  reset_seconds: Math.ceil(answer.msBeforeNext / 1000),
-  // At every rate, a token is refilled within 1 s.
-  retry_after_seconds: answer.consumedPoints > limit ? 1 : 0,
-})
+function allowanceOf(answer: RateLimiterRes, limit: number, count: number): Allowance {
+  const reset_seconds = answer.msBeforeNext / 1000
+  const per_second = limit / burst_seconds
+  const refused = answer.consumedPoints > limit
+  const missing = count - (limit - reset_seconds * per_second)
+  return {
+    limit,
+    remaining: answer.remainingPoints,
+    reset_seconds: Math.ceil(reset_seconds),
+    retry_after_seconds: refused ? Math.max(1, Math.ceil(missing / per_second)) : 0,
+  }
+}

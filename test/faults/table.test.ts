@@ -7,11 +7,8 @@ import { faults } from './table.ts'
 
 const sourceOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 
-test('each of the fifty faults has a row, and tests that exist under these names', () => {
-  assert.deepEqual(
-    faults.map(({ number }) => number),
-    Array.from({ length: 50 }, (_, at) => at + 1),
-  )
+test('each fault has a number of its own, and tests that exist under these names', () => {
+  assert.equal(new Set(faults.map(({ number }) => number)).size, faults.length)
   const open = faults.filter(({ tests }) => !Object.keys(tests).length).map(({ number }) => number)
   assert.deepEqual(open, [], 'faults without a test')
   for (const { number, tests } of faults) {

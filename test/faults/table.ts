@@ -11,7 +11,7 @@ export type Fault = {
   tests: Record<string, string[]>
 }
 
-/** The fifty faults, by number. */
+/** The faults, by number. */
 export const faults: Fault[] = [...crashes, ...receivers, ...requests].sort((a, b) => a.number - b.number)
 
 /** A name of the table as a pattern of test names. The full name of a test in a group starts with the group's name. */

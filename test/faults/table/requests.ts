@@ -252,4 +252,17 @@ export const requests: Fault[] = [
       ],
     },
   },
+  {
+    number: 54,
+    fault: 'One request to `/mcp` with 100 messages',
+    promise: 'Each message counts toward the rate limit. Other requests wait at most 100 ms.',
+    tests: {
+      'test/loop-delay.test.ts': ['…: 100 messages to /mcp, with 100 custom fields of 200 options'],
+      'src/mcp/messages.test.ts': [
+        'each message of a batch counts toward the rate limit, and nothing of a batch above it is done',
+        'a batch ends where its answers have 8 MiB: the other messages are not served',
+        'a batch is refused where the revision of the protocol has none',
+      ],
+    },
+  },
 ]
