@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { messagesTo } from '../../test/assistant.ts'
 import { callOf, startRapport, turnableClock, useRapport } from '../../test/harness.ts'
+import { makeKey } from '../../test/keys.ts'
 
 const rapport = useRapport()
 const call = callOf(rapport)
@@ -115,6 +116,24 @@ test('a batch that is empty, too long, or has an initialize is refused as a whol
   assert.equal(await companies(), before)
 })
 
+test('a body that is not JSON is answered with the parse error of JSON-RPC', async () => {
+  for (const text of [
+    '{',
+    '',
+    '{"jsonrpc":"2.0","id":1,"method":"ping"}}',
+    '['.repeat(70),
+    '{"__proto__":1}',
+  ]) {
+    const headers = { accept: 'application/json, text/event-stream' }
+    const { status, body } = await call('POST', '/mcp', text, headers)
+    assert.deepEqual([status, body.jsonrpc, body.error.code, body.id], [400, '2.0', -32700, null], text)
+    assert.ok(body.error.message.length > 20)
+    assert.ok(!('success' in body))
+  }
+  const huge = await call('POST', '/mcp', JSON.stringify([0, 'x'.repeat(1024 * 1024)]))
+  assert.deepEqual([huge.status, huge.body.error.code], [413, 'payload_too_large'])
+})
+
 test('a message that is JSON but not JSON-RPC is an invalid request', async () => {
   for (const sent of ['{}', '1', 'null', '"x"', '{"jsonrpc":"1.0","id":1,"method":"ping"}']) {
     const { status, body } = await call('POST', '/mcp', sent, {
@@ -122,4 +141,14 @@ test('a message that is JSON but not JSON-RPC is an invalid request', async () =
     })
     assert.deepEqual([status, body.error.code], [400, -32600], sent)
   }
+})
+
+test('a tool that is unknown, or of another scope, is an invalid parameter', async () => {
+  const unknown = { method: 'tools/call', params: { name: 'drop_everything', arguments: {} } }
+  const { status, answers } = await messagesTo(rapport, unknown)
+  assert.deepEqual([status, answers[0].id, answers[0].error.code], [200, 1, -32602])
+  assert.match(answers[0].error.message, /drop_everything/)
+  const reader = await makeKey(rapport, { scopes: ['contacts:read'] })
+  const hidden = await messagesTo({ ...rapport, call: reader.call }, create('Never'))
+  assert.equal(hidden.answers[0].error.code, -32602)
 })

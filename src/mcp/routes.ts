@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import type { CallToolResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newId } from '../db/ids.ts'
-import { type FieldProblem, invalid } from '../errors.ts'
+import { badRequest, type FieldProblem, invalid } from '../errors.ts'
+import { publicError } from '../http/errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
 import type { App } from '../http/server.ts'
@@ -48,7 +49,9 @@ export function mcpRoutes(
 
   // Loaded at the first request, because most installations never need it.
   async function load(): Promise<McpHttpHandler> {
-    const { createMcpHandler, Server } = await import('@modelcontextprotocol/server')
+    const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await import(
+      '@modelcontextprotocol/server'
+    )
     const createServer = ({ requestInfo }: McpRequestContext) => {
       const request = requestInfo && requests.get(requestInfo)
       if (!request) throw new Error('The request of this server is unknown.')
@@ -57,7 +60,8 @@ export function mcpRoutes(
       server.setRequestHandler('tools/call', ({ params }) => {
         const tool = tools.find((one) => one.name === params.name && mayCall(request, one))
         if (tool) return callTool(request, tool, params.arguments ?? {})
-        return failed({ code: 'not_found', message: `There is no tool ${params.name} for you.` })
+        const message = `There is no tool ${params.name} for you. tools/list has your tools.`
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
       })
       return server
     }
@@ -112,8 +116,10 @@ export function mcpRoutes(
     url: path,
     config: { operation },
     schema: { hide: true } as object,
+    errorHandler: answerParseError,
     handler: async (request, reply) => {
-      const { body } = request
+      const { body, method } = request
+      if (method === 'POST' && body === undefined) throw badRequest('The body is empty. Send a message.')
       if (Array.isArray(body)) {
         const problem = batchProblem(request, body)
         if (problem) return reply.code(400).send(protocolError(codes.invalid_request, problem)) as never
@@ -128,6 +134,14 @@ export function mcpRoutes(
       return reply.send(answer.body ? Readable.fromWeb(answer.body as never) : '') as never
     },
   })
+}
+
+function answerParseError(error: unknown, _request: FastifyRequest, reply: FastifyReply): void {
+  const known = publicError(error)
+  if (known?.code === 'bad_request')
+    reply.code(known.statusCode).send(protocolError(codes.parse_error, known.message))
+  // Other errors are those of every request, such as 401.
+  else reply.send(error)
 }
 
 const required = (field: string): FieldProblem => ({
