@@ -45,7 +45,7 @@ function queryValue(schema: Node): string {
   if (schema['x-filter']) return 'Filter'
   if (String(schema.enum) === 'true,false') return `boolean | 'true' | 'false'`
   if (schema.type === 'object') return '{ [key: string]: Filter }'
-  if (schema.format === 'date-time') return 'string | Date'
+  if (schema.format === 'date-time' || schema['x-time-or-day']) return 'string | Date'
   return schema.type === 'string' && !schema.enum ? 'string | number' : typeOf(schema)
 }
 

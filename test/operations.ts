@@ -87,7 +87,7 @@ export function valueFor(name: string, schema: Schema): unknown {
   const [type] = [schema.type].flat()
   switch (type) {
     case 'string':
-      if (format === 'date-time') return example_time
+      if (format === 'date-time' || schema['x-time-or-day']) return example_time
       if (format === 'date') return example_time.slice(0, 10)
       if (format === 'idn-email') return 'grace.hopper@acme.example'
       if (schema.pattern === undefined && format === undefined) return `A ${name}`.slice(0, maxLength)

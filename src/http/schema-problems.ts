@@ -31,8 +31,6 @@ const ajv = addFormats.default(
 ajv.addFormat('date-time', isInstant)
 ajv.addFormat('email_address', isEmail)
 ajv.addFormat('day', isDay)
-// Of the ends of ranges, which filter-values.ts checks.
-ajv.addFormat('time_or_day', true)
 
 const words: Record<string, string> = {
   integer: 'an integer',

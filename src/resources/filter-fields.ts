@@ -90,8 +90,8 @@ function endOfRange(parameter: Parameter, limit: string): RangeEnd {
   const { kind, end } = parameter
   const schema = { maxLength: 64, description: limit, [end_of]: parameter }
   if (kind !== 'time') return Type.Optional(Type.String(schema))
-  const description = `${limit} A day counts from its ${end === 'from' ? 'start' : 'end'}, in UTC.`
-  return Type.Optional(Type.String({ ...schema, description, format: 'time_or_day' }))
+  const description = `${limit} A time, or a day. A day counts from its ${end === 'from' ? 'start' : 'end'}, in UTC.`
+  return Type.Optional(Type.String({ ...schema, description, 'x-time-or-day': true }))
 }
 
 /** The parameters of the filters of a resource, with their schemas. */

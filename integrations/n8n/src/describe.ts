@@ -248,7 +248,8 @@ function fieldOf(name: string, schema: Node, about?: string): Property {
     return { ...shared, type: 'string', typeOptions: { multipleValues: true }, default: [] }
   if (type === 'array' || type === 'object' || type === undefined)
     return { ...shared, type: 'json', default: type === 'array' ? '[]' : '{}' }
-  const example = schema.format === 'date-time' ? '2026-12-31T08:30:00Z' : schema.examples?.[0]
+  const is_time = schema.format === 'date-time' || schema['x-time-or-day']
+  const example = is_time ? '2026-12-31T08:30:00Z' : schema.examples?.[0]
   return { ...shared, type: 'string', default: '', ...(example && { placeholder: `e.g. ${example}` }) }
 }
 

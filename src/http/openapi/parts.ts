@@ -248,7 +248,7 @@ export const parameters: Record<string, object> = {
 }
 
 // The validator has formats of its own. Other programs know these names. The format `email` would promise ASCII.
-const formats: Record<string, string> = { day: 'date', email_address: 'idn-email', time_or_day: 'date-time' }
+const formats: Record<string, string> = { day: 'date', email_address: 'idn-email' }
 
 // A keyword of the own validator.
 const own_keyword = 'verbatim'

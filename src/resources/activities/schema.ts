@@ -32,7 +32,7 @@ const type = {
   create: Type.Unsafe<ActivityType | null>({
     type: ['string', 'null'],
     enum: [...activity_types, null],
-    description: 'Null: the default, task.',
+    description: 'The default is task, for null, too.',
     examples: ['call'],
   }),
   update: TypeCode({ minLength: 1 }),

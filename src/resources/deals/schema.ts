@@ -168,11 +168,11 @@ export const DealCreate = Body(
     stage: Type.Unsafe<Stage | null>({
       type: ['string', 'null'],
       enum: [...stages, null],
-      description: 'Null: the default, new_lead.',
+      description: 'The default is new_lead, for null, too.',
       examples: ['proposal'],
     }),
     probability: Probability,
-    lost_reason: LostReason('Only null is accepted here. change-stage and PUT accept a reason.'),
+    lost_reason: LostReason('No reason is accepted here. Send it with change-stage or PUT.'),
   },
   read_only,
   ['name'],
