@@ -3,7 +3,8 @@ import { ApiError } from '../errors.ts'
 import { requireScope } from '../http/auth.ts'
 import { callAs } from '../http/own-calls.ts'
 import type { App } from '../http/server.ts'
-import { argumentsOf, type Tool } from './tools.ts'
+import { argumentsOf } from './arguments.ts'
+import type { Tool } from './tools.ts'
 
 /** Whether the caller of a request has the scope of a tool. */
 export function mayCall({ access }: FastifyRequest, tool: Tool): boolean {

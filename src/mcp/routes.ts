@@ -2,16 +2,17 @@ import { Readable } from 'node:stream'
 import type { CallToolResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newId } from '../db/ids.ts'
-import { badRequest, type FieldProblem, invalid } from '../errors.ts'
+import { badRequest, invalid } from '../errors.ts'
 import { publicError } from '../http/errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import { problemsIn, requestOf } from './arguments.ts'
 import { answerBatch, batchProblem, codes, isInitialize, protocolError } from './batch.ts'
 import { createListing, mayCall } from './listing.ts'
 import { createSessions, group_pattern } from './sessions.ts'
-import { missingIn, requestOf, type Tool, toolsOf } from './tools.ts'
+import { type Tool, toolsOf } from './tools.ts'
 
 // The Model Context Protocol, by which assistants use Rapport. A tool is an operation of the API: a call of a tool is a request
 // of the service to itself with the credential of the caller. So scopes, checks, limits and the audit log are the same.
@@ -71,23 +72,20 @@ export function mcpRoutes(
   async function callTool(
     request: FastifyRequest,
     tool: Tool,
-    { dry_run, change_group: asked, ...given }: Record<string, unknown>,
+    given: Record<string, unknown>,
   ): Promise<CallToolResult> {
-    // Any other value would be a change, which the caller did not want.
-    if (typeof (dry_run ?? false) !== 'boolean')
-      return failed(
-        problems([{ field: 'dry_run', code: 'invalid_type', message: 'dry_run must be a boolean.' }]),
-      )
-    if (asked !== undefined && !group_pattern.test(String(asked)))
-      return failed({ code: 'validation_failed', message: 'change_group must be one that an answer named.' })
-    const missing = missingIn(tool, given)
-    if (missing.length) return failed(problems(missing.map(required)))
+    const refused = problemsIn(tool, given)
+    if (refused.length) {
+      const { code, message, fields } = invalid(refused)
+      return failed({ code, message, fields })
+    }
+    const { dry_run, change_group: asked, ...sent } = given
     const header = request.headers[session_header]
     const change_group = tool.writes
       ? String(asked ?? (group_pattern.test(String(header)) ? header : sessions.of(request.access.id)))
       : null
     const extra = { change_group, dry_run: dry_run === true, counted: true }
-    const { status, body, etag } = await callAs(app, request, requestOf(tool, given), extra)
+    const { status, body, etag } = await callAs(app, request, requestOf(tool, sent), extra)
     if (status >= 300) return failed(body.error)
     const { success: _, ...answer } = body
     const content = {
@@ -142,17 +140,6 @@ function answerParseError(error: unknown, _request: FastifyRequest, reply: Fasti
     reply.code(known.statusCode).send(protocolError(codes.parse_error, known.message))
   // Other errors are those of every request, such as 401.
   else reply.send(error)
-}
-
-const required = (field: string): FieldProblem => ({
-  field,
-  code: 'required',
-  message: `${field} is required.`,
-})
-
-const problems = (given: readonly FieldProblem[]) => {
-  const { code, message, fields } = invalid(given)
-  return { code, message, fields }
 }
 
 const failed = (error: { code: string; message: string; fields?: unknown }): CallToolResult => ({
