@@ -84,6 +84,7 @@ export function valueFor(name: string, schema: Schema): unknown {
   if (fallback !== undefined) return fallback
   if (schema.const !== undefined) return schema.const
   if (choices) return choices[0]
+  if (schema.anyOf) return valueFor(name, schema.anyOf[0])
   const [type] = [schema.type].flat()
   switch (type) {
     case 'string':

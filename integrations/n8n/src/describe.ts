@@ -225,14 +225,14 @@ function filterOf({ name, schema, description }: Node): Property {
   }
 }
 
-function fieldOf(name: string, schema: Node, about?: string): Property {
+function fieldOf(name: string, given: Node, about?: string): Property {
+  const description = about ?? given.description
+  // The second schema is null.
+  const schema: Node = given.anyOf?.[0] ?? given
   const types = [schema.type].flat().filter((type: string) => type !== 'null')
-  const description = about ?? schema.description
   const shared = { displayName: titleOf(name), name, ...(description && { description }) }
   if (schema.enum) {
-    const options = schema.enum
-      .filter((value: unknown) => value !== null)
-      .map((value: string) => ({ name: titleOf(String(value)), value }))
+    const options = schema.enum.map((value: string) => ({ name: titleOf(String(value)), value }))
     return { ...shared, type: 'options', options, default: options[0]?.value ?? '' }
   }
   const [type] = types

@@ -121,7 +121,8 @@ export function payloadOfType(definition: EventDefinition) {
   const { name, data, example } = definition
   const properties: Record<string, unknown> = {
     id: { type: 'string', description: 'The id of the event.' },
-    event: { type: 'string', const: name },
+    // Some generators tell events apart by the const, others by the enum.
+    event: { type: 'string', const: name, enum: [name] },
     timestamp: { type: 'string', format: 'date-time', description: 'The time of the change.' },
     sequence,
     webhook_id: { type: 'string', description: 'The id of the webhook. The feed leaves it out.' },

@@ -256,11 +256,25 @@ const own_keyword = 'verbatim'
 type Json = Record<string, unknown>
 
 /** A node of a schema without the keywords of the own validator, and with formats that other programs know. */
-function published({ 'x-values': values, ...described }: Json): Json {
+function published({ 'x-values': values, 'x-types': types, ...described }: Json): Json {
   if (described[own_keyword] === true) delete described[own_keyword]
   if (values) return { ...described, additionalProperties: values }
+  if (types) return { ...described, ...types }
   const { format } = described
-  return typeof format === 'string' ? { ...described, format: formats[format] ?? format } : described
+  if (typeof format === 'string') return { ...described, format: formats[format] ?? format }
+  return isNullableEnum(described) ? choiceOrNull(described) : described
+}
+
+type NullableEnum = Json & { type: string[]; enum: unknown[] }
+
+const isNullableEnum = (described: Json): described is NullableEnum =>
+  Array.isArray(described.enum) && described.enum.includes(null)
+
+// Strict generators make code that does not compile of an enum with null.
+function choiceOrNull({ type, enum: choices, ...described }: NullableEnum): Json {
+  const texts = choices.filter((choice) => choice !== null)
+  const [own] = type.filter((name) => name !== 'null')
+  return { examples: texts.slice(0, 1), ...described, anyOf: [{ type: own, enum: texts }, { type: 'null' }] }
 }
 
 /** A schema for other programs, without the marks of the OpenAPI document, such as `x-extension`. */

@@ -10,6 +10,8 @@ const max_text = 1024
 const max_values = 100
 const max_bytes = 16 * 1024
 
+const scalars = ['string', 'number', 'boolean']
+
 /** The schema of conditions in bodies and answers. */
 export const condition_item = {
   type: 'object',
@@ -22,6 +24,8 @@ export const condition_item = {
     },
     op: { type: 'string', enum: operators },
     value: {
+      // valueProblem judges the value. The document says which types there are.
+      'x-types': { type: [...scalars, 'array', 'null'], items: { type: scalars } },
       description:
         'A text, a number, true, false or null; a list of up to 100 for `in` and `not_in`; true or false for `exists`.',
     },
@@ -129,8 +133,7 @@ function fieldProblem(field: string, events: readonly EventDefinition[]): string
 }
 
 const isScalar = (value: unknown) =>
-  ['string', 'number', 'boolean'].includes(typeof value) &&
-  !(typeof value === 'string' && value.length > max_text)
+  scalars.includes(typeof value) && !(typeof value === 'string' && value.length > max_text)
 
 function valueProblem(op: Condition['op'], value: unknown): string | null {
   const scalar = `a number, true, false or a text of at most ${max_text} characters`

@@ -7,7 +7,7 @@ import { includesEvent } from './event-groups.ts'
 type Schema = {
   type?: string | string[]
   format?: string
-  enum?: (string | null)[]
+  enum?: string[]
   const?: string
   properties?: Record<string, Schema>
   anyOf?: Schema[]
@@ -75,8 +75,10 @@ function collect({ properties = {} }: Schema, path: string, found: Map<string, F
   }
 }
 
-function typeOf({ type = [], format, enum: choices = [] }: Schema): FieldType {
-  return { kind: kindOf([type].flat(), format), choices: choices.filter((one) => typeof one === 'string') }
+function typeOf(schema: Schema): FieldType {
+  // A choice that may be null: the second schema is null.
+  const { type = [], format, enum: choices = [] } = schema.anyOf?.[0] ?? schema
+  return { kind: kindOf([type].flat(), format), choices }
 }
 
 function kindOf(types: string[], format: string | undefined): FieldType['kind'] {
@@ -115,6 +117,6 @@ export function withOperator(condition: Condition, chosen: Operator): Condition 
   const { op: before, value } = condition
   if (before === 'exists') return { ...condition, op: chosen, value: emptyFor(chosen) }
   if (takesList(before) === takesList(chosen)) return { ...condition, op: chosen }
-  const next = takesList(chosen) ? [value].filter((one) => one !== '' && one !== null) : [value].flat()[0]
-  return { ...condition, op: chosen, value: next ?? '' }
+  const values = [value].flat().flatMap((one) => (one === '' || one === null ? [] : one))
+  return { ...condition, op: chosen, value: takesList(chosen) ? values : (values[0] ?? '') }
 }

@@ -149,7 +149,7 @@ function ValueInput({ condition, type: { kind, choices }, error, onChange }: Val
   const t = useTexts()
   const { locale } = useFormats()
   const { op, value } = condition
-  const put = (value: unknown) => onChange({ ...condition, value })
+  const put = (value: Condition['value']) => onChange({ ...condition, value })
   const common = { 'aria-label': t.webhooks.value, placeholder: t.webhooks.value, error }
   if (takesList(op)) {
     const read = (text: string) => (kind === 'number' ? (readNumber(text, locale) ?? text) : text)
