@@ -34,6 +34,7 @@ import { jobs } from './jobs/jobs.ts'
 import { startJobs, type Timing } from './jobs/run.ts'
 import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
+import { visible } from './visible.ts'
 import type { WebFiles } from './web/files.ts'
 import { trusted } from './webhooks/delivery/authorities.ts'
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts'
@@ -108,7 +109,8 @@ export async function startServer(
     web_files = null,
   }: Options = {},
 ): Promise<Running> {
-  const logger = pino({ level: config.log_level })
+  const hooks = { streamWrite: (line: string) => `${visible(line.trimEnd())}\n` }
+  const logger = pino({ level: config.log_level, hooks })
   const onError = (error: unknown, job?: string) =>
     logger.error({ err: error, job }, 'a task of the service failed')
   // A stop and a failed start close everything in the opposite order.

@@ -18,7 +18,7 @@ const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, which every room may import: time, the version, the settings, public errors, the names of commands.
-  { files: '(clock|errors|version|installed|setting)', may: '', packages: 'node:(fs|net|os|sea)' },
+  { files: '(clock|errors|version|installed|setting|visible)', may: '', packages: 'node:(fs|net|os|sea)' },
   { files: '(config|telemetry/settings)', may: 'setting|telemetry/settings', packages: 'node:(fs|net)' },
 
   // The lowest rooms. db imports none of the others. http imports db and events, because a write is one transaction,

@@ -28,13 +28,21 @@ export function apiOf(io: Pick<Io, 'env'>): Api {
   const { url, key } = addressOf(io)
   return async (path, init = {}) => {
     const headers = { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string>) }
-    const response = await fetch(new URL(`/api/v1${path}`, url), { ...init, headers }).catch((error) => {
+    // Another address must get neither the key nor a file.
+    const sent: RequestInit = { ...init, headers, redirect: 'manual' }
+    const response = await fetch(new URL(`/api/v1${path}`, url), sent).catch((error) => {
       const { cause } = error as { cause?: Error }
       const why = cause?.message || error.message
       throw new ApiFailure(null, `${url} cannot be reached (${why}). Set RAPPORT_URL.`)
     })
     if (response.ok) return response
     const text = await response.text()
+    const location = response.headers.get('location')
+    if (location && response.status < 400)
+      throw new ApiFailure(
+        response.status,
+        `${url} redirects to ${location}. Set RAPPORT_URL to the address of the service.`,
+      )
     throw new ApiFailure(response.status, messageOf(text) ?? `${url} answered ${response.status}.`)
   }
 }

@@ -3,8 +3,9 @@ import { command as commandLine } from '../installed.ts'
 
 /** Where a command writes its lines and finds the environment. */
 export type Io = {
-  out(line: string): void
-  err(line: string): void
+  /** Writes lines together. Control characters in them become escapes. */
+  out(...lines: string[]): void
+  err(...lines: string[]): void
   /** Shows a status line that the next text replaces and '' clears. Only present on a terminal. */
   status?(text: string): void
   /** Whether a person reads the lines now. Otherwise they may stay in a log, so no secret belongs into them. */

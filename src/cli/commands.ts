@@ -30,7 +30,7 @@ export const commands: Record<string, CommandEntry> = {
     about: 'Show the service at work, end to end, on a scratch folder',
     load: async () => {
       const { runDemo } = await import('../../demo/demo.ts')
-      return { run: ({ io }) => runDemo({ print: io.out }) }
+      return { run: ({ io }) => runDemo({ print: (text) => io.out(...text.split('\n')) }) }
     },
   },
   keys: {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import { write_mend, writeProblem } from '../db/folder.ts'
 import { command as commandLine } from '../installed.ts'
+import { visible } from '../visible.ts'
 import {
   type Command,
   type CommandEntry,
@@ -16,8 +17,20 @@ import { commands } from './commands.ts'
 
 const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'
 
+/** Where the process writes texts, each with its line breaks. */
+export type Output = Pick<Io, 'status' | 'terminal' | 'env'> & Record<'out' | 'err', (text: string) => void>
+
+// Names and messages come from servers, files and the database.
+const shownOn = ({ out, err, status, ...rest }: Output): Io => ({
+  ...rest,
+  out: (...lines) => out(lines.map(visible).join('\n')),
+  err: (...lines) => err(lines.map(visible).join('\n')),
+  ...(status && { status: (text: string) => status(visible(text)) }),
+})
+
 /** Runs one command line and returns its exit code: 0, 1 when it failed, 2 when the command line itself is wrong. */
-export async function runCommand(words: string[], io: Io): Promise<number> {
+export async function runCommand(words: string[], output: Output): Promise<number> {
+  const io = shownOn(output)
   const path: string[] = []
   let entries = commands
   for (;;) {

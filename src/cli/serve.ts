@@ -60,10 +60,10 @@ function greet(running: Running, io: Io, has_web_app: boolean) {
   const openable = (url: string) => url.replace('//[::]:', '//[::1]:')
   const address = openable(url)
   const lines = [`Rapport serves ${address}`]
-  if (first_key) lines.push(firstSteps(address, first_key, first_key_file, io))
+  if (first_key) lines.push(...firstSteps(address, first_key, first_key_file, io))
   if (setup_url && has_web_app) lines.push('', `Open ${openable(setup_url)} to create your account`)
   if (setup_url && !has_web_app) lines.push('', without_web_app)
-  io.out(lines.join('\n'))
+  io.out(...lines)
 }
 
 // Without the web app, the link would lead to a page that is not served.
@@ -71,18 +71,20 @@ const without_web_app =
   'This start serves the API without the web app. To have both, run npm ci without --omit=dev and start again.'
 
 // A journal or a log would store the key, so it gets the path. Without a file, this is the only place.
-function firstSteps(address: string, key: string, file: string | null, { terminal }: Io): string {
+function firstSteps(address: string, key: string, file: string | null, { terminal }: Io): string[] {
   const shown = terminal || !file
   const about = shown
-    ? `Your first API key${file ? `, which ${file} keeps` : ' (shown this once, keep it)'}:\n  ${key}`
-    : `Your first API key is in ${file}. To read it:\n  ${printFile(file)}`
-  return `
-${about}
-
-Create a contact:
-  curl ${address}/api/v1/contacts -H "Authorization: Bearer ${shown ? key : `$(${printFile(file)})`}" -H 'Content-Type: application/json' -d '{"first_name":"Ada","last_name":"Lovelace"}'
-
-Everything else, to read and to try: ${address}/docs`
+    ? [`Your first API key${file ? `, which ${file} keeps` : ' (shown this once, keep it)'}:`, `  ${key}`]
+    : [`Your first API key is in ${file}. To read it:`, `  ${printFile(file)}`]
+  return [
+    '',
+    ...about,
+    '',
+    'Create a contact:',
+    `  curl ${address}/api/v1/contacts -H "Authorization: Bearer ${shown ? key : `$(${printFile(file)})`}" -H 'Content-Type: application/json' -d '{"first_name":"Ada","last_name":"Lovelace"}'`,
+    '',
+    `Everything else, to read and to try: ${address}/docs`,
+  ]
 }
 
 // The first signal stops after the requests in flight; a second one stops at once. A signal during the start ends the

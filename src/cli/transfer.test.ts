@@ -132,7 +132,7 @@ test('an export that breaks off leaves the earlier file, and none half written',
   const file = join(folder, 'companies.csv')
   writeFileSync(file, 'earlier')
   const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-length': '100' })
+    response.writeHead(200, { 'content-length': '100', 'x-total-count': '9' })
     response.write('id,name\r\n', () => response.destroy())
   }).listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -152,8 +152,8 @@ test('two exports to one file at once do not mix: each of them leaves its whole 
   let requests = 0
   const server = createServer((_request, response) => {
     response.setHeader('x-total-count', '1')
-    if (requests++) return void response.end('short\n')
-    response.write('long, part 1\n')
+    if (requests++) return void response.end('id\nshort\n')
+    response.write('id\nlong, ')
     begun.resolve(response)
   }).listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -167,16 +167,19 @@ test('two exports to one file at once do not mix: each of them leaves its whole 
     ([size = 0]) => size > 0,
   )
   const second = await run(['export', 'contacts', file], env)
-  assert.deepEqual([second.code, readFileSync(file, 'utf8')], [0, 'short\n'])
-  answer.end('long, part 2\n')
+  assert.deepEqual([second.code, readFileSync(file, 'utf8')], [0, 'id\nshort\n'])
+  answer.end('part 2\n')
   const { code, errors } = await first
-  assert.deepEqual([code, errors, readFileSync(file, 'utf8')], [0, [], 'long, part 1\nlong, part 2\n'])
+  assert.deepEqual([code, errors, readFileSync(file, 'utf8')], [0, [], 'id\nlong, part 2\n'])
   assert.deepEqual(readdirSync(dirname(file)), ['out.csv'])
 })
 
 test('a stop of an export leaves no half-written file', { skip: process.platform === 'win32' }, async (t) => {
   const folder = scratchFolder(t)
-  const server = createServer((_request, response) => void response.write('part 1\n')).listen(0, '127.0.0.1')
+  const server = createServer((_request, response) => {
+    response.setHeader('x-total-count', '9')
+    response.write('part 1\n')
+  }).listen(0, '127.0.0.1')
   t.after(() => {
     server.close()
     server.closeAllConnections()

@@ -107,7 +107,7 @@ async function followUntilStopped({ config, io }: Given, listener: Listener) {
       if (is_sent && !(await forward(forwarder, event))) break
       state.reach(cursor, is_sent || event === undefined)
       // Only now is the position kept: an event that somebody causes after these lines is sent.
-      if (!greeted) for (const line of greeting) io.out(line)
+      if (!greeted) io.out(...greeting)
       greeted = true
     }
   } catch (error) {
