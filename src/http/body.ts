@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
+import { askForBody } from './connections.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,9 +20,12 @@ export const max_body_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024, b
 export function parseBodies(app: FastifyInstance): void {
   app.decorateRequest('raw_body', null)
   app.removeAllContentTypeParsers()
-  app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
+  app.addHook('preParsing', ({ headers, routeOptions }, reply, payload, done) => {
+    const length = Number(headers['content-length'])
+    // A longer one is refused by its length.
+    if (!isJson(headers) || !(length > routeOptions.bodyLimit)) askForBody(reply.raw)
     // The parts of a short body need little memory. A chunked body has no length.
-    const is_short = Number(headers['content-length']) <= max_body_bytes.without_key
+    const is_short = length <= max_body_bytes.without_key
     done(null, isJson(headers) && !is_short ? joinParts(payload as Readable) : payload)
   })
   app.addContentTypeParser(

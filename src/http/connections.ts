@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** A client that reads nothing of its answer for this time is disconnected. */
@@ -15,7 +15,7 @@ export function inTurn(handler: RequestListener): RequestListener {
   const ahead = new WeakMap<Socket, number>()
   return (request, response) => {
     // The answer before was the last one of the connection.
-    if (isDiscarding(request.socket)) return void request.socket.destroy()
+    if (endsUnread(request.socket)) return void request.socket.destroy()
     // Node assigns the socket to one answer at a time, in the order of the requests.
     if (response.socket) return handler(request, response)
     const { socket } = request
@@ -29,30 +29,79 @@ export function inTurn(handler: RequestListener): RequestListener {
   }
 }
 
-const discarding = new WeakSet<object>()
-/** Whether a connection discards the rest of a body that was refused. */
-export const isDiscarding = (socket: object): boolean => discarding.has(socket)
-// How long a client may go on to send a body that was refused.
-const discard_ms = 30_000
+// Node reads at most this number of bytes at once. A longer body that nobody wants ends its connection.
+const max_unwanted_bytes = 64 * 1024
+// How long a client that still sends has to read its answer. A connection that closes with unread bytes is reset.
+const last_read_ms = 5000
+
+const ending = new WeakSet<object>()
+/** Whether a connection ends because the body of its request is not wanted. */
+export const endsUnread = (socket: object): boolean => ending.has(socket)
 
 /**
- * Reads the rest of a body that is refused before the connection closes, and discards it. A connection that closes with
- * unread bytes is reset, so a client that still sends would not get the answer.
+ * Ends the connection of a request that is answered before its body has arrived, such as one that is refused. Node would
+ * read any body to its end.
  */
-export function discardRest(request: IncomingMessage): void {
+export function endUnwantedBodies(handler: RequestListener): RequestListener {
+  return (request, response) => {
+    const bytes = bodyLength(request)
+    if (bytes) {
+      const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse
+      response.writeHead = (...head: unknown[]) => {
+        const { connection } = Object(head.at(-1)) as { connection?: string }
+        const ends = bytes > max_unwanted_bytes || connection === 'close'
+        if (ends && !request.complete) leaveBody(request, response)
+        return writeHead(...head)
+      }
+    }
+    handler(request, response)
+  }
+}
+
+// A chunked body has no length.
+const bodyLength = ({ headers }: IncomingMessage): number =>
+  headers['transfer-encoding'] === undefined
+    ? Number(headers['content-length'] ?? 0)
+    : Number.POSITIVE_INFINITY
+
+function leaveBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
-  if (request.complete || discarding.has(socket)) return
-  discarding.add(socket)
+  ending.add(socket)
+  response.shouldKeepAlive = false
   const destroySoon = socket.destroySoon.bind(socket)
-  const timer = setTimeout(() => socket.destroy(), discard_ms).unref()
+  let timer: NodeJS.Timeout | undefined
   // Node calls it after the last answer of a connection.
-  socket.destroySoon = () => void socket.end()
+  socket.destroySoon = () => {
+    socket.end()
+    timer = setTimeout(() => socket.destroy(), last_read_ms).unref()
+  }
   const end = () => {
     clearTimeout(timer)
     socket.destroySoon = destroySoon
     if (socket.writableEnded) destroySoon()
   }
+  // Node calls it with each part that it has read. After false it stops to read, until `_read` is called.
+  const push = request.push.bind(request)
+  request.push = (part) => part === null && push(part)
+  // Without a call, Node would read the body without calls of `push`.
+  request._read(0)
+  request._read = () => {}
   request.once('end', end).once('close', end).resume()
+}
+
+const awaiting = new WeakSet<object>()
+
+/** Lets the client of a request with `Expect: 100-continue` wait until its body is wanted. */
+export function awaitWish(server: Server, handler: RequestListener): void {
+  server.on('checkContinue', (request, response) => {
+    awaiting.add(response)
+    handler(request, response)
+  })
+}
+
+/** Sends 100 Continue to a client that waits for it. */
+export const askForBody = (response: ServerResponse): void => {
+  if (awaiting.delete(response)) response.writeContinue()
 }
 
 const long_bodies = new WeakSet<object>()

@@ -18,10 +18,11 @@ import { max_body_bytes, parseBodies } from './body.ts'
 import { trustedBy } from './client-address.ts'
 import { compressForPeople } from './compression.ts'
 import {
+  awaitWish,
   cutStalledReaders,
-  discardRest,
+  endsUnread,
+  endUnwantedBodies,
   inTurn,
-  isDiscarding,
   mayTakeLong,
   write_timeout_ms,
 } from './connections.ts'
@@ -87,7 +88,7 @@ export function createServer(
     schemaController: { compilersFactory: { buildSerializer: lazySerializers } },
     trustProxy: trusted_proxies.length > 0 && trustedBy(trusted_proxies),
     // Fastify calls it for each address: localhost has two.
-    serverFactory: (handler) => listener(inTurn(spans?.begin(handler) ?? handler), request_ms, write_ms),
+    serverFactory: (handler) => listener(answering(spans?.begin(handler) ?? handler), request_ms, write_ms),
     clientErrorHandler: () => {},
     genReqId: nextRequestId,
     // A logger for each request costs more than most requests. Log calls pass the request id instead.
@@ -126,6 +127,8 @@ export function createServer(
   return app
 }
 
+const answering = (handler: RequestListener) => inTurn(endUnwantedBodies(handler))
+
 function checkHead({ url, headers, raw }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion === '1.1') throw badRequest('The Host header is missing.')
   refuseManyParameters(url)
@@ -142,8 +145,6 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     publicError(error) ??
     new ApiError('internal_error', 'Something went wrong here. The request id finds it in the log.')
   if (answer.statusCode >= 500) logFailure(error, request, answer.statusCode)
-  // Such as 413: the client may still send the body.
-  if (reply.getHeader('connection') === 'close' || answer.headers.connection) discardRest(request.raw)
   sendError(reply, answer, request.id)
 }
 
@@ -271,6 +272,7 @@ function listener(handler: RequestListener, request_ms: number, write_ms: number
     },
     handler,
   )
+  awaitWish(server, handler)
   // Ignore an unknown expectation (RFC 9110, 10.1.1).
   server.on('checkExpectation', handler)
   server.on('connect', (_request, socket) =>
@@ -292,7 +294,7 @@ type Answering = { req: IncomingMessage } & ServerResponse
 /** Answers requests that are not valid HTTP, which reach no route, in the envelope. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex) {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
-  if (error.code === 'ECONNRESET' || !socket.writable || isDiscarding(socket)) return void socket.destroy()
+  if (error.code === 'ECONNRESET' || !socket.writable || endsUnread(socket)) return void socket.destroy()
   // An earlier request on the same connection must be answered first.
   const { _httpMessage: before } = socket as { _httpMessage?: Answering | null }
   if (before?.req.complete && !before.writableEnded)

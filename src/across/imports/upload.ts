@@ -102,7 +102,6 @@ export const tooLarge = (max_bytes: number) =>
   new ApiError(
     'payload_too_large',
     `The file is larger than ${Math.floor(max_bytes / 1024 / 1024)} MiB. Split it, or set MAX_IMPORT_MB.`,
-    { headers: { connection: 'close' } },
   )
 
 /** The parts of a body. Reading ends with an error when the client sends nothing for 30 s. */
