@@ -2,13 +2,15 @@ import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { StoredAnswer } from '../../http/idempotency.ts'
+import { createNaming, type Named } from './person.ts'
 import type { LinkedIds } from './references.ts'
+import { createRedaction } from './settings.ts'
 import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 
-/** The erased record, the records that its person booked, and the JSON prefixes of its embedded copies. */
-type Erased = { kind: string; id: number; linked: LinkedIds; copies: readonly string[] }
+/** The erased record, the records that its person booked, the JSON prefixes of its embedded copies, and its values. */
+type Erased = { kind: string; id: number; linked: LinkedIds; copies: readonly string[]; named: Named }
 
 // Answers may be long, and each one that is read is decrypted.
 const slice = 20
@@ -18,21 +20,24 @@ const showsDeliveries = /^\/api\/v1\/(?:deliveries\/[^/]+\/resend|webhooks\/[^/]
 
 /**
  * Removes stored answers of idempotency keys that hold data of an erased record: those of the record, its notes and its
- * person's bookings, those with an embedded copy of it, and all that show a delivery. Answers are encrypted and live
+ * person's bookings, those with an embedded copy of it or a text that names it, and all that show a delivery. Answers are encrypted and live
  * for a day, so there are few. A request that repeats such a key runs again.
  */
 export async function forgetAnswersOf(
   db: Db,
   seal: Seal,
   workspace_id: number,
-  { kind, id, linked, copies }: Erased,
+  { kind, id, linked, copies, named }: Erased,
 ): Promise<void> {
   const isErased = (of: string, number: number) =>
     of === kind ? number === id : (linked.get(of)?.get(number) ?? false)
-  const isAbout = ({ path, answer }: Row) => {
+  const naming = createNaming(named)
+  const redact = createRedaction(naming)
+  const isAbout = ({ path, answer, idempotency_key }: Row) => {
+    if (naming.names(idempotency_key)) return true
     const asked = decodeURI(path)
     const { body } = answer === null ? { body: '' } : (JSON.parse(seal.open(answer)) as StoredAnswer)
-    if (body && showsDeliveries.test(asked)) return true
+    if (body && (showsDeliveries.test(asked) || redact(body, '') !== body)) return true
     return (
       recordsOf(asked, body).some((record) => isErased(...record)) ||
       copies.some((text) => body.includes(text))

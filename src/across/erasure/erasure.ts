@@ -13,8 +13,10 @@ import { type EventText, rewriteEvents } from './events.ts'
 import { forgetImportsOf } from './imports.ts'
 import { redactLinked } from './linked.ts'
 import { forgetMergesOf, mergedIds } from './merges.ts'
+import { readNamed } from './person.ts'
 import { erasedPayload, persons_table, redactedPayload } from './redaction.ts'
 import { embeddedCopies, findEvents, findLinked, noneLinked } from './references.ts'
+import { redactSettings } from './settings.ts'
 
 export type ErasureDeps = {
   db: Db
@@ -64,12 +66,14 @@ export async function eraseRecord(
   }
   const moment = { now_ms: context.now_ms, elapsed_ms: context.elapsed() }
   await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
+  // Do these before the row is removed: it has the values.
+  const named = await readNamed(db, workspace_id, resource, id)
+  await redactSettings(db, { workspace_id, named, stopping })
+  await forgetImportsOf(db, { workspace_id, resource, id, named, stopping })
   // Do this after the events: the answer of a concurrent resend holds the current payload.
-  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies })
+  await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies, named })
   await forgetEmptyTotals(db, resources, workspace_id)
   if (resource.duplicates.length) await forgetMergesOf(db, workspace_id, kind, id)
-  // Do this before the row is removed: it has the addresses.
-  await forgetImportsOf(db, { workspace_id, resource, id, stopping })
   // Do this before the row is removed: an interrupted erasure is found by its row.
   if ('search_text' in resource.hidden) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)

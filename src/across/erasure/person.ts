@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { lowerCased } from '../../db/lists/letter-case.ts'
+import { matchKeysOf } from '../../db/lists/match-keys.ts'
+import { normaliseText, searchWords } from '../../db/lists/search.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { createPace, entriesOf } from './slices.ts'
+
+// How texts beside the record name it: by values that it has or had.
+
+/** Values of an erased record, present and former, as texts are compared with them. Companies have a number alone. */
+export type Named = {
+  emails: string[]
+  /** Without separators. */
+  phones: string[]
+  first_names: string[]
+  last_names: string[]
+}
+
+const fields = ['email', 'phone', 'mobile', 'first_name', 'last_name']
+// A shorter number would be found within many others.
+const min_digits = 6
+
+/** Reads the values from the row of a record and from its audit entries. */
+export async function readNamed(
+  db: Db,
+  workspace_id: number,
+  { table, columns }: Resource,
+  id: number,
+): Promise<Named> {
+  const names = fields.filter((name) => name in columns)
+  if (!names.length) return { emails: [], phones: [], first_names: [], last_names: [] }
+  const { rows } = await sql<Record<string, unknown>>`
+    SELECT ${sql.join(names.map((name) => sql.ref(name)))} FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(db)
+  const sides = [...rows]
+  const pace = createPace()
+  for await (const ids of entriesOf(db, workspace_id, table, [id])) {
+    const entries = await db
+      .selectFrom('audit_log')
+      .select(['before', 'after'])
+      .where('workspace_id', '=', workspace_id)
+      .where('id', 'in', ids)
+      .execute()
+    for (const text of entries.flatMap(({ before, after }) => [before, after]))
+      if (text) {
+        // Do not keep the whole history in memory.
+        const side: Record<string, unknown> = JSON.parse(text)
+        sides.push(Object.fromEntries(names.map((name) => [name, side[name]])))
+      }
+    await pace()
+  }
+  const valuesOf = (...some: string[]) => [
+    ...new Set(
+      sides.flatMap((side) => some.map((name) => side[name])).filter((value) => typeof value === 'string'),
+    ),
+  ]
+  const phones = new Set(valuesOf('phone', 'mobile').flatMap((one) => matchKeysOf('phone', one)))
+  return {
+    emails: [...new Set(valuesOf('email').map(lowerCased))],
+    phones: [...phones].filter((one) => one.replaceAll(/\D/g, '').length >= min_digits),
+    first_names: valuesOf('first_name'),
+    last_names: valuesOf('last_name'),
+  }
+}
+
+const wordsOf = (text: string): string[] =>
+  normaliseText(text)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+// Found as whole words.
+const asWords = (text: string) => ` ${wordsOf(text).join(' ')} `
+
+/** Makes the two judges of texts that may name an erased person. */
+export function createNaming({ emails, phones, first_names, last_names }: Named) {
+  const full_names = first_names.flatMap((first) =>
+    last_names.flatMap((last) => [asWords(`${first} ${last}`), asWords(`${last} ${first}`)]),
+  )
+  const searched = [...first_names, ...last_names, ...emails].map(normaliseText)
+  const name_words = new Set([...first_names, ...last_names].flatMap(wordsOf))
+
+  /** Whether a text has an e-mail address, a telephone number or the full name of the person. */
+  function names(text: string): boolean {
+    const lower = lowerCased(text)
+    if (emails.some((email) => lower.includes(email))) return true
+    if (phones.length && matchKeysOf('phone', text).some((key) => phones.some((one) => key.includes(one))))
+      return true
+    const words = asWords(text)
+    return full_names.some((name) => words.includes(name))
+  }
+
+  /** Whether a text that selects records selects the person by a name: each word is found, and one is a whole name. */
+  function selects(text: string): boolean {
+    if (names(text)) return true
+    const words = searchWords(text)
+    return (
+      words.every((word) => searched.some((one) => one.includes(word))) &&
+      words.some((word) => wordsOf(word).some((part) => name_words.has(part)))
+    )
+  }
+  return { names, selects }
+}
+export type Naming = ReturnType<typeof createNaming>
