@@ -138,7 +138,7 @@ async function readAll(operation: Operation, path: string, headers: Record<strin
   if (!parameters.has('cursor')) return { sizes }
   const seen = new Set<string>()
   let by_cursor = 0
-  for (let cursor: string | null = ''; cursor !== null; ) {
+  for (let cursor: string | null = 'start'; cursor !== null; ) {
     const { body }: Reply = await read({ cursor })
     for (const { id, ids, reason, type, kind, entered_at } of body.data)
       seen.add(JSON.stringify([id, ids, reason, type, kind, entered_at]))

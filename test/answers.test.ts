@@ -35,7 +35,7 @@ test('a page of large events ends early and says where to go on, in both directi
   await largeEvents(40)
   for (const query of ['', '&event=appointment.updated', '&sort=-timestamp']) {
     const ids: string[] = []
-    let cursor: string | null = ''
+    let cursor: string | null = 'start'
     let pages = 0
     for (let more = true; more; pages++) {
       const reply: Reply = await call(
@@ -80,7 +80,7 @@ test('notes of characters that JSON writes in six bytes stay within an answer to
   for (let n = 0; n < 30; n++)
     await answered('POST', `/contacts/${id}/notes`, { body: `\u0001${n}`.padEnd(65_535, '\u0001') })
   const ids: number[] = []
-  let cursor: string | null = ''
+  let cursor: string | null = 'start'
   while (cursor !== null) {
     const reply: Reply = await call('GET', `${api}/contacts/${id}/notes?cursor=${cursor}`)
     assert.ok(bytesOf(reply) <= 8 * mebibyte)
@@ -96,7 +96,7 @@ test('a history of long texts comes in pages of about 2 MiB, and misses none', a
   for (let n = 0; n < 19; n++)
     await answered('PUT', `${path}/${id}`, { body: `${n}`.padEnd(65_535, '\u0001') })
   let [texts, pages] = [0, 0]
-  for (let cursor: string | null = ''; cursor !== null; pages++) {
+  for (let cursor: string | null = 'start'; cursor !== null; pages++) {
     const reply: Reply = await call('GET', `${api}${path}/${id}/history?cursor=${cursor}`)
     assert.ok(bytesOf(reply) <= 2.5 * mebibyte, `${bytesOf(reply)}`)
     texts += reply.body.data.length
@@ -110,7 +110,7 @@ test('a timeline of long notes ends early and says where to go on', async () => 
   const id = await contact()
   for (let n = 0; n < 30; n++) await answered('POST', `/contacts/${id}/notes`, { body: '€'.repeat(65_535) })
   const ids: string[] = []
-  let cursor: string | null = ''
+  let cursor: string | null = 'start'
   while (cursor !== null) {
     const path = `${api}/contacts/${id}/timeline?per_page=100&cursor=${cursor}`
     const reply: Reply = await call('GET', path)

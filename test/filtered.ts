@@ -27,7 +27,7 @@ export function readerOf(person: () => Browser) {
       break
     }
     const by_cursor: number[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
+    for (let cursor: string | null = 'start'; cursor !== null; ) {
       const { data, meta }: Item = await ok('GET', `/${kind}?${query}&per_page=7&cursor=${cursor}`)
       by_cursor.push(...data.map(({ id }: Item) => id))
       cursor = meta.next_cursor

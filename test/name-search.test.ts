@@ -40,7 +40,7 @@ for (const resource of ['companies', 'deals'])
       body.data.map(({ name }: { name: string }) => name),
       [underscore],
     )
-    const part = await rapport.call('GET', `${path}?search=blue&per_page=2&cursor=`)
+    const part = await rapport.call('GET', `${path}?search=blue&per_page=2&cursor=start`)
     assert.equal(part.body.data.length, 2)
     const rest = await rapport.call(
       'GET',

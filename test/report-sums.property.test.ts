@@ -210,7 +210,7 @@ async function plan(call: Rapport['call'], now_ms: number, activities: Activity[
 
 async function listed(call: Rapport['call'], path: string) {
   const records = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
+  for (let cursor: string | null = 'start'; cursor !== null; ) {
     const { data, meta } = await ok(call, 'GET', `${path}?details=true&per_page=100&cursor=${cursor}`)
     records.push(...data)
     cursor = meta.next_cursor

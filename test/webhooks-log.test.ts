@@ -126,7 +126,7 @@ describe('the list of deliveries', () => {
     for (const [query, matches] of cases) {
       await shows(query, matches)
       const followed: string[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
+      for (let cursor: string | null = 'start'; cursor !== null; ) {
         const { body } = await call('GET', `/api/v1/deliveries?per_page=4&cursor=${cursor}&${query}`)
         followed.push(...body.data.map(({ id }: Delivery) => id))
         cursor = body.meta.next_cursor
@@ -142,7 +142,7 @@ describe('the list of deliveries', () => {
 
   test('with details=true each tells how its newest attempt ended, and how long it took; without, it is exactly a delivery', async () => {
     const parts = (query: string) => call('GET', `/api/v1/deliveries?per_page=100&${query}`)
-    for (const query of ['details=true', 'details=true&cursor='])
+    for (const query of ['details=true', 'details=true&cursor=start'])
       for (const row of (await parts(query)).body.data) {
         const { last_duration_ms, last_response_status, last_error_code, ...delivery } = row
         const { attempts, ...shown } = (await call('GET', `/api/v1/deliveries/${delivery.id}`)).body.data

@@ -7,7 +7,7 @@ type Page = {
 
 /** All records of a list, from `cursor` on. Each page is read when the records of the page before are used up. */
 export async function* each(settings: Settings, route: Route, asked: Call): AsyncGenerator<unknown> {
-  const { cursor = '', ...filters } = (asked.query ?? {}) as { cursor?: string }
+  const { cursor = 'start', ...filters } = (asked.query ?? {}) as { cursor?: string }
   const numbered = route.each === 'page'
   let place: object = numbered ? { page: 1 } : { cursor }
   for (let number = 1; ; number++) {

@@ -112,8 +112,7 @@ export const ListQuery = <T extends Record<string, TSchema>>(filters: T, options
 export const rest_cursor = Type.Optional(
   Type.String({
     maxLength: 2000,
-    description:
-      'The `next_cursor` of an answer that was too long for all records. Empty: start at the beginning.',
+    description: 'The `next_cursor` of an answer that was too long for all records. `start`: begin.',
   }),
 )
 

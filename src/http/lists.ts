@@ -10,6 +10,7 @@ import {
 } from '../db/lists/orders.ts'
 import { invalid } from '../errors.ts'
 import { list, paging } from './envelope.ts'
+import { emptyCursor, first_cursor } from './first-cursor.ts'
 import { textProblems } from './texts.ts'
 
 /** Encodes a position as an opaque cursor. `order` makes the cursor invalid for another order. */
@@ -19,9 +20,17 @@ export const encodeCursor = (order: string, place: readonly unknown[]): string =
 /** The type of a part of a position. */
 type PartType = 'string' | 'number'
 
-/** Decodes the position of a cursor; null for the empty cursor (the start). Throws 422 for a cursor of another order. */
-export function decodeCursor(order: string, cursor: string, parts: readonly PartType[]): unknown[] | null {
-  if (cursor === '') return null
+/**
+ * Decodes the position of a cursor; null without one, and for the first page. Throws 422 for a cursor of another order, and
+ * for an empty one: a client that sends `next_cursor: null` as a text would begin again.
+ */
+export function decodeCursor(
+  order: string,
+  cursor: string | undefined,
+  parts: readonly PartType[],
+): unknown[] | null {
+  if (cursor === undefined || cursor === first_cursor) return null
+  if (cursor === '') throw emptyCursor()
   try {
     const [made_for, ...place] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
     const whole =
@@ -38,7 +47,7 @@ export function decodeCursor(order: string, cursor: string, parts: readonly Part
     {
       field: 'cursor',
       code: 'invalid_cursor',
-      message: 'cursor must be a next_cursor of the same list with the same sort, or empty to begin.',
+      message: `cursor must be a next_cursor of the same list with the same sort, or "${first_cursor}" to begin.`,
     },
   ])
 }
@@ -47,8 +56,7 @@ export function decodeCursor(order: string, cursor: string, parts: readonly Part
 export const cursor = Type.Optional(
   Type.String({
     maxLength: 2000,
-    description:
-      'Empty for the first page, then the `next_cursor` of the last answer. Unlike with `page`, each page costs the same, and the total is not counted.',
+    description: `\`${first_cursor}\` for the first page, then the \`next_cursor\` of the last answer, until it is null. Unlike with \`page\`, each page costs the same, and the total is not counted.`,
   }),
 )
 

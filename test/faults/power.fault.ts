@@ -142,7 +142,7 @@ async function writeUntilCut(disk: Disk, service: Service): Promise<number[]> {
 /** The acknowledged companies that are missing, or whose event is missing. */
 async function lost({ call }: Service, acknowledged: number[]): Promise<number[]> {
   const told = new Set<number>()
-  for (let cursor = ''; ; ) {
+  for (let cursor = 'start'; ; ) {
     const page = await call('GET', `/api/v1/events?event=company.created&per_page=100&cursor=${cursor}`)
     assert.equal(page.status, 200, page.text)
     for (const { data } of page.body.data) told.add(data.id)

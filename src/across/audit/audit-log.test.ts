@@ -256,7 +256,7 @@ test('filters, pages and cursors give what a model gives', async () => {
     }
     assert.deepEqual(paged, expected, query)
     const followed: Entry[] = []
-    let cursor: string | null = ''
+    let cursor: string | null = 'start'
     while (cursor !== null) {
       const { body } = await call('GET', `${path}?per_page=4&cursor=${cursor}&${query}`)
       followed.push(...body.data)

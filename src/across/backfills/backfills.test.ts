@@ -51,7 +51,7 @@ const idle = () =>
 /** The records of a kind, by id. */
 async function allOf(kind: string): Promise<Map<number, Record<string, unknown>>> {
   const all = new Map<number, Record<string, unknown>>()
-  for (let cursor: string | null = ''; cursor !== null; ) {
+  for (let cursor: string | null = 'start'; cursor !== null; ) {
     const { body } = await call('GET', `/api/v1/${kind}?per_page=100&cursor=${cursor}`)
     for (const record of body.data) all.set(record.id, record)
     cursor = body.meta.next_cursor

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { endpoints } from '../../http/endpoints.ts'
 import { Id } from '../../http/fields.ts'
+import { first_cursor } from '../../http/first-cursor.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -41,7 +42,7 @@ function addList(app: App, service: Service, resource: Resource): void {
       description: `Groups with an equal value, best reason first: ${duplicates.join(', ')}. Case, accents and the separators of telephone numbers are ignored. \`ids\` has at most ${max_ids} ids, lowest first. A page may have fewer groups than \`per_page\`: follow \`next_cursor\` until it is null. A group is left out if a better reason has the same records.`,
       query: Query,
       view: Group,
-      pages: (query) => pages({ page: 1, per_page: query.per_page, cursor: query.cursor ?? '' }),
+      pages: (query) => pages({ page: 1, per_page: query.per_page, cursor: query.cursor ?? first_cursor }),
     },
     ({ access: { workspace_id } }, { page }) => {
       const after = 'after' in page ? placeOf(page.after) : null

@@ -44,7 +44,7 @@ describe('the list', () => {
     const grace = await member()
     await assign(grace.id, 7)
     const titles: string[] = []
-    let cursor: string | null = ''
+    let cursor: string | null = 'start'
     let pages = 0
     while (cursor !== null) {
       const { data, meta } = await listed(grace.call, `?per_page=3&cursor=${cursor}`)

@@ -42,7 +42,7 @@ export function notificationRoutes(app: App, { db, rights, resources, write }: S
       extension: true,
     },
     async (request) => {
-      const { cursor = '', unread: wanted } = request.query
+      const { cursor, unread: wanted } = request.query
       const per_page = Math.min(request.query.per_page, 100)
       const after = decodeCursor(order, cursor, ['string', 'number']) as Position | null
       const reader = readerOf(request)

@@ -46,7 +46,7 @@ export function timelineRoutes(
         const per_page = Math.min(request.query.per_page, 100)
         return reading(async (db) => {
           if (!(await isLive(db, table, workspace_id, owner_id))) throw notFound(`This ${noun}`)
-          const after = decodeCursor(order, request.query.cursor ?? '', parts) as TimelinePosition | null
+          const after = decodeCursor(order, request.query.cursor, parts) as TimelinePosition | null
           const of = { workspace_id, owner_id }
           const { entries, next } = await listTimeline(db, readable, of, { per_page, after })
           const next_cursor = next && encodeCursor(order, next)

@@ -147,7 +147,7 @@ async function model(owner: keyof World, id: number): Promise<string[]> {
 /** All pages of a timeline; `between` is done after each. */
 async function pages(owner: keyof World, id: number, per_page: number, between = async () => {}) {
   const keys: string[] = []
-  let cursor: string | null = ''
+  let cursor: string | null = 'start'
   while (cursor !== null) {
     const path = `${base}/${owner}/${id}/timeline?per_page=${per_page}&cursor=${cursor}`
     const { status, body, text: answer } = await call('GET', path)

@@ -235,7 +235,7 @@ describe('the list', () => {
     }
     for (const kind of ['', '&kind=companies']) {
       const found = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
+      for (let cursor: string | null = 'start'; cursor !== null; ) {
         const reply = await call('GET', `${api}/trash?per_page=5&cursor=${cursor}${kind}`)
         assert.equal(reply.status, 200, reply.text)
         found.push(...reply.body.data)

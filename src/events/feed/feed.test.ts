@@ -82,7 +82,7 @@ test('events come oldest first in parts that neither miss nor repeat one, and th
 test('newest first goes back to the oldest event, and ends with null', async () => {
   const all = (await feed('?per_page=100')).data.map(({ id }) => id)
   const seen: string[] = []
-  let cursor: string | null = ''
+  let cursor: string | null = 'start'
   while (cursor !== null) {
     const { data, meta } = await feed(`?sort=-timestamp&per_page=4&cursor=${cursor}`)
     seen.push(...data.map(({ id }) => id))
@@ -147,7 +147,7 @@ test('a rare event is found behind very many others, in answers that each look a
   await manyEvents(Number(workspace_id), 12_000)
   for (const sort of ['timestamp', '-timestamp']) {
     const found: string[] = []
-    let cursor = ''
+    let cursor = 'start'
     let answers = 0
     for (let more = true; more; answers++) {
       const { data, meta } = await feed(`?event=deal.won&per_page=2&sort=${sort}&cursor=${cursor}`, another)

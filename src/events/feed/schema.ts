@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { invalid } from '../../errors.ts'
 import { flag, Timestamp } from '../../http/fields.ts'
 import { codesFilter } from '../../http/filter-parameters.ts'
+import { emptyCursor, first_cursor } from '../../http/first-cursor.ts'
 import { origin, sequence } from '../../http/openapi/events.ts'
 
 /** An event as webhooks get it, without webhook_id: the same text. */
@@ -68,7 +69,7 @@ export const EventsQuery = (names: readonly string[]) =>
   Type.Object(
     {
       cursor: cursor(
-        'The `next_cursor` of an answer before, or the id of a frame of the stream; without one, from the oldest event that is kept.',
+        'The `next_cursor` of an answer before, or the id of a frame of the stream; without one, or with `start`, from the oldest event that is kept.',
       ),
       per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
       event: codesFilter('event', names),
@@ -97,11 +98,12 @@ export const StreamQuery = (names: readonly string[]) =>
   )
 
 /**
- * The seq of a cursor; null for an absent or empty one. Throws 422 for an invalid cursor, and for a seq above the last
+ * The seq of a cursor; null without one, and for the first page. Throws 422 for an invalid cursor, and for a seq above the last
  * one: the database was restored from a backup that is older than the cursor.
  */
 export function seqOf(cursor: string | undefined, last: number): number | null {
-  if (cursor === undefined || cursor === '') return null
+  if (cursor === undefined || cursor === first_cursor) return null
+  if (cursor === '') throw emptyCursor()
   if (/^\d{1,15}$/.test(cursor) && Number(cursor) <= last) return Number(cursor)
   throw invalid([
     {

@@ -36,7 +36,7 @@ export function stageHistoryRoutes(app: App, { db, clock }: Service): void {
       const { id } = request.params
       if (!(await isLive(db, 'deals', workspace_id, id))) throw notFound('This deal')
       const { cursor } = request.query
-      const [after = 0] = (cursor && decodeCursor(order, cursor, ['number'])) || []
+      const [after = 0] = decodeCursor(order, cursor, ['number']) ?? []
       const window = { after: Number(after), limit: max_stages + 1 }
       const lines = await listStages(db, workspace_id, id, window)
       const { shown, last } = cutPage(lines, max_stages)

@@ -60,7 +60,7 @@ function routes(app: App, service: Service, notes: Notes): void {
     },
     async ({ access, params: { id }, query: { cursor } }, reply) => {
       const owner = { workspace_id: access.workspace_id, owner_id: id }
-      const [below = beyond] = (cursor && decodeCursor(order, cursor, ['number'])) || []
+      const [below = beyond] = decodeCursor(order, cursor, ['number']) ?? []
       const page = await notesBelow(db, notes, { ...owner, below: Number(below) }, (bytes) =>
         reply.reserve(bytes),
       )
@@ -108,7 +108,7 @@ function routes(app: App, service: Service, notes: Notes): void {
       answers: { 200: List(NoteVersion) },
       extension: true,
     },
-    async ({ access: { workspace_id }, params, query: { cursor = '' } }) =>
+    async ({ access: { workspace_id }, params, query: { cursor } }) =>
       reading(async (db) => {
         const { body } = await notes.read(db, workspace_id, params)
         const place = decodeCursor(history_order, cursor, ['string', 'number']) as HistoryPlace | null

@@ -57,7 +57,7 @@ export const rangeQuery = (range: Range, filters: Record<string, string>) =>
     queryFn: async ({ signal }): Promise<Shown> => {
       const query = { ...queryOf(range, filters), details: 'true' as const, per_page }
       const found: Appointment[] = []
-      for (let cursor = ''; ; ) {
+      for (let cursor = 'start'; ; ) {
         const { data, meta } = await appointmentsApi.list({ ...query, cursor }, signal)
         found.push(...data)
         if (!meta.next_cursor) return { appointments: found, more: false }

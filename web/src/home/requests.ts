@@ -46,7 +46,10 @@ export const standingStill = () => ({ stage_since_to: lastStaleDay(Date.now()) }
 
 /** The open deals that a filter selects. A cursor spares the count, which would test every open deal. */
 export const dealsToMove = <Filter extends object>(filter: Filter) =>
-  ['/api/v1/deals', { ...open_of_mine, ...filter, per_page: at_once, cursor: '', progress: 'true' }] as const
+  [
+    '/api/v1/deals',
+    { ...open_of_mine, ...filter, per_page: at_once, cursor: 'start', progress: 'true' },
+  ] as const
 
 export const pipeline = ['/api/v1/reports/pipeline'] as const
 

@@ -76,7 +76,7 @@ function Who({ kind, record, fields }: Omit<Conflict, 'clashes'> & { fields: str
   const { id, updated_by, updated_at } = record as Authored & { id: number }
   const { data } = useQuery({
     queryKey: ['timeline', kind, id, 'conflict', updated_at],
-    queryFn: ({ signal }) => recordApi(kind).timeline(id, { cursor: '', per_page: 25 }, signal),
+    queryFn: ({ signal }) => recordApi(kind).timeline(id, { cursor: 'start', per_page: 25 }, signal),
     enabled: timeline,
   })
   const names = fields.map((field) => field.split('.')[0] as string)

@@ -25,7 +25,7 @@ export const pagesQuery = <Row>({ queryKey, read }: Options<Row>) =>
   infiniteQueryOptions({
     queryKey,
     queryFn: ({ pageParam: { cursor, nth }, signal }) => read(cursor, nth, signal),
-    initialPageParam: { cursor: '', nth: 0 },
+    initialPageParam: { cursor: 'start', nth: 0 },
     getNextPageParam({ meta }: Answer<Row>, { length: nth }): { cursor: string; nth: number } | null {
       const { next_cursor: cursor } = meta as { next_cursor?: string | null }
       return cursor ? { cursor, nth } : null

@@ -16,7 +16,7 @@ export function WebhookFailure({ webhook: { id, status } }: { webhook: Schemas['
         status: 'failed' as const,
         details: 'true' as const,
         per_page: 1,
-        cursor: '',
+        cursor: 'start',
       }
       return dataOf(api.GET('/api/v1/deliveries', { params: { query }, signal }))
     },

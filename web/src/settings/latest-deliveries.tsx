@@ -14,7 +14,7 @@ import { DeliveryStatus } from './statuses.tsx'
 export function LatestDeliveries({ webhook_id }: { webhook_id: string }) {
   const t = useTexts()
   const formats = useFormats()
-  const query = { webhook_id, per_page: 8, cursor: '', details: 'true' as const }
+  const query = { webhook_id, per_page: 8, cursor: 'start', details: 'true' as const }
   const { data, error, refetch } = useQuery({
     queryKey: ['deliveries', 'latest', webhook_id],
     queryFn: ({ signal }) => dataOf(api.GET('/api/v1/deliveries', { signal, params: { query } })),

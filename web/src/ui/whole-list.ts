@@ -82,7 +82,7 @@ async function rowsOf<Row extends Identified>(
 ): Promise<Row[]> {
   // A row that changes its place meanwhile may come twice.
   const rows = new Map<Row['id'], Row>()
-  for (let cursor: string | null = ''; cursor !== null && rows.size < most_selected; ) {
+  for (let cursor: string | null = 'start'; cursor !== null && rows.size < most_selected; ) {
     const readAt = (at: string) => read({ cursor: at, per_page, page: undefined }, { signal })
     const { data, meta }: Answer<Row> = await patiently(readAt, cursor, signal)
     for (const row of data) rows.set(row.id, row)
