@@ -93,7 +93,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The parameters of a list.
   {
     files: 'resources/list-query',
-    may: 'resources/(resource|filter-fields)|http/(fields|lists|filter-values)|db/lists/orders',
+    may: 'resources/(resource|filter-fields)|http/(fields|lists|filter-values|query-names)|db/lists/orders',
     packages: 'typebox',
   },
   {

@@ -30,16 +30,44 @@ export function parameterNames({ properties = {}, patternProperties = {}, additi
   }
 }
 
-/** 400 for an unknown parameter. It suggests the nearest name, and lists all names. */
-export function unknownParameter(name: string, names: readonly string[]): ApiError {
+type Names = Pick<ReturnType<typeof parameterNames>, 'names' | 'has'>
+
+/** 400 for an unknown parameter. It suggests the name that was probably meant, and lists all names. */
+export function unknownParameter(name: string, { names, has }: Names): ApiError {
   const shown = name.slice(0, 100).toWellFormed().replaceAll('\0', '')
-  const nearest = nearestName(shown, names, 3)
+  const nearest = filterMeant(shown, has) ?? nearestName(shown, names, 3)
   const sentences = [
     `"${shown}" is not a parameter of this path.`,
     nearest && `Did you mean "${nearest}"?`,
     names.length ? `Its parameters are ${names.join(', ')}.` : 'It has none.',
   ]
   return badRequest(sentences.filter(Boolean).join(' '))
+}
+
+// How other APIs name the operators of a filter, and the ends of names here.
+const ends: Record<string, readonly string[]> = {
+  _from: ['gte', 'gt', 'ge', 'min', 'from', 'after', 'since'],
+  _to: ['lte', 'lt', 'le', 'max', 'to', 'before', 'until'],
+  '': ['', 'eq', 'in', 'is', 'ne', 'neq', 'nin', 'not', 'not_in', 'contains', 'like', 'ilike', 'exact'],
+}
+const end_of = new Map(Object.entries(ends).flatMap(([end, names]) => names.map((name) => [name, end])))
+const operator_names = [...end_of.keys()].filter(Boolean).join('|')
+// stage[in], stage[], stage__in, stage.in, stage:in, stage_in
+const with_operator = new RegExp(`^(.+?)(?:\\[(${operator_names}|)\\]|(?:__?|[.:])(${operator_names}))$`, 'i')
+
+/** The key in the name of a filter by a custom field. Its end is not a comparison of another API, such as seats__gte. */
+export const custom_key = `((?!.*(?:\\]\\[|(?:__|[.:])[gl]te?\\])).{1,64})`
+
+/** The filter that a name of another API means, such as value_from for value[gte] and filter[value][gte]. */
+function filterMeant(name: string, has: Names['has']): string | undefined {
+  const own = name
+    .replace(/^(?:filters?|where)(?:\[([^\]]+)\]|\.(?=.))/, '$1')
+    // custom_fields[seats__gte], custom_fields.seats
+    .replace(/^(custom_fields\[[^\]]+?)(__|[.:])([a-z_]+)\]$/, '$1]$2$3')
+    .replace(/^custom_fields\.(.+?)((?:__|[.:])[a-z_]+|\[.*)?$/, 'custom_fields[$1]$2')
+  const [, base = own, in_brackets = '', behind = in_brackets] = with_operator.exec(own) ?? []
+  const end = end_of.get(behind.toLowerCase()) ?? ''
+  return [base + end, base, own].find((one) => one !== name && has(one))
 }
 
 /** The name that was probably meant: at most one letter in `share` of its letters differs. */

@@ -71,13 +71,15 @@ function withoutExcess(
 const namesOfIntegers = ({ properties = {} }: Schema) =>
   Object.keys(properties).filter((name) => properties[name]?.type === 'integer')
 
+const no_names = { names: [], has: () => false }
+
 /** Refuses query parameters on paths that have none, so that a typo is reported. */
 export function refuseUnknownQuery(request: FastifyRequest, _: FastifyReply, done: () => void) {
   const [name] = Object.keys(request.query as object)
   if (name === undefined) return done()
   const { schema, url = '' } = request.routeOptions
   // Open paths outside of the API ignore parameters of browsers and probes.
-  if (url.startsWith('/api/v1') && !schema?.querystring) throw unknownParameter(name, [])
+  if (url.startsWith('/api/v1') && !schema?.querystring) throw unknownParameter(name, no_names)
   done()
 }
 
@@ -92,7 +94,7 @@ function queryValidator(schema: Schema) {
       if (/^-?\d+$/.test(String(values[name])))
         values[name] = Math.min(Number(values[name]), Number.MAX_VALUE)
     const odd = Object.keys(values).find((name) => !takes.has(name) || textProblems(name).length)
-    if (odd !== undefined) return { error: unknownParameter(odd, takes.names) }
+    if (odd !== undefined) return { error: unknownParameter(odd, takes) }
     const unsafe = textProblems(values)
     if (unsafe.length) return { error: invalid(unsafe) }
     const wrong = [...schemaProblems(schema, values), ...filterProblems(schema.properties ?? {}, values)]

@@ -3,6 +3,7 @@ import { dated, type Order, type Sorting, sortNames } from '../db/lists/orders.t
 import { ListQuery } from '../http/fields.ts'
 import { orders_of } from '../http/filter-values.ts'
 import { cursor } from '../http/lists.ts'
+import { custom_key } from '../http/query-names.ts'
 import { filterParameters } from './filter-fields.ts'
 import type { Resource } from './resource.ts'
 
@@ -41,11 +42,11 @@ const tag = Type.Optional(
 )
 
 /** The name of the filter of a custom field, with its key. */
-export const custom_field = /^custom_fields\[(.{1,64})\]$/su
+export const custom_field = new RegExp(`^custom_fields\\[${custom_key}\\]$`, 'su')
 
 /** An end of a range of a defined custom field. */
-export const custom_range = /^custom_fields\[(.{1,64})\]_(from|to)$/su
-const ends_of_ranges = ['from', 'to'].map((end) => `^custom_fields\\[(.{1,64})\\]_${end}$`)
+export const custom_range = new RegExp(`^custom_fields\\[${custom_key}\\]_(from|to)$`, 'su')
+const ends_of_ranges = ['from', 'to'].map((end) => `^custom_fields\\[${custom_key}\\]_${end}$`)
 
 function sortSchema(resource: Resource): object {
   const names = sortNames(ordersOf(resource))
