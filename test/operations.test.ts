@@ -21,6 +21,17 @@ test('for every operation of the document a request is built that succeeds', asy
   }
 })
 
+test('an answer has ETag and Location exactly where the document promises them', async () => {
+  const wrong: string[] = []
+  for (const operation of requests.operations) {
+    const { status, headers } = await requests.send(await requests.request(operation))
+    const promised = operation.described.responses[status]?.headers ?? {}
+    for (const name of ['ETag', 'Location'])
+      if (headers.has(name) !== name in promised) wrong.push(`${operation.name} ${status}: ${name}`)
+  }
+  assert.deepEqual(wrong, [])
+})
+
 test('in a workspace of its own it succeeds too, and a workspace answers with its own id', async () => {
   const other = await startRequests(rapport, { workspace: 'new' })
   assert.notEqual(other.workspace_id, requests.workspace_id)

@@ -75,7 +75,7 @@ type Around<Params, Body, Prepared> = {
 }
 type Write<Params, Body extends TSchema, Prepared> = Declared &
   Around<Params, Static<Body>, Prepared> & { body: Body; view: TSchema } & Partial<
-    Pick<Operation, 'repeatable' | 'guarded'>
+    Pick<Operation, 'repeatable' | 'guarded' | 'answers_no_record'>
   >
 type Made = { shown?: object; set_cookie?: string } & (
   | { record: { id: number | string }; location?: undefined }

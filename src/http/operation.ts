@@ -41,6 +41,8 @@ type Declared = {
   extension: boolean
   /** Obeys If-Match: 412 if the record has changed. */
   guarded?: boolean
+  /** Answers with something that is not a record, such as a number, and so without an ETag. */
+  answers_no_record?: boolean
   /** Answers 412 to any If-Match: it acts on something without an ETag. */
   refuses_match?: boolean
   /** Obeys If-None-Match: 304 if the record is the same. */

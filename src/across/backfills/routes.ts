@@ -64,6 +64,7 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
       answers: { 202: Single(BackfillView) },
       repeatable: true,
       guarded: true,
+      answers_no_record: true,
       conflict: true,
     },
     (request, reply) =>

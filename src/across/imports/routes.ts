@@ -165,6 +165,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
       answers: { 200: Single(Undone) },
       extension: true,
       guarded: true,
+      answers_no_record: true,
       repeatable: true,
       conflict: true,
     },

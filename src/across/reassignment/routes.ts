@@ -53,6 +53,7 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
         'Needs the write scope of every kind that has an owner. Each change has its event and its audit entry.',
       body: Body,
       view: Count,
+      answers_no_record: true,
     },
     async (tx, context, { request, params, body, problems }: Sent) => {
       for (const { resource } of owned) requireScope(request.access, { scope: `${resource.scope}:write` })

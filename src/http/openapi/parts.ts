@@ -110,8 +110,10 @@ const named = (names: readonly string[]) =>
 const rate_limit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
 /** The headers of an answer that is a success. */
-export function headersOf(status: string, { method, scope, repeatable, guarded, conditional }: Operation) {
-  const shows_record = conditional || status === '201' || (guarded && method !== 'DELETE')
+export function headersOf(status: string, operation: Operation) {
+  const { method, scope, repeatable, guarded, conditional, answers_no_record } = operation
+  const answers_write = guarded && method !== 'DELETE' && !answers_no_record
+  const shows_record = conditional || status === '201' || answers_write
   return named([
     'X-Request-Id',
     ...(scope === open_to_all ? [] : rate_limit),

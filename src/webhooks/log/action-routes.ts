@@ -98,6 +98,7 @@ export function webhookActionRoutes(app: App, service: WebhookService): void {
       summary: 'Send all failed deliveries again',
       body: ResendFailed,
       view: ResendCount,
+      answers_no_record: true,
     },
     (tx, context, sent) => resendAllFailed(tx, context, service, sent),
   )
