@@ -1,5 +1,6 @@
 // runs: once
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs, { linkSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -91,5 +92,46 @@ test('a start removes what a crash left of the making of the key file, and keeps
     assert.deepEqual(names.sort(), kept)
   } finally {
     rmSync(data_dir, { recursive: true })
+  }
+})
+
+// Kills itself at the nth call of a function that changes files.
+const killed = `
+  import fs from 'node:fs'
+  import { syncBuiltinESMExports } from 'node:module'
+  const [folder, seal, at] = process.argv.slice(1)
+  const { readSecretKey } = await import(seal)
+  let calls = 0
+  for (const name of ['openSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync', 'rmSync', 'closeSync']) {
+    const original = fs[name]
+    fs[name] = (...words) => {
+      if (++calls > Number(at)) process.kill(process.pid, 'SIGKILL')
+      if (name === 'linkSync') throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+      return original(...words)
+    }
+  }
+  syncBuiltinESMExports()
+  readSecretKey(null, folder)
+`
+
+test('on a volume without hard links, a kill at any step leaves no incomplete key file: the next start makes it', (t) => {
+  const seal = new URL('./seal.ts', import.meta.url).href
+  for (let at = 0; ; at++) {
+    const folder = mkdtempSync(join(tmpdir(), 'rapport-key-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const words = ['--input-type=module', '-e', killed, folder, seal, String(at)]
+    const { signal, status, stderr } = spawnSync(process.execPath, words)
+    assert.ok(signal === 'SIGKILL' || status === 0, String(stderr))
+    t.mock.method(fs, 'linkSync', () => {
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM' })
+    })
+    syncBuiltinESMExports()
+    const key = readSecretKey(null, folder)
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+    assert.equal(Buffer.from(key, 'base64').length, 32)
+    removePartialKeys(folder)
+    assert.deepEqual(readdirSync(folder), ['secret.key'])
+    if (status === 0) return assert.ok(at > 5, `${at} steps`)
   }
 })

@@ -7,12 +7,14 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Db } from './db.ts'
 import { transaction } from './db.ts'
+import { lockFile } from './engines/sqlite/lock.ts'
 import { giveToOwner, hasNoLinks, makeFolder } from './folder.ts'
 
 /**
@@ -77,7 +79,7 @@ export function readSecretKey(secret_key: string | null, data_dir: string): stri
 }
 
 // Not a name that an administrator gives a copy of the key, such as secret.key.20261127.
-const partial_name = /^secret\.key\.partial-[0-9a-f]{8}$/
+const partial_name = /^secret\.key\.(partial-[0-9a-f]{8}|lock(-journal)?)$/
 
 /** Removes the key files that crashed starts left incomplete, or under a second name. A folder that is read-only keeps them. */
 export function removePartialKeys(data_dir: string): void {
@@ -111,22 +113,25 @@ function makeKeyFile(file: string): void {
   closeSync(folder_handle)
 }
 
+// Naming a file takes a few ms.
+const max_naming_ms = 5000
+
 /** Gives a complete file its name. Throws if a file has the name. */
 function nameExclusively(partial: string, file: string): void {
   try {
     linkSync(partial, file)
   } catch (error) {
     if (!hasNoLinks(error)) throw error
-    const handle = openSync(file, 'wx', 0o600)
+    // A rename replaces a file, so it needs a lock. The system releases this one also after kill -9.
+    const lock = `${file}.lock`
+    const unlock = lockFile(lock, max_naming_ms)
     try {
-      giveToOwner(file)
-      writeSync(handle, readFileSync(partial))
-      fsyncSync(handle)
-    } catch (error) {
-      rmSync(file, { force: true })
-      throw error
+      if (existsSync(file)) throw error
+      renameSync(partial, file)
     } finally {
-      closeSync(handle)
+      // Every later holder of a lock finds the key file.
+      if (existsSync(file)) rmSync(lock, { force: true })
+      unlock()
     }
   }
 }

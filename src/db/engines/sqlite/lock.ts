@@ -17,14 +17,23 @@ export function lockFolder(data_dir: string): () => void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${file} is not a regular file. Remove it.`)
   makePrivate(file)
-  const lock = new DatabaseSync(file)
   try {
-    lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return lockFile(file)
   } catch (error) {
-    lock.close()
     // SQLITE_BUSY, also with a reason in the higher bits.
     if (((error as { errcode?: number }).errcode ?? 0) % 256 !== 5) throw error
     throw new Error(`Another process already serves ${data_dir}. Stop it, or set DATA_DIR to another folder.`)
+  }
+}
+
+/** Locks a file, which it makes, for this process. Waits at most `wait_ms` for another one. Returns the function that unlocks it. */
+export function lockFile(file: string, wait_ms = 0): () => void {
+  const lock = new DatabaseSync(file)
+  try {
+    lock.exec(`PRAGMA busy_timeout = ${wait_ms}; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE`)
+  } catch (error) {
+    lock.close()
+    throw error
   }
   return () => lock.close()
 }
