@@ -103,8 +103,13 @@ export function keepAnswer(tx: Db, idempotency: Idempotency, answer: StoredAnswe
 // Between two tries to free a key while the database is away.
 const free_again_ms = 2000
 
-/** Frees a key whose request failed after the reservation was committed. While the database is away, it does so later. */
-export async function dropReservation(db: Db, idempotency: Idempotency): Promise<void> {
+type OnError = (error: unknown) => void
+
+/**
+ * Frees a key whose request failed after the reservation was committed. While the database is away, it does so later. Other
+ * errors go to `onError`: repeated requests then get 409 until the reservation is too old.
+ */
+export async function dropReservation(db: Db, idempotency: Idempotency, onError: OnError): Promise<void> {
   const drop = () =>
     transaction(db, (tx) =>
       tx
@@ -117,11 +122,13 @@ export async function dropReservation(db: Db, idempotency: Idempotency): Promise
     )
   const dropLater = async (tries: number): Promise<void> => {
     await pause(free_again_ms, undefined, { ref: false })
-    await drop().catch((error) => {
-      if (tries > 1 && troubleOf(error) === 'unavailable') return dropLater(tries - 1)
-    })
+    await drop().catch((error) => failed(error, tries - 1))
   }
-  await drop().catch(() => void dropLater(max_flight_ms / free_again_ms))
+  const failed = (error: unknown, tries: number): void => {
+    if (tries > 0 && troubleOf(error) !== null) void dropLater(tries)
+    else onError(error)
+  }
+  await drop().catch((error) => failed(error, max_flight_ms / free_again_ms))
 }
 
 /** Frees the keys of all requests in flight: the processes that had them have ended. */

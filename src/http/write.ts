@@ -143,7 +143,9 @@ export function createWriter({ db, clock, seal, tracer, stopping = never }: Deps
         })
         return send(reply, sent)
       } catch (error) {
-        if (idempotency) await dropReservation(db, idempotency)
+        const onError = (err: unknown) =>
+          request.log.error({ err, request_id: request.id }, 'an idempotency key could not be freed')
+        if (idempotency) await dropReservation(db, idempotency, onError)
         throw error
       }
     },
