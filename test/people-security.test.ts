@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hashToken } from '../src/http/auth.ts'
+import { hashToken } from '../src/db/token-hash.ts'
 import { readStored } from './database.ts'
 import { refused } from './envelope.ts'
 import { client, turnableClock, useRapport } from './harness.ts'

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Db } from '../db/db.ts'
+import { hashToken } from '../db/token-hash.ts'
 import { ApiError, forbidden, unauthorized } from '../errors.ts'
 import type { Actor } from '../events/context.ts'
 import { max_body_bytes } from './body.ts'
@@ -43,8 +43,6 @@ declare module 'fastify' {
 
 /** Replaces a scope: the route is for signed-in people of any role. */
 export const any_session = 'session'
-
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 /** The name of the cookie. The name for https has a prefix, so no other host and no http page can set it. */
 export const cookieName = (protocol: string): string =>

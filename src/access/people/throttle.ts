@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { hashToken } from '../../db/token-hash.ts'
 import { ApiError } from '../../errors.ts'
-import { hashToken } from '../../http/auth.ts'
 import { type FailureRow, lockFailures, readFailures, removeFailures, updateFailures } from './failures.ts'
 import { emailKey } from './users.ts'
 

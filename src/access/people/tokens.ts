@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { hashToken } from '../../db/token-hash.ts'
 import { invalid } from '../../errors.ts'
-import { hashToken } from '../../http/auth.ts'
 
 /** A new token for a cookie or a link, and its hash, which is stored. */
 export function newToken(): { token: string; hash: string } {

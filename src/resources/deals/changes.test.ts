@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
 import { dealCalls } from '../../../test/deals.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
-import { hashToken } from '../../http/auth.ts'
+import { hashToken } from '../../db/token-hash.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,6 +6,7 @@ import { firstKeyFile, giveToOwner, makeFolder } from '../../folder.ts'
 import { requireGivenFile } from '../../given-file.ts'
 import { migrate } from '../../migrate.ts'
 import { createSeal, keyFile } from '../../seal.ts'
+import { hashToken } from '../../token-hash.ts'
 import { copyPrivately, keyBeside, syncFile } from './backup.ts'
 import { lockFolder } from './lock.ts'
 import { databaseFile, openSqlite } from './open.ts'
@@ -173,7 +173,7 @@ function replace(data_dir: string, incoming: string, incoming_key: string | null
 
 /** Whether a database has the API key of a file. */
 function hasKey(file: string, key_file: string): boolean {
-  const hash = createHash('sha256').update(readFileSync(key_file, 'utf8').trim()).digest('hex')
+  const hash = hashToken(readFileSync(key_file, 'utf8').trim())
   const database = new DatabaseSync(file, { readOnly: true })
   try {
     return database.prepare('SELECT 1 FROM api_keys WHERE hash = ?').get(hash) !== undefined
