@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
+import { createPace } from '../../db/pace.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { StoredAnswer } from '../../http/idempotency.ts'
 import { createNaming, type Named } from './person.ts'
 import type { LinkedIds } from './references.ts'
 import { createRedaction } from './settings.ts'
-import { createPace } from './slices.ts'
 
 type Row = { key_id: string; path: string; idempotency_key: string; answer: string | null }
 

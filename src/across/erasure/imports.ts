@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
+import { createPace } from '../../db/pace.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { createNaming, type Named } from './person.ts'
-import { createPace } from './slices.ts'
 
 type Erased = {
   workspace_id: number

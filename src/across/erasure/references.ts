@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { createPace } from '../../db/pace.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import { eventPrefix, type Resource } from '../../resources/resource.ts'
 import { embeddingsOf, linkedResources, persons_table, visitorFields } from './redaction.ts'
-import { batchesOf, bytesOf, createPace, piecesOf } from './slices.ts'
+import { batchesOf, bytesOf, piecesOf } from './slices.ts'
 
 /**
  * By table, the ids of records that refer to a contact, and whether a visitor booked each. Of the kinds that visitors book,

@@ -1,4 +1,3 @@
-import { setImmediate as others } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { fitting, bytesOf as sizeOf } from '../../db/sizes.ts'
@@ -9,20 +8,6 @@ const max_bytes = 1024 * 1024
 const max_rows = 200
 // This many entries of an index are read in about 2 ms.
 const seen_at_once = 2000
-const max_turn_ms = 10
-
-/**
- * Returns a function to call between two pieces of work outside of a transaction. It yields to the event loop if the pieces
- * since the last yield took longer than 10 ms.
- */
-export function createPace(): () => Promise<void> {
-  let began = performance.now()
-  return async () => {
-    if (performance.now() - began < max_turn_ms) return
-    await others()
-    began = performance.now()
-  }
-}
 
 /** Cuts a list, in its order, into pieces of at most 200 rows and 1 MiB. A larger row is a piece of its own. */
 export function* piecesOf<Row extends { bytes: number }>(rows: readonly Row[]): Generator<Row[]> {
