@@ -48,7 +48,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 
   // Rows of files: CSV, lines of JSON, archives. Nothing of it knows a resource.
-  { files: 'files/.*', may: 'files/.*', packages: 'csv-parse(/sync)?|secure-json-parse|node:buffer' },
+  { files: 'files/.*', may: 'files/.*', packages: 'csv-parse/sync|secure-json-parse|node:buffer' },
 
   // The type of a resource. Rooms that handle all resources get their list as an argument.
   {

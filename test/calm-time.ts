@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
 const turn_ms = 10
 
 /** The CPU time of work, in all threads of this process. Other processes do not lengthen it. */
@@ -6,6 +8,33 @@ export async function cpuTime(work: () => unknown): Promise<number> {
   await work()
   const { user, system } = process.cpuUsage(begun)
   return (user + system) / 1000
+}
+
+/**
+ * The longest that the loop of this process computed without a turn during work, in ms of the processor. Other processes
+ * do not lengthen it.
+ */
+export async function longestHold<T>(work: () => Promise<T>): Promise<{ value: T; longest_ms: number }> {
+  const used_ms = () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  }
+  let before_ms = used_ms()
+  let longest_ms = 0
+  const look = () => {
+    const now_ms = used_ms()
+    longest_ms = Math.max(longest_ms, now_ms - before_ms)
+    before_ms = now_ms
+  }
+  const timer = setInterval(look, 1)
+  try {
+    const value = await work()
+    await pause(2)
+    look()
+    return { value, longest_ms }
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 /**

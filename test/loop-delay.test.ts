@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Agent, request as httpRequest } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { longestHold } from './calm-time.ts'
 import { engine } from './engine.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { hostile_headers, hostileAddresses, largeBodies, nonsenseBodies } from './hostile-requests.ts'
@@ -45,25 +45,9 @@ function send({ method, path, headers: shown, more, text }: Sent): Promise<numbe
   })
 }
 
-const used_ms = () => {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
-/** The longest that the loop computed without a turn while a request was answered, in ms of the processor. */
+/** Sends a request; returns its status, and how long it held the loop. */
 async function holdOf(sent: Sent) {
-  let before_ms = used_ms()
-  let longest_ms = 0
-  const look = () => {
-    const now_ms = used_ms()
-    longest_ms = Math.max(longest_ms, now_ms - before_ms)
-    before_ms = now_ms
-  }
-  const timer = setInterval(look, 1)
-  const status = await send(sent)
-  await pause(2)
-  clearInterval(timer)
-  look()
+  const { value: status, longest_ms } = await longestHold(() => send(sent))
   return { status, longest_ms }
 }
 

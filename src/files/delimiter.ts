@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync'
-import { createRowEnd } from './row-end.ts'
+import { createRowEnds } from './row-groups.ts'
 
 export type Delimiter = ',' | ';' | '\t' | '|'
 /**
@@ -10,7 +10,6 @@ export type CsvForm = { delimiter: Delimiter; header_line: 1 | 2; ends_at_cr?: t
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|']
 const sampled_rows = 10
-const cr = '\r'.charCodeAt(0)
 
 /** Guesses the delimiter from the start of a text: the one that gives the most cells, the same number in most rows. */
 export function guessDelimiter(start: string): CsvForm {
@@ -23,7 +22,7 @@ export function guessDelimiter(start: string): CsvForm {
 
 function formOf(start: string, delimiter: Delimiter): CsvForm {
   const form: CsvForm = { delimiter, header_line: 1 }
-  return endsAtCr(Buffer.from(start), delimiter) ? { ...form, ends_at_cr: true } : form
+  return endsAtCr(start, delimiter) ? { ...form, ends_at_cr: true } : form
 }
 
 /** The ends of rows. A file may have several of them, if programs of several systems wrote it. */
@@ -31,9 +30,9 @@ export const rowEnds = ({ ends_at_cr }: Pick<CsvForm, 'ends_at_cr'>): string[] =
   ends_at_cr ? ['\r\n', '\n', '\r'] : ['\r\n', '\n']
 
 /** Whether the first row ends at a CR alone, as in files of old Macs. */
-function endsAtCr(bytes: Buffer, delimiter: Delimiter): boolean {
-  const end = createRowEnd({ delimiter, ends_at_cr: true }).find(bytes)
-  return end !== null && bytes[end - 1] === cr
+function endsAtCr(start: string, delimiter: Delimiter): boolean {
+  const row = createRowEnds({ delimiter, ends_at_cr: true }).next(start, 0)
+  return row !== null && start[row.end - 1] === '\r'
 }
 
 function scoreOf(start: string, form: CsvForm): number {

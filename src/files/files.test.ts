@@ -7,8 +7,9 @@ import fc from 'fast-check'
 import { csvRow, guardCell, unguardCell } from './csv.ts'
 import { type CsvForm, guessDelimiter, rowEnds } from './delimiter.ts'
 import { createEncodingDetector, type Encoding } from './encoding.ts'
-import { createRowEnd } from './row-end.ts'
-import { FileError, type FileForm, type FileRow, max_row_characters, readRows } from './rows.ts'
+import { readRows } from './read-rows.ts'
+import { createRowEnds } from './row-groups.ts'
+import { FileError, type FileForm, type FileRow, max_row_characters } from './rows.ts'
 import { tar_end, tarFile } from './tar.ts'
 
 async function* inParts(bytes: Buffer, size: number) {
@@ -127,34 +128,44 @@ test('a quote that is not closed ends the file with the row that has it', async 
   await assert.rejects(rowsOf(long, csv(), 65_536), /row 3 is not closed/)
 })
 
-test('a CSV row that is too long has a problem, and the rows after it are read', async () => {
+test('a CSV row that is too long, or has more than 2,000 cells, has a problem, and the rows after it are read', async () => {
   const far = 'x'.repeat(max_row_characters)
   const quoted = `"${'say ""yes"",\r\n'.repeat(max_row_characters / 10)}"`
-  const long_rows = [`1,${far}x`, `"1",${quoted}`, `${quoted},2`, '1,'.repeat(300_000), `1,x"${far}`]
-  for (const long of long_rows)
+  const long_rows = [`1,${far}x`, `"1",${quoted}`, `${quoted},2`, `1,x"${far}`]
+  const wide_rows = ['1,'.repeat(300_000), ','.repeat(300_000), ','.repeat(2000), '",",'.repeat(2000)]
+  const beyond = [
+    ...long_rows.map((row) => [row, 'row_too_long'] as const),
+    ...wide_rows.map((row) => [row, 'too_many_cells'] as const),
+  ]
+  for (const [row, code] of beyond)
     for (const [line_end, form, size] of [
       ['\n', {}, 8191],
       ['\r\n', {}, 65_536],
       ['\r', { ends_at_cr: true }, 10_000_000],
     ] as const) {
-      const lines = ['\ufeffa,b', '1,2', long, '3,"4\n"', long, '', long, '5,6', long]
+      const lines = ['\ufeffa,b', '1,2', row, '3,"4\n"', row, '', row, '5,6', row]
       const rows = await rowsOf(lines.join(line_end), csv(form), size)
       assert.deepEqual(
-        rows.map(({ number, problem, values }) => [number, problem?.code ?? values]),
+        rows.map(({ number, problem, blank_lines, values }) => [
+          number,
+          problem?.code ?? blank_lines ?? values,
+        ]),
         [
           [2, ['1', '2']],
-          [3, 'row_too_long'],
+          [3, code],
           [4, ['3', '4\n']],
-          [5, 'row_too_long'],
-          [7, 'row_too_long'],
+          [5, code],
+          [6, 1],
+          [7, code],
           [8, ['5', '6']],
-          [9, 'row_too_long'],
+          [9, code],
         ],
       )
-      const [, first] = rows
-      assert.ok(long.startsWith(String(first?.values[0])))
-      assert.match(first?.problem?.message ?? '', /262144 characters\. Perhaps a quote is not closed/)
+      assert.ok(row.startsWith(rows[1]?.text?.trimEnd() ?? '?'))
     }
+  const [allowed] = await rowsOf(`a,b\n${','.repeat(1999)}\n`, csv())
+  assert.deepEqual([allowed?.problem, allowed?.values.length], [undefined, 2000])
+  await assert.rejects(rowsOf(','.repeat(3000), csv(), 65_536), /The header has more than 500 columns/)
   await assert.rejects(rowsOf(`a,${far}xx\n1,2`, csv(), 65_536), /The header has more than 262144 characters/)
 })
 
@@ -163,29 +174,75 @@ test('a row that is too long ends where the parser would end it', () => {
   fc.assert(
     fc.property(fc.array(sign), fc.integer({ min: 1, max: 5 }), fc.boolean(), (signs, size, at_cr) => {
       const form: CsvForm = { delimiter: ',', header_line: 1, ...(at_cr && { ends_at_cr: true }) }
-      const bytes = Buffer.from(signs.join(''))
+      const text = signs.join('')
       const expected: number[] = []
       const on_record = (_: unknown, info: { bytes: number }) => void expected.push(info.bytes)
       const options = { record_delimiter: rowEnds(form), relax_quotes: true, relax_column_count: true }
       try {
-        parse(bytes, { ...options, on_record })
+        parse(text, { ...options, on_record })
       } catch {
         // The last quote may not be closed.
       }
       const found: number[] = []
-      let row = createRowEnd(form)
-      for (let from = 0; from < bytes.length; ) {
-        const part = bytes.subarray(from, from + size)
-        const end = row.find(part)
-        from += end ?? part.length
-        if (end === null) continue
-        found.push(from)
-        row = createRowEnd(form)
+      const ends = createRowEnds(form)
+      for (let from = 0; from < text.length; from += size) {
+        const part = text.slice(0, from + size)
+        for (let at = from; ; ) {
+          const row = ends.next(part, at)
+          if (!row) break
+          found.push(row.end)
+          at = row.end
+        }
       }
       assert.deepEqual(found, expected.slice(0, found.length))
       // The end of the file ends the last row, too.
       assert.ok(expected.length - found.length <= 1)
     }),
+    { numRuns: 500 },
+  )
+})
+
+test('a file that is continued after any of its rows gives the other ones', async () => {
+  const sign = fc.constantFrom('"', ',', '\n', '\n', '\r', 'x', '{}', ' ')
+  const forms: FileForm[] = [csv(), csv({ ends_at_cr: true }), { format: 'ndjson', encoding: 'utf-8' }]
+  const read = async (text: string, form: FileForm, size: number, after: number) => {
+    const parts = readRows(inParts(Buffer.from(text), size), form, after)
+    const rows: FileRow[] = []
+    try {
+      for await (const some of parts) rows.push(...some)
+    } catch (error) {
+      // The last quote may not be closed.
+      assert.ok(error instanceof FileError)
+    }
+    // Blank lines can be divided.
+    return rows.flatMap((row) => {
+      const { number, blank_lines = 1 } = row
+      return Array.from({ length: blank_lines }, (_, n) => ({
+        ...row,
+        number: number - blank_lines + n + 1,
+        ...(row.blank_lines && { blank_lines: 1 }),
+      }))
+    })
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(sign, { maxLength: 40 }),
+      fc.constantFrom(...forms),
+      fc.integer({ min: 1, max: 9 }),
+      fc.nat({ max: 12 }),
+      async (signs, form, size, after) => {
+        const text = `a,b\n${signs.join('')}`
+        const all = await read(text, form, size, 0)
+        assert.deepEqual(
+          all.map(({ number }) => number),
+          all.map((_, n) => n + (form.format === 'csv' ? 2 : 1)),
+        )
+        assert.deepEqual(
+          await read(text, form, size + 1, after),
+          all.filter(({ number }) => number > after),
+        )
+      },
+    ),
     { numRuns: 500 },
   )
 })
@@ -256,9 +313,13 @@ test('lines of JSON are read, and one that is not an object has a problem', asyn
   const text = '{"a":1}\n\n{"a":\n[1]\n{"__proto__":{}}\n{"a":"é"}'
   const rows = await rowsOf(text, { format: 'ndjson', encoding: 'utf-8' }, 3)
   assert.deepEqual(
-    rows.map(({ number, values, problem }) => [number, problem?.message ?? values]),
+    rows.map(({ number, values, blank_lines, problem }) => [
+      number,
+      problem?.message ?? blank_lines ?? values,
+    ]),
     [
       [1, [1]],
+      [2, 1],
       [3, 'The line is not valid JSON.'],
       [4, 'The line is not a JSON object.'],
       [5, 'The line is not valid JSON.'],

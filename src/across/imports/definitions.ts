@@ -29,6 +29,7 @@ export async function importDefinitions(running: Running, rows: readonly FileRow
 }
 
 async function importOne(running: Running, row: FileRow): Promise<Progress> {
+  if (row.blank_lines) return save(running, row, { skipped: row.blank_lines })
   if (row.problem) return save(running, row, { failed: 1 }, [{ field: '', ...row.problem }])
   try {
     const sent = Object.fromEntries(row.names.map((name, n) => [name, row.values[n]]))

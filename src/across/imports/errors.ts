@@ -47,12 +47,15 @@ export function keepErrors(
   found: readonly RowError[],
 ): number {
   const kept = found.slice(0, max_kept - errors)
+  // A row can have many errors.
+  const sent = new Map<FileRow, string>()
+  for (const { row } of kept) if (!sent.has(row)) sent.set(row, storable(sentRow(row)))
   const rows = kept.map(({ row, field, code, message }, n) => ({
     workspace_id,
     import_id: id,
     number: errors + n,
     row_number: row.number,
-    content: storable(sentRow(row)),
+    content: sent.get(row) as string,
     field: storable(field),
     message: storable(placed(row, message)),
     code,
@@ -64,17 +67,28 @@ export function keepErrors(
 const placed = ({ archived }: FileRow, message: string) =>
   archived ? `${archived.file}, line ${archived.line}: ${message}` : message
 
-const escaped = /\\u([\da-f]{4})/gi
+const escaped = /\\(?:u([\da-f]{4})|\/)/gi
 
-/** The row as it was sent. JSON has no escaped characters, so that an erasure finds addresses in it. */
-function sentRow({ names, values, sent_as }: FileRow): string {
-  const text =
-    sent_as === 'object'
-      ? JSON.stringify(Object.fromEntries(names.map((name, n) => [name, values[n]])))
-      : sent_as === 'line'
-        ? String(values[0]).replace(escaped, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
-        : csvRow(values as string[]).trimEnd()
-  return text.slice(0, max_characters)
+/** The start of the row as it was sent. JSON has no escaped characters, so that an erasure finds addresses in it. */
+function sentRow({ values, text }: FileRow): string {
+  const start =
+    text === undefined
+      ? csvRow(cellsWithin(values as string[], max_characters))
+      : text
+          .slice(0, max_characters)
+          .replace(escaped, (_, hex) => (hex ? String.fromCharCode(Number.parseInt(hex, 16)) : '/'))
+  return start.trimEnd().slice(0, max_characters)
+}
+
+/** The first cells that have so many characters, the last one of them cut. */
+function cellsWithin(cells: readonly string[], characters: number): string[] {
+  const some: string[] = []
+  for (let left = characters; left > 0 && some.length < cells.length; ) {
+    const cell = (cells[some.length] as string).slice(0, left)
+    some.push(cell)
+    left -= cell.length + 1
+  }
+  return some
 }
 
 const rows_at_once = 500

@@ -1,4 +1,5 @@
-import { type FileRow, isTooDeep, parseJson } from '../../files/rows.ts'
+import { excessOf, parseJson } from '../../files/json-lines.ts'
+import type { FileRow } from '../../files/rows.ts'
 import { splitLabels, splitTags } from '../../files/tags.ts'
 import type { ImportForm, Room } from '../../resources/room.ts'
 
@@ -31,6 +32,8 @@ type Parse = (value: unknown) => unknown
 
 const custom = 'custom_fields.'
 const max_key_characters = 64
+// A longer header is not compared with known ones, and not remembered.
+const max_header_characters = 255
 // The parser of bodies refuses this key.
 const unusable = '__proto__'
 /** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. */
@@ -59,14 +62,21 @@ export function createMapping(
     if (ignored.has(header) || header === '' || header === unusable || header === custom + unusable)
       return null
     if (header.startsWith(custom)) return header
+    const target = header.length <= max_header_characters && alias(header)
+    if (target) return target
+    if (rest !== 'custom_fields') return null
+    // A character can have two units.
+    const start = header.slice(0, 2 * max_key_characters)
+    return custom + [...start].slice(0, max_key_characters).join('')
+  }
+  function alias(header: string): Target | undefined {
     // Pipedrive begins each header with the kind: `Person - Name`.
     const [, kind = '', own = ''] = /^(Person|Organization|Deal|Activity) - (.+)$/.exec(header) ?? []
-    const target =
+    return (
       known.get(plain(header)) ??
-      (kind && known.get(plain(own))) ??
+      (kind ? known.get(plain(own)) : undefined) ??
       known.get(plain(header).replace(singular, ''))
-    if (target) return target
-    return rest === 'custom_fields' ? custom + [...header].slice(0, max_key_characters).join('') : null
+    )
   }
   const found = new Map<string, Target | null>(Object.entries(columns))
   const targetOf = (header: string): Target | null => {
@@ -74,7 +84,7 @@ export function createMapping(
     if (target === undefined) {
       target = guess(header)
       // Lines of JSON may have any names.
-      if (found.size < 1000) found.set(header, target)
+      if (found.size < 1000 && header.length <= max_header_characters) found.set(header, target)
     }
     return target
   }
@@ -85,17 +95,19 @@ export function createMapping(
 
   function read({ names: headers, values }: FileRow): MappedRow {
     const row: MappedRow = { data: {}, names: {} }
-    const filled = new Set<Target>()
+    const custom_values = new Map<string, unknown>()
     for (const is_chosen of passes)
       for (let n = 0; n < headers.length; n++) {
         const value = values[n]
         const header = headers[n] as string
         if (value === '' || value === undefined || chosen.has(header) !== is_chosen) continue
         const target = targetOf(header)
-        if (target === null || filled.has(target)) continue
-        if (target.startsWith(custom)) filled.add(target)
-        set(row, target, value, header)
+        if (target === null) continue
+        const key = target.startsWith(custom) ? target.slice(custom.length) : null
+        if (key === null) set(row, target, value, header)
+        else if (!custom_values.has(key)) custom_values.set(key, custom_parsers.get(key)?.(value) ?? value)
       }
+    addCustom(row, custom_values)
     if (split) splitName(row, split)
     return row
   }
@@ -105,11 +117,6 @@ export function createMapping(
     if (reference) {
       const name = nameOf(value)
       if (name) names[reference] ??= name
-    } else if (target.startsWith(custom)) {
-      const key = target.slice(custom.length)
-      const { custom_fields = {} } = data
-      if (isObjectOrNull(custom_fields))
-        data.custom_fields = { ...custom_fields, [key]: custom_parsers.get(key)?.(value) ?? value }
     } else if (data[target] === undefined) {
       const parse = target === 'tags' && plain(header) !== 'tags' ? labels : fields.get(target)
       data[target] = parse ? parse(value) : value
@@ -153,6 +160,14 @@ function parserOf({ type, format }: Property): Parse {
 
 const isObjectOrNull = (value: unknown): value is object | null =>
   typeof value === 'object' && !Array.isArray(value)
+
+/** Adds the custom fields that have columns of their own. */
+function addCustom({ data }: MappedRow, values: ReadonlyMap<string, unknown>): void {
+  const { custom_fields = {} } = data
+  // The schema refuses any other value.
+  if (values.size && isObjectOrNull(custom_fields))
+    data.custom_fields = { ...custom_fields, ...Object.fromEntries(values) }
+}
 
 const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value) : value)
 
@@ -207,7 +222,7 @@ function parseTime(given: string): string {
 
 function parseObject(text: string): unknown {
   try {
-    return isTooDeep(text) ? text : parseJson(text)
+    return excessOf(text) ? text : parseJson(text)
   } catch {
     return text
   }

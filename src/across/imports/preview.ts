@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream'
+import { createPace } from '../../db/pace.ts'
 import { badRequest } from '../../errors.ts'
 import { createEncodingDetector } from '../../files/encoding.ts'
-import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import { readRows } from '../../files/read-rows.ts'
+import { FileError, type FileRow } from '../../files/rows.ts'
 import type { Room } from '../../resources/room.ts'
 import { countRows } from './archive.ts'
 import type { Mapping, MappingOptions } from './mapping.ts'
@@ -35,8 +37,8 @@ export async function previewFile(
   const rows = await firstRows(start, form)
   const first = rows[0]?.problem
   if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
-  const headers = [...new Set(rows.flatMap(({ names, problem }) => (problem ? [] : names)))]
   const shown = rows.filter(hasCells).slice(0, shown_rows)
+  const headers = [...new Set(shown.flatMap(({ names, problem }) => (problem ? [] : names)))]
   return {
     file_type: format,
     encoding: form.encoding,
@@ -54,7 +56,7 @@ export async function previewFile(
 }
 
 /** Whether a row has cells to show. With too many cells, it has those of the header. */
-const hasCells = ({ problem }: FileRow) => !problem || problem.code === 'too_many_cells'
+const hasCells = ({ values, problem }: FileRow) => !problem || values.length > 0
 
 // Counting more would take longer than people wait.
 const counted_bytes = 1024 ** 3
@@ -90,9 +92,11 @@ async function firstRows(start: Buffer, form: Parameters<typeof readRows>[1]): P
   }
   const rows: FileRow[] = []
   try {
+    const pace = createPace()
     for await (const some of readRows(parts(), form)) {
-      rows.push(...some)
+      rows.push(...some.filter(({ blank_lines }) => !blank_lines))
       if (rows.length >= shown_rows) break
+      await pace()
     }
   } catch (error) {
     // The start of a longer file may end within a row.

@@ -10,7 +10,8 @@ import { systemClock } from '../../clock.ts'
 import { transaction } from '../../db/db.ts'
 import { command_line } from '../../events/context.ts'
 import { csvRow, unguardCell } from '../../files/csv.ts'
-import { type FileForm, readRows } from '../../files/rows.ts'
+import { readRows } from '../../files/read-rows.ts'
+import type { FileForm } from '../../files/rows.ts'
 
 let from: Rapport
 before(async () => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { type Engine, engineOf, isAwaited, writeAhead } from '../../db/statements/prepare.ts'
 import type { Context } from '../../events/context.ts'
-import type { FileRow } from '../../files/rows.ts'
+import { blankLinesOf, charactersOf, type FileRow, linesOf } from '../../files/rows.ts'
 import { runBatch } from '../../resources/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../../resources/batch-items.ts'
 import { byDependency } from '../../resources/derived.ts'
@@ -79,8 +79,10 @@ const paces = {
 } satisfies Record<Engine['engine'], Record<'alone' | 'beside_others', Pace>>
 // For so long after other work, an import expects more of it.
 const beside_others_ms = 1000
-// Rows that are read at once, in about a millisecond.
-const rows_at_once = 50
+// How long an import maps rows at once.
+const read_ms = 1
+// Rows of one part are checked at once.
+const max_part_characters = 256 * 1024
 // A longer turn of the event loop means that other work ran.
 const turn_ms = 0.5
 
@@ -158,7 +160,9 @@ const onMatch = ({ on_match }: ImportOptions) => (on_match === 'skip' ? 'skip' :
 function saveOutcomes(tx: Db, { row, options }: Running, ran: readonly Ran[]): Promise<Progress> {
   const rows = ran.flatMap(({ part }) => part.rows)
   const outcomes = ran.flatMap((one) => one.outcomes)
-  const unread = rows.length - outcomes.length
+  const blank = blankLinesOf(rows)
+  const unread = linesOf(rows) - blank - outcomes.length
+  const counts = countsOf(outcomes)
   const found = ran.flatMap((one) => {
     const imported = importedOf(one, onMatch(options))
     const kept_notes = one.part.notes.filter((note) => imported.has(note.row))
@@ -166,7 +170,8 @@ function saveOutcomes(tx: Db, { row, options }: Running, ran: readonly Ran[]): P
   })
   found.sort((a, b) => a.row.number - b.row.number)
   return saveProgress(tx, row, rows, {
-    ...countsOf(outcomes),
+    ...counts,
+    skipped: counts.skipped + blank,
     failed: unread + outcomes.filter(({ error }) => error).length,
     errors: keepErrors(tx, row, found),
   })
@@ -188,10 +193,13 @@ type Read = { prepared: Prepared[]; errors: RowError[]; notes: RowError[] }
 async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<Part[]> {
   const errors: RowError[] = []
   const mapped = new Map<FileRow, MappedRow>()
-  for (const [n, row] of rows.entries()) {
-    if (n % rows_at_once === rows_at_once - 1) await giveWay(running)
+  let until_ms = performance.now() + read_ms
+  for (const row of rows) {
     if (row.problem) errors.push({ row, field: '', ...row.problem })
-    else mapped.set(row, running.mapping.read(row))
+    else if (!row.blank_lines) mapped.set(row, running.mapping.read(row))
+    if (performance.now() < until_ms) continue
+    await giveWay(running)
+    until_ms = performance.now() + read_ms
   }
   const notes = await running.relink(running, mapped)
   const problems = await linkNames(running, [...mapped.values()])
@@ -207,11 +215,16 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
 function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
   const parts: Part[] = []
   const parts_of = new Map<FileRow, Part>()
-  for (const [n, row] of rows.entries()) {
-    if (n % length === 0) parts.push({ rows: [], prepared: [], items: [], errors: [], notes: [] })
+  let characters = max_part_characters
+  for (const row of rows) {
+    if (characters >= max_part_characters || parts.at(-1)?.rows.length === length) {
+      parts.push({ rows: [], prepared: [], items: [], errors: [], notes: [] })
+      characters = 0
+    }
     const part = parts.at(-1) as Part
     part.rows.push(row)
     parts_of.set(row, part)
+    characters += charactersOf(row)
   }
   for (const one of read.prepared) {
     const part = parts_of.get(one.row)
@@ -265,8 +278,9 @@ export async function countParts({ db, clock, row }: Running, rows: readonly Fil
   const errors = rows.flatMap((one) => (one.problem ? [{ row: one, field: '', ...one.problem }] : []))
   const progress = await transaction(db, async (tx) => {
     await holdImport(tx, row, clock)
-    const failed = errors.length
-    const counts = { created: rows.length - failed, updated: 0, skipped: 0, failed }
+    const [failed, skipped] = [errors.length, blankLinesOf(rows)]
+    const created = linesOf(rows) - skipped - failed
+    const counts = { created, updated: 0, skipped, failed }
     return saveProgress(tx, row, rows, { ...counts, errors: keepErrors(tx, row, errors) })
   })
   Object.assign(row, progress)
@@ -293,7 +307,7 @@ export const nothing_done = { created: 0, updated: 0, skipped: 0, failed: 0, err
 type Counts = Omit<KindCounts, 'kind'>
 
 const sumOf = (before: Counts, rows: readonly FileRow[], added: Omit<Counts, 'rows_read'>): Counts => ({
-  rows_read: before.rows_read + rows.length,
+  rows_read: before.rows_read + linesOf(rows),
   created: before.created + added.created,
   updated: before.updated + added.updated,
   skipped: before.skipped + added.skipped,

@@ -6,7 +6,8 @@ import { actorOf, namedActors } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { contextOf } from '../../events/context.ts'
 import { notifyOfImport } from '../../events/notify.ts'
-import { FileError, type FileRow, readRows } from '../../files/rows.ts'
+import { readRows } from '../../files/read-rows.ts'
+import { charactersOf, FileError, type FileRow } from '../../files/rows.ts'
 import { readDefinitions } from '../../resources/definitions.ts'
 import type { Room } from '../../resources/room.ts'
 import { archivedRows, openRows } from './archive.ts'
@@ -20,6 +21,7 @@ import {
   formOf,
   holdLease,
   type ImportRow,
+  keepLease,
   Lost,
   optionsOf,
   readFile,
@@ -116,7 +118,6 @@ const max_characters = 1024 * 1024
 
 /** Yields the rows after the last committed one, in batches that are prepared together. */
 async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
-  const { last_row } = running.row
   let batch: FileRow[] = []
   let characters = 0
   for await (const rows of untilError(rowsOf(running))) {
@@ -126,7 +127,6 @@ async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
       throw rows
     }
     for (const one of rows) {
-      if (one.number <= last_row) continue
       const is_full = batch.length === max_rows || characters >= max_characters
       if (is_full || (batch.length && batch[0]?.archived?.kind !== one.archived?.kind)) {
         yield batch
@@ -134,7 +134,7 @@ async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
         characters = 0
       }
       batch.push(one)
-      characters += lengthOf(one)
+      characters += charactersOf(one)
     }
   }
   if (batch.length) yield batch
@@ -143,7 +143,7 @@ async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
 const rowsOf = (running: Running) =>
   running.row.resource === 'workspace'
     ? archivedRows(running)
-    : readRows(readFile(running), formOf(running.row))
+    : keepLease(running, readRows(readFile(running), formOf(running.row), running.row.last_row))
 
 async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileRow[] | FileError> {
   try {
@@ -152,17 +152,6 @@ async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileR
     if (!(error instanceof FileError)) throw error
     yield error
   }
-}
-
-function lengthOf({ values }: FileRow): number {
-  let length = 0
-  for (const value of values) length += charactersOf(value)
-  return length
-}
-
-function charactersOf(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 20
 }
 
 /** Ends an import, with the entry in the audit log, and removes its file. */

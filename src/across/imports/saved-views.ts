@@ -39,6 +39,8 @@ export async function importViews(
 const importOne = (running: Running, row: FileRow, new_ids: NewIds): Promise<Progress> =>
   transaction(running.db, async (tx) => {
     await holdImport(tx, running.row, running.clock)
+    if (row.blank_lines)
+      return saveProgress(tx, running.row, [row], { ...nothing_done, skipped: row.blank_lines })
     const errors: RowError[] = []
     const status = await saveView(tx, running, row, new_ids, errors)
     const kept = keepErrors(tx, running.row, errors)

@@ -3,6 +3,7 @@ import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { tryLockText } from '../../db/locks.ts'
+import { createPace } from '../../db/pace.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import type { ImportsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -170,11 +171,13 @@ const part_bytes = 32 * 1024
 type Held = { db: Db; clock: Clock; row: ImportRow }
 
 /**
- * Yields the same parts, and renews the lease of the import between them. Without this, the lease of a continued import
- * could end: the rows before its position are read without a commit. Throws Lost.
+ * Yields the same parts. Between them, it lets other work of this process run, and renews the lease of the import: a
+ * continued import reads the rows before its position without a commit. Throws Lost.
  */
 export async function* keepLease<T>({ db, clock, row }: Held, parts: AsyncIterable<T>): AsyncGenerator<T> {
+  const pace = createPace()
   for await (const part of parts) {
+    await pace()
     const now_ms = clock.elapsed()
     if (row.lease_ends_ms - now_ms < (lease_ms * 3) / 4) {
       await transaction(db, (tx) => holdLease(tx, row, now_ms))

@@ -218,7 +218,10 @@ test('an import that throws an error does not leave the one beside it running wi
   const options = '{"makes":[],"columns":{},"on_match":"create"}'
   await addImport({ id: 'imp_1', options: '{' })
   const blank_lines = Buffer.alloc(1024 * 1024, 0x0a)
-  await addImport({ id: 'imp_2', workspace_id: workspace_id + 1, options }, blank_lines)
+  await addImport(
+    { id: 'imp_2', workspace_id: workspace_id + 1, created_by: 'service', options },
+    blank_lines,
+  )
   const { signal: stopping } = new AbortController()
   await assert.rejects(runImports({ db, clock, rooms, stopping }), SyntaxError)
   const { status } = await db

@@ -1,0 +1,104 @@
+import secureJson from 'secure-json-parse'
+import { decode, type Encoding } from './encoding.ts'
+import {
+  type FileRow,
+  kept_characters,
+  type Lines,
+  max_columns,
+  max_json_depth,
+  max_json_parts,
+  max_row_characters,
+  type RowProblem,
+} from './rows.ts'
+
+// Lines that are parsed at once, in a few milliseconds.
+const rows_at_once = 500
+
+/** The lines of a JSON lines file with a number above `after`. The lines before them are counted, and not parsed. */
+export async function* readLines(
+  bytes: AsyncIterable<Buffer>,
+  { encoding, max_characters = max_row_characters }: Lines & { encoding: Encoding },
+  after: number,
+): AsyncGenerator<FileRow[]> {
+  let rest = ''
+  let number = 0
+  function* rowsOf(lines: readonly string[]): Generator<FileRow[]> {
+    let rows: FileRow[] = []
+    for (const line of lines) {
+      if (++number <= after) continue
+      const last = rows.at(-1)
+      if (line.length > max_characters || line.trim()) rows.push(lineOf(number, line, max_characters))
+      else if (last?.blank_lines) Object.assign(last, { number, blank_lines: last.blank_lines + 1 })
+      else rows.push({ number, names: [], values: [], blank_lines: 1 })
+      if (rows.length < rows_at_once) continue
+      yield rows
+      rows = []
+    }
+    yield rows
+  }
+  for await (const text of decode(bytes, encoding)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() as string
+    yield* rowsOf(lines)
+    // Of a longer line, this is enough to see that it is too long.
+    if (rest.length > max_characters) rest = rest.slice(0, max_characters + 1)
+  }
+  if (rest) yield* rowsOf([rest])
+}
+
+/** The value of a text of JSON. Throws, as for a body, also for the name __proto__. */
+export const parseJson = (text: string): unknown => secureJson.parse(text)
+
+function lineOf(number: number, line: string, max_characters: number): FileRow {
+  const unread = (code: RowProblem['code'], message: string): FileRow => ({
+    number,
+    names: [],
+    values: [],
+    text: line.slice(0, kept_characters),
+    problem: { code, message },
+  })
+  if (line.length > max_characters)
+    return unread('row_too_long', `The line has more than ${max_characters} characters.`)
+  const problem = excessOf(line)
+  if (problem) return unread(problem.code, problem.message)
+  let value: unknown
+  try {
+    value = parseJson(line)
+  } catch {
+    return unread('invalid_json', 'The line is not valid JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return unread('not_an_object', 'The line is not a JSON object.')
+  const names = Object.keys(value)
+  if (names.length > max_columns)
+    return unread('too_many_names', `The line has more than ${max_columns} names.`)
+  return { number, names, values: Object.values(value), text: line }
+}
+
+const [quote, backslash, comma, colon, open_list, close_list, open_object, close_object] = [
+  ...'"\\,:[]{}',
+].map((sign) => sign.charCodeAt(0))
+
+/** The limit that a text of JSON is beyond. It counts before the text is parsed. */
+export function excessOf(text: string): RowProblem | null {
+  let depth = 0
+  let parts = 1
+  let is_quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at)
+    if (is_quoted) {
+      if (sign === backslash) at++
+      else if (sign === quote) is_quoted = false
+    } else if (sign === quote) is_quoted = true
+    else if (sign === comma || sign === colon) parts++
+    else if (sign === close_list || sign === close_object) depth--
+    else if (sign === open_list || sign === open_object) {
+      parts++
+      if (++depth > max_json_depth)
+        return { code: 'too_deep', message: `The JSON is nested deeper than ${max_json_depth} levels.` }
+    }
+  }
+  return parts > max_json_parts
+    ? { code: 'too_many_names', message: `The JSON has more than ${max_json_parts} names and values.` }
+    : null
+}
