@@ -105,14 +105,28 @@ export const tooLarge = (max_bytes: number) =>
     `The file is larger than ${Math.floor(max_bytes / 1024 / 1024)} MiB. Split it, or set MAX_IMPORT_MB.`,
   )
 
-/** The parts of a body. Reading ends with an error when the client sends nothing for 30 s. */
-export async function* partsOf(body: Readable): AsyncGenerator<Buffer> {
-  const silent = setTimeout(() => body.destroy(badRequest('The body stopped arriving.')), silence_ms).unref()
+// The number of checks in the time of a silence.
+const checks = 6
+
+/**
+ * The parts of a body. Reading ends with an error when the client sends nothing for 30 s while this process waits for it.
+ * The time in which the caller works on a part does not count.
+ */
+export async function* partsOf(body: Readable, max_silence_ms = silence_ms): AsyncGenerator<Buffer> {
+  // Count checks instead of time: a pause of this process is not silence of its client.
+  let silent_checks = 0
+  let is_waiting = true
+  const timer = setInterval(() => {
+    silent_checks = is_waiting ? silent_checks + 1 : 0
+    if (silent_checks >= checks) body.destroy(badRequest('The body stopped arriving. Send it again.'))
+  }, max_silence_ms / checks).unref()
   try {
     // A destroyed body would close the connection before the answer.
     for await (const part of body.iterator({ destroyOnReturn: false })) {
+      is_waiting = false
       yield part as Buffer
-      silent.refresh()
+      silent_checks = 0
+      is_waiting = true
     }
   } catch (error) {
     // The client has gone, or this process stops. It is not a fault to log.
@@ -120,7 +134,7 @@ export async function* partsOf(body: Readable): AsyncGenerator<Buffer> {
       throw badRequest('The connection ended before the whole body arrived.')
     throw error
   } finally {
-    clearTimeout(silent)
+    clearInterval(timer)
   }
 }
 
