@@ -4,7 +4,8 @@ import { lowerCased } from '../../db/lists/letter-case.ts'
 import { matchKeysOf } from '../../db/lists/match-keys.ts'
 import { normaliseText, searchWords } from '../../db/lists/search.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { createPace, entriesOf } from './slices.ts'
+import { createPace } from '../../db/pace.ts'
+import { entriesOf } from './slices.ts'
 
 // How texts beside the record name it: by values that it has or had.
 

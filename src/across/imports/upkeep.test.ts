@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { cpuTime } from '../../../test/calm-time.ts'
+import { cpuTime, longestHold } from '../../../test/calm-time.ts'
 import { archiveOf } from '../../../test/imports.ts'
 import { type Outbox, openOutbox } from '../../../test/outbox.ts'
 import { day_ms, isoTime } from '../../clock.ts'
@@ -96,6 +96,38 @@ test('no other process takes the import of an archive that has far more content 
     assert.equal(await claim(outbox), null, `after part ${++parts}`)
   }
   assert.ok(parts > 10)
+})
+
+test('an import that continues far in its file holds the loop for at most 100 ms, and imports no row twice', async () => {
+  const { db, clock } = outbox
+  const done = 1_000_000
+  const names = ['Last', 'but', 'not', 'least']
+  // Blank lines, and rows that would fail, are among the rows before the position.
+  const before = `${'A\n'.repeat(done / 2)}${'\n'.repeat(done / 4)}${',\n'.repeat(done / 4)}`
+  const options = '{"makes":[],"columns":{},"on_match":"create"}'
+  for (const form of [
+    { format: 'csv', encoding: 'utf-8', delimiter: ',', header_line: 1 },
+    { format: 'ndjson', encoding: 'utf-8' },
+  ]) {
+    const is_csv = form.format === 'csv'
+    const rows = names.map((name) => (is_csv ? name : JSON.stringify({ name })))
+    const file = Buffer.from(`${is_csv ? 'name\n' : ''}${before}${rows.join('\n')}`)
+    const values = { resource: 'companies', created_by: 'service', options, form: JSON.stringify(form) }
+    const { id } = await addImport(
+      { ...values, id: `imp_${form.format}`, last_row: is_csv ? done + 1 : done },
+      file,
+    )
+    const { signal: stopping } = new AbortController()
+    const { longest_ms } = await longestHold(() => runImports({ db, clock, rooms, stopping }))
+    const ended = await db.selectFrom('imports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    assert.deepEqual([ended.status, ended.message, ended.created], ['succeeded', null, names.length])
+    assert.ok(longest_ms <= 100, `${form.format}: ${longest_ms} ms`)
+  }
+  const made = await db.selectFrom('companies').select('name').orderBy('id').execute()
+  assert.deepEqual(
+    made.map(({ name }) => name),
+    [...names, ...names],
+  )
 })
 
 test('reading ends when another process has the import', async () => {

@@ -253,6 +253,37 @@ export const requests: Fault[] = [
     },
   },
   {
+    number: 52,
+    fault: 'An import of line ends, of rows with 260,000 cells, or far in its file after a crash',
+    promise: 'The event loop is never held for 100 ms. No row is imported twice.',
+    tests: {
+      'src/across/imports/hostile-files.test.ts': ['no file holds the loop for 100 ms: …'],
+      'src/across/imports/upkeep.test.ts': [
+        'an import that continues far in its file holds the loop for at most 100 ms, and imports no row twice',
+      ],
+      'src/across/imports/crash.test.ts': [
+        'an import whose process is killed goes on behind its last commit, and every row comes once',
+        'an import of an archive whose process is killed makes every record and its link once',
+      ],
+    },
+  },
+  {
+    number: 53,
+    fault: 'An archive of 131 KB with 128 MiB of line ends, or a body that takes long to process',
+    promise:
+      'The event loop is never held for 100 ms. Work of the service is not counted as silence of its client.',
+    tests: {
+      'src/across/imports/hostile-files.test.ts': [
+        'the preview counts 128 MiB of blank lines in an archive of 131 KB, and holds the loop for at most 100 ms',
+      ],
+      'src/across/imports/upload.test.ts': [
+        'work of the service between two parts of a body is not silence of its client',
+        'work that holds the event loop while a body arrives is not silence of its client',
+        'a client that sends nothing while the service waits for its body is disconnected',
+      ],
+    },
+  },
+  {
     number: 54,
     fault: 'One request to `/mcp` with 100 messages',
     promise: 'Each message counts toward the rate limit. Other requests wait at most 100 ms.',
