@@ -65,10 +65,10 @@ export const ImportParams = Type.Object({ import_id: Type.String() })
 
 const count = (description: string) => Type.Integer({ description })
 const counts = {
-  rows_read: count('Rows of the file so far.'),
+  rows_read: count('Rows of the file so far, with its blank lines.'),
   created: count('Records that were made.'),
   updated: count('Records that changed.'),
-  skipped: count('Rows whose record was there already, and did not change.'),
+  skipped: count('Rows whose record was there already, and did not change. Blank lines, too.'),
   failed: count('Rows with an error.'),
 }
 const KindCounts = Type.Object(
