@@ -10,6 +10,7 @@ import {
   max_columns,
   max_row_characters,
   type RowProblem,
+  startOf,
 } from './rows.ts'
 
 type Form = CsvForm & { encoding: Encoding }
@@ -85,7 +86,13 @@ function rowsOf(group: RowGroup, { form, names, first, after }: Place): FileRow[
     return after < first ? all : all.slice(after - first + 1)
   }
   return [
-    { number: first, names: [], values: [], text, problem: { code: kind, message: excess_texts[kind] } },
+    {
+      number: first,
+      names: [],
+      values: [],
+      text: startOf(text),
+      problem: { code: kind, message: excess_texts[kind] },
+    },
   ]
 }
 

@@ -2,13 +2,13 @@ import secureJson from 'secure-json-parse'
 import { decode, type Encoding } from './encoding.ts'
 import {
   type FileRow,
-  kept_characters,
   type Lines,
   max_columns,
   max_json_depth,
   max_json_parts,
   max_row_characters,
   type RowProblem,
+  startOf,
 } from './rows.ts'
 
 // Lines that are parsed at once, in a few milliseconds.
@@ -69,7 +69,7 @@ function lineOf(number: number, line: string, max_characters: number): FileRow {
     number,
     names: [],
     values: [],
-    text: line.slice(0, kept_characters),
+    text: startOf(line),
     problem: { code, message },
   })
   if (line.length > max_characters)

@@ -59,6 +59,8 @@ export const max_cells = 2000
 export const max_columns = 500
 /** Of a row that is not read, this is enough to recognise it. */
 export const kept_characters = 4096
+/** A copy of the start of a row that is not read. A part of a text would keep the whole text in memory. */
+export const startOf = (row: string): string => Buffer.from(row.slice(0, kept_characters)).toString()
 /** As in the body of a request. Deeper values would overflow the stack of the code that walks through them. */
 export const max_json_depth = 64
 /** Names and values together, as in the body of a request. */
