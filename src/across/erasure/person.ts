@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { lowerCased } from '../../db/lists/letter-case.ts'
 import { matchKeysOf } from '../../db/lists/match-keys.ts'
-import { normaliseText, searchWords } from '../../db/lists/search.ts'
-import type { Resource } from '../../resources/resource.ts'
+import { normaliseText } from '../../db/lists/normalise.ts'
+import { searchWords } from '../../db/lists/search.ts'
 import { createPace } from '../../db/pace.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { entriesOf } from './slices.ts'
 
 // How texts beside the record name it: by values that it has or had.

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
+import { createPace } from '../../db/pace.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { createNaming, type Named, type Naming } from './person.ts'
-import { createPace } from '../../db/pace.ts'
 
 // Texts of a workspace that are not texts of a record: settings, and what describes an import.
 
