@@ -115,6 +115,28 @@ test('the calendar file is read back as the appointment; a move and a cancellati
   assert.ok(Number(last.SEQUENCE) > sequence)
 })
 
+test('the calendar file has an ORGANIZER for its METHOD, or no METHOD', async () => {
+  const { link, get } = await booked()
+  const { text } = await get(`${link}/calendar.ics`)
+  assert.equal(/^METHOD:/m.test(text), /^ORGANIZER[:;]/m.test(text))
+})
+
+// node-ical 0.27 unescapes a text in these steps, each of them everywhere.
+const inSteps = (text: string) =>
+  text.replaceAll('\\,', ',').replaceAll('\\;', ';').replaceAll(/\\n/gi, '\n').replaceAll('\\\\', '\\')
+
+test('a title with a backslash before an n is read alike by programs that unescape at once and in steps', async () => {
+  for (const title of ['C:\\new\\North', 'a\\n', '\\\\n; \\,N', 'ends with \\']) {
+    const { link, get } = await booked({ title })
+    const { text } = await get(`${link}/calendar.ics`)
+    const [, escaped = ''] = /^SUMMARY:(.*)\r$/m.exec(text.replaceAll('\r\n ', '')) ?? []
+    // An invisible character that divides no word.
+    const shown = (read: string) => read.replaceAll('\u2060', '')
+    assert.equal(shown(parseCalendar(text).SUMMARY ?? ''), title)
+    assert.equal(shown(inSteps(escaped)), title)
+  }
+})
+
 test('moving keeps the appointment and frees its old time; the event tells both; sent twice it is one move', async (t) => {
   const receiver = await useFor(t, startReceiver())
   const { link, get, post, slot, read, page } = await booked()

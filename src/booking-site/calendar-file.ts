@@ -4,8 +4,10 @@ import type { Texts } from './texts.ts'
 
 // RFC 5545: lines are at most 75 octets long and end with CRLF (3.1), and texts are escaped (3.3.11).
 
+// node-ical reads an escaped backslash before an n as a line end. An invisible word joiner keeps the two apart.
 const textOf = (text: string) =>
   text
+    .replaceAll(/\\(?=[nN])/g, '\\\u2060')
     .replaceAll(/[\\;,]/g, (character) => `\\${character}`)
     .replaceAll(/\r\n|\r|\n/g, '\\n')
     // Other control characters are not allowed.
@@ -37,7 +39,10 @@ const calendar_statuses = {
   declined: 'CANCELLED',
 } as const
 
-/** The appointment as a calendar file. A later file replaces it, by the same UID and a higher SEQUENCE. */
+/**
+ * The appointment as a calendar file, without METHOD: every method needs an ORGANIZER (RFC 5546, 3.2), and a booking page
+ * has no address. A later file replaces it, by the same UID and a higher SEQUENCE.
+ */
 export function calendarFile(
   appointment: Appointment,
   { link, token, sequence, texts }: { link: string; token: string; sequence: number; texts: Texts },
@@ -48,7 +53,6 @@ export function calendarFile(
     'VERSION:2.0',
     'PRODID:-//Rapport//Booking//EN',
     'CALSCALE:GREGORIAN',
-    'METHOD:PUBLISH',
     'BEGIN:VEVENT',
     // A hash of the link's token: it never changes, and does not reveal the link.
     `UID:${hash('sha256', `calendar ${token}`).slice(0, 32)}@rapport`,
