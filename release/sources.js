@@ -8,7 +8,7 @@ import { join } from 'node:path'
 export const inputs = [
   'package.json',
   'package-lock.json',
-  '{src,demo,release}/**/*.{ts,css,js,ndjson}',
+  '{src,demo,release}/**/*.{ts,css,js,json,ndjson}',
   'web/{index.html,vite.config.ts,package.json}',
   'web/src/**/*.*',
   'scripts/{compile-messages,generate-texts}.ts',

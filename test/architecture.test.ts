@@ -15,11 +15,15 @@ const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((f
 const resource = `(${folders.join('|')})`
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // All rooms above may import these.
-const floor = 'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer'
+const floor =
+  'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer|zones/[a-z]+'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, which every room may import: time, the version, the settings, public errors, the names of commands.
   { files: '(clock|errors|version|installed|setting|visible)', may: '', packages: 'node:(fs|net|os|sea)' },
   { files: '(config|telemetry/settings)', may: 'setting|telemetry/settings', packages: 'node:(fs|net)' },
+
+  // The rules of time zones, by the newest data.
+  { files: 'zones/.*', may: 'OWN/.*', packages: 'temporal-polyfill|node:(fs|path)' },
 
   // The lowest rooms. db imports none of the others. http imports db and events, because a write is one transaction,
   // which also stores the answer for an Idempotency-Key.
@@ -101,8 +105,8 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/(list|resource|definitions|definition-rules)|files/(csv|tags)|http/fields|db/(db|lists/.*|statements/prepare)',
     packages: 'node:timers/promises',
   },
-  { files: 'resources/months', may: '', packages: 'temporal-polyfill' },
-  { files: 'resources/time-zone', may: `errors|${resource}/availability`, packages: 'typebox' },
+  { files: 'resources/months', may: 'zones/wall', packages: 'temporal-polyfill' },
+  { files: 'resources/time-zone', may: 'errors|zones/names', packages: 'typebox' },
   { files: 'resources/group(s|-ranges)', may: 'resources/[a-z-]+|db/.*', packages: 'kysely' },
   {
     files: 'resources/((export|group)-)?routes',
@@ -147,8 +151,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   // errors for a type alone.
   {
     files: 'resources/booking-pages/availability',
-    may: 'errors|http/formats',
-    packages: 'temporal-polyfill',
+    may: 'errors|http/formats|zones/[a-z]+',
+    packages: '',
   },
   // The slots that the rules of a page open, without those that are booked.
   {
@@ -159,7 +163,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Operations run in the transaction of the caller, and do not import http.
   {
     files: `${resource}/(operations|list|progress|(history-)?queries)`,
-    may: `resources/[a-z-]+|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    may: `resources/[a-z-]+|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
     packages: 'kysely|typebox',
   },
   // Entries of timelines that are not records.
@@ -241,14 +245,18 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'access/people/roles', may: '', packages: '' },
   {
     files: 'access/.*',
-    may: `access/.*|resources/booking-pages/availability|${floor}`,
+    may: `access/.*|${floor}`,
     packages: 'typebox|fastify|kysely|@noble/hashes/argon2\\.js|node:(crypto|os|util)',
   },
 
   // The page on which visitors book. A booking finds or makes a contact and makes an appointment: it does what their own
   // rooms do.
   // Days as a zone has them, for visitors' calendars.
-  { files: 'booking-site/days', may: 'resources/booking-pages/availability', packages: 'temporal-polyfill' },
+  {
+    files: 'booking-site/days',
+    may: 'resources/booking-pages/availability|zones/wall',
+    packages: 'temporal-polyfill',
+  },
   // The style and the script of the public pages are files beside it.
   { files: 'booking-site/assets', may: 'http/server', packages: 'node:(crypto|fs)' },
   {

@@ -1,6 +1,7 @@
 import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
 import type { Search } from '../resources/booking-pages/slots.ts'
+import { zoneNames } from '../zones/names.ts'
 import {
   type Day,
   dayOf,
@@ -161,7 +162,7 @@ ${
 // The list of zones is most of a page's bytes, so it is made once.
 let all_zones: Html | undefined
 const allZones = (): Html => {
-  all_zones ??= html`${Intl.supportedValuesOf('timeZone').map((zone) =>
+  all_zones ??= html`${zoneNames().map((zone) =>
     zone.includes('_') ? html`<option value="${zone}">${zoneName(zone)}` : html`<option>${zone}`,
   )}`
   return all_zones

@@ -1,24 +1,40 @@
 import { Temporal } from 'temporal-polyfill'
 import type { Slot } from '../resources/booking-pages/availability.ts'
+import { dayAt, offsetAt, startOfDay, timesAt, wallAt } from '../zones/wall.ts'
 
 /** The locale and the time zone of a visitor. */
 export type Reader = { locale: string; zone: string }
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-function formatterOf({ locale, zone }: Reader, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${locale} ${zone} ${JSON.stringify(options)}`
+function formatterOf(
+  locale: string,
+  offset: string,
+  options: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat {
+  const key = `${locale} ${offset} ${JSON.stringify(options)}`
   let formatter = formatters.get(key)
   if (!formatter) {
-    // Visitors choose the zone, so limit the size of the map.
+    // Visitors choose the locale, so limit the size of the map.
     if (formatters.size > 500) formatters.clear()
-    formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })
+    formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: offset })
     formatters.set(key, formatter)
   }
   return formatter
 }
+
+// Intl has the zone data of Node, so it gets the offset in place of the zone.
+const formatterAt = (ms: number, { locale, zone }: Reader, options: Intl.DateTimeFormatOptions) =>
+  formatterOf(locale, offsetText(offsetAt(ms, zone)), options)
+
+/** Such as +05:30. Intl takes no seconds. */
+function offsetText(offset_ms: number): string {
+  const wall = new Date(Math.abs(offset_ms)).toISOString().slice(11, 16)
+  return `${offset_ms < 0 ? '-' : '+'}${wall}`
+}
+
 const formatted = (ms: number, reader: Reader, options: Intl.DateTimeFormatOptions) =>
-  formatterOf(reader, options).format(ms)
+  formatterAt(ms, reader, options).format(ms)
 
 const weekday_and_day = { weekday: 'long', day: 'numeric', month: 'long' } as const
 
@@ -52,19 +68,13 @@ export const dateOf = (ms: number, reader: Reader) =>
 const shortDateOf = (ms: number, reader: Reader) => formatted(ms, reader, weekday_and_day)
 /** GMT+1: the zone's offset at that time. */
 export const offsetOf = (ms: number, reader: Reader) =>
-  formatterOf(reader, { timeZoneName: 'shortOffset' })
+  formatterAt(ms, reader, { timeZoneName: 'shortOffset' })
     .formatToParts(ms)
     .find(({ type }) => type === 'timeZoneName')?.value ?? ''
 export const zoneName = (zone: string) => zone.replaceAll('_', ' ')
 
 /** Whether the zone's wall clock shows this time twice, because it is set back. */
-function isAmbiguous(ms: number, { zone }: Reader): boolean {
-  const wall = zoned(ms, zone).toPlainDateTime()
-  const [earlier, later] = (['earlier', 'later'] as const).map(
-    (disambiguation) => wall.toZonedDateTime(zone, { disambiguation }).epochMilliseconds,
-  )
-  return earlier !== later
-}
+const isAmbiguous = (ms: number, { zone }: Reader): boolean => timesAt(wallAt(ms, zone), zone).length > 1
 
 /**
  * Such as 09:30–10:00. It has the day of the end if that is later, and both offsets if the clock changes in between.
@@ -78,7 +88,7 @@ export function spanOf(slot: Slot, reader: Reader): string {
   }
   return day
     ? `${timeOf(start, reader)}–${timeOf(end, reader)}${day}`
-    : formatterOf(reader, { timeStyle: 'short' }).formatRange(start, end)
+    : formatterAt(start, reader, { timeStyle: 'short' }).formatRange(start, end)
 }
 
 /** The zone, with the offset if `with_offset` is set or the start or the end is ambiguous. */
@@ -109,14 +119,10 @@ export const dayAndTimeOf = (ms: number, reader: Reader) =>
 export type Month = { month: string; name: string; from_ms: number; to_ms: number }
 export type Day = { date: string; number: number; name: string; slots: Slot[] }
 
-// Temporal refuses fractions of a millisecond, which a steady clock has.
-const zoned = (ms: number, zone: string) =>
-  Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(zone)
-
 /** The day of a time, YYYY-MM-DD. */
-export const dayOf = (ms: number, { zone }: Reader): string => zoned(ms, zone).toPlainDate().toString()
+export const dayOf = (ms: number, { zone }: Reader): string => dayAt(ms, zone)
 
-const startOf = (date: Temporal.PlainDate, zone: string) => date.toZonedDateTime(zone).epochMilliseconds
+const startOf = (date: Temporal.PlainDate, zone: string) => startOfDay(date.toString(), zone)
 const isoStart = (date: Temporal.PlainDate, zone: string) => new Date(startOf(date, zone)).toISOString()
 
 /** The month of a time, plus `by` months. */
@@ -125,12 +131,7 @@ export const monthOf = (ms: number, reader: Reader, by = 0): string =>
 
 /** The end of the day that is `days` days after today in a zone. */
 export const endOfDay = (now_ms: number, zone: string, days: number): number =>
-  startOf(
-    zoned(now_ms, zone)
-      .toPlainDate()
-      .add({ days: days + 1 }),
-    zone,
-  )
+  startOf(Temporal.PlainDate.from(dayAt(now_ms, zone)).add({ days: days + 1 }), zone)
 
 /** The name and the bounds of a month. */
 export function readMonth(month: string, { locale, zone }: Reader): Month {

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
 import type { Service } from '../http/service.ts'
-import { canonicalTimeZone, type Slot } from '../resources/booking-pages/availability.ts'
+import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
 import { nextSlots, offeredSlots } from '../resources/booking-pages/slots.ts'
+import { canonicalTimeZone, todaysName } from '../zones/names.ts'
 import type { Offers } from './choose.ts'
 import { localeOf } from './days.ts'
 import type { Screen } from './html.ts'
@@ -42,7 +43,7 @@ export const visitorViewOf = (
   own_zone,
   reader: {
     locale: localeOfRequest(request),
-    zone: canonicalTimeZone(zone) ?? own_zone,
+    zone: todaysName(canonicalTimeZone(zone) ?? own_zone),
   },
 })
 

@@ -1,12 +1,12 @@
 import { Temporal } from 'temporal-polyfill'
+import { dayAt, startOfDay } from '../zones/wall.ts'
 
 /** A calendar month of a zone: YYYY-MM, and its first moment and the next one's, in UTC. */
 export type ReportMonth = { month: string; from: string; to: string }
 
-const isoOf = ({ epochMilliseconds }: Temporal.ZonedDateTime) => new Date(epochMilliseconds).toISOString()
-// A monotonic clock returns fractions of a millisecond, which Temporal refuses.
-const today = (now_ms: number, time_zone: string) =>
-  Temporal.Instant.fromEpochMilliseconds(Math.floor(now_ms)).toZonedDateTimeISO(time_zone).toPlainDate()
+const startOf = (day: Temporal.PlainDate, time_zone: string) =>
+  new Date(startOfDay(day.toString(), time_zone)).toISOString()
+const today = (now_ms: number, time_zone: string) => Temporal.PlainDate.from(dayAt(now_ms, time_zone))
 
 /** The last `count` calendar months of a zone, oldest first, the current one last. */
 export const lastMonths = (count: number, time_zone: string, now_ms: number): ReportMonth[] =>
@@ -28,8 +28,8 @@ export function monthsAround(
     const next = first.add({ months: 1 })
     return {
       month: first.toPlainYearMonth().toString(),
-      from: isoOf(first.toZonedDateTime(time_zone)),
-      to: isoOf(next.toZonedDateTime(time_zone)),
+      from: startOf(first, time_zone),
+      to: startOf(next, time_zone),
     }
   })
 }
@@ -38,8 +38,8 @@ export function monthsAround(
 export function dayOf(time_zone: string, now_ms: number): { from: string; to: string } {
   const day = today(now_ms, time_zone)
   return {
-    from: isoOf(day.toZonedDateTime(time_zone)),
-    to: isoOf(day.add({ days: 1 }).toZonedDateTime(time_zone)),
+    from: startOf(day, time_zone),
+    to: startOf(day.add({ days: 1 }), time_zone),
   }
 }
 
@@ -56,11 +56,10 @@ export const daysIn = (first: string, last: string): number =>
 
 /** The first and the last millisecond of a zone's days, in UTC. */
 export function timesOf(first: string, last: string, time_zone: string): { from: string; to: string } {
-  const start = (day: Temporal.PlainDate) => day.toZonedDateTime(time_zone)
-  const end = start(Temporal.PlainDate.from(last).add({ days: 1 }))
+  const end_ms = startOfDay(dayAfter(last, 1), time_zone)
   return {
-    from: isoOf(start(Temporal.PlainDate.from(first))),
-    to: isoOf(end.subtract({ milliseconds: 1 })),
+    from: startOf(Temporal.PlainDate.from(first), time_zone),
+    to: new Date(end_ms - 1).toISOString(),
   }
 }
 
@@ -76,10 +75,10 @@ export function lastDayOf(month: string): string {
 
 /** The calendar month of a zone that has a time; of the years after 9999 the last one before. */
 export function monthOf(time: string, time_zone: string): string {
-  const month = Temporal.Instant.from(time).toZonedDateTimeISO(time_zone).toPlainDate().toPlainYearMonth()
+  const month = today(Date.parse(time), time_zone).toPlainYearMonth()
   return month.year > 9999 ? '9999-12' : month.toString()
 }
 
 /** The first moment of a calendar month of a zone, in UTC. */
 export const monthStart = (month: string, time_zone: string): string =>
-  isoOf(Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }).toZonedDateTime(time_zone))
+  startOf(Temporal.PlainYearMonth.from(month).toPlainDate({ day: 1 }), time_zone)

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../errors.ts'
-import { canonicalTimeZone } from '../../resources/booking-pages/availability.ts'
+import { canonicalTimeZone } from '../../zones/names.ts'
 
 /** A body with the canonical name of its time zone. An invalid name stays, and `localeProblems` reports it. */
 export const withCanonicalTimeZone = <T extends { time_zone?: string | null | undefined }>(body: T): T => {

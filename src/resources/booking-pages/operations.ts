@@ -3,6 +3,7 @@ import { constraintOf } from '../../db/errors.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuse, refuseMore } from '../../errors.ts'
+import { canonicalTimeZone } from '../../zones/names.ts'
 import { changedValues, newValues } from '../input.ts'
 import {
   addRecord,
@@ -15,7 +16,7 @@ import {
   standardOperations,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
-import { canonicalTimeZone, ruleProblems } from './availability.ts'
+import { ruleProblems } from './availability.ts'
 import { findBySlug } from './queries.ts'
 import { booking_pages } from './resource.ts'
 import {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { page, span } from '../../../test/booking-rules.ts'
 import { formats } from '../../http/formats.ts'
-import { canonicalTimeZone, ruleProblems } from './availability.ts'
+import { canonicalTimeZone } from '../../zones/names.ts'
+import { ruleProblems } from './availability.ts'
 
 test('every problem of the rules has its field, and valid rules have no problem', () => {
   assert.deepEqual(ruleProblems(page()), [])
