@@ -7,6 +7,7 @@ import {
   at,
   everyDay,
   hour,
+  iso,
   minute,
   onDay,
   page,
@@ -14,9 +15,9 @@ import {
   starts,
   whole_day,
 } from '../../../test/booking-rules.ts'
+import { canonicalTimeZone } from '../../zones/names.ts'
 import {
   type Busy,
-  canonicalTimeZone,
   freeSlots,
   isFreeSlot,
   type PageRules,
@@ -34,6 +35,46 @@ test('overlapping intervals of a day are one, touching ones each begin their own
   assert.deepEqual(slots('09:30-11:00 09:00-10:00 09:15-09:20'), ['09:00', '09:45'])
   assert.deepEqual(slots('09:00-10:00 10:00-11:00'), ['09:00', '10:00'])
   assert.deepEqual(slots('09:00-09:44'), [])
+})
+
+test('hours that touch at midnight are one span: weekly, on single days and over the end of a week', () => {
+  const now_ms = at('2026-11-20T00:00:00Z')
+  const offered = (rules: Partial<PageRules>, days = 10) =>
+    starts(
+      freeSlots(page({ time_zone: 'UTC', availability: {}, duration_minutes: 120, ...rules }), [], {
+        from_ms: now_ms,
+        to_ms: now_ms + days * 24 * hour,
+        now_ms,
+      }),
+    ).map((start) => start.slice(5, 16))
+  const late = span('23:00-24:00')
+  const early = span('00:00-01:00')
+  // 22 November is a Sunday.
+  assert.deepEqual(offered({ availability: { tuesday: late, wednesday: early } }), ['11-24T23:00'])
+  assert.deepEqual(offered({ availability: { sunday: late, monday: early } }), ['11-22T23:00', '11-29T23:00'])
+  assert.deepEqual(offered({ date_overrides: { '2026-11-24': late, '2026-11-25': early } }), ['11-24T23:00'])
+  assert.deepEqual(offered({ availability: { tuesday: late }, date_overrides: { '2026-11-25': early } }), [
+    '11-24T23:00',
+  ])
+  // A slot may end on the day after the horizon, and a day that is closed ends the span.
+  const week = { availability: { tuesday: late, wednesday: early } }
+  assert.deepEqual(offered({ ...week, horizon_days: 4 }), ['11-24T23:00'])
+  assert.deepEqual(offered({ ...week, horizon_days: 3 }), [])
+  assert.deepEqual(offered({ ...week, date_overrides: { '2026-11-25': [] } }), [])
+  // The steps go on after midnight. The horizon ends between two of them.
+  const night = { availability: { tuesday: span('22:00-24:00'), wednesday: span('00:00-02:00') } }
+  const steps = ['11-24T22:00', '11-24T22:50', '11-24T23:40', '11-25T00:30']
+  assert.deepEqual(offered({ ...night, duration_minutes: 50 }), steps)
+  assert.deepEqual(offered({ ...night, duration_minutes: 50, horizon_days: 4 }), steps.slice(0, 3))
+})
+
+test('each midnight begins a span of hours that are open day and night', () => {
+  const now_ms = at('2026-11-20T00:00:00Z')
+  const rules = page({ time_zone: 'UTC', duration_minutes: 50 })
+  const firsts = (from: string) =>
+    starts(freeSlots(rules, [], { from_ms: at(from), to_ms: at(from) + 24 * hour, now_ms })).slice(0, 2)
+  for (const day of ['2026-11-23', '2026-12-24'])
+    assert.deepEqual(firsts(`${day}T00:00:00Z`), [iso(`${day}T00:00`), iso(`${day}T00:50`)])
 })
 
 test('an override replaces its day, and an empty one closes it', () => {
@@ -114,6 +155,16 @@ const intervals = fc.oneof(
       { maxLength: 3 },
     ),
   },
+  // Hours that touch at midnight.
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.integer({ min: 1, max: 140 }), fc.integer({ min: 141, max: 287 }))
+      .map(([to, from]) => [
+        { from: '00:00', to: clock(to * 5) },
+        { from: clock(from * 5), to: '24:00' },
+      ]),
+  },
 )
 const situations = fc
   .record({
@@ -188,32 +239,55 @@ test('every offered slot is exact, apart from the others, keeps buffer, notice, 
   )
 })
 
+const read = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3))
+const wallMinutes = (time: Temporal.ZonedDateTime) =>
+  time.toPlainDateTime().toZonedDateTime('UTC').epochMilliseconds / minute
+
+/** The open minutes of a day, in order; intervals that overlap are one. */
+function spansOn(rules: PageRules, time: Temporal.ZonedDateTime) {
+  const spans: { from: number; to: number }[] = []
+  for (const { from, to } of intervalsOn(rules, time).toSorted((a, b) => read(a.from) - read(b.from))) {
+    const last = spans.at(-1)
+    if (last && read(from) < last.to) last.to = Math.max(last.to, read(to))
+    else spans.push({ from: read(from), to: read(to) })
+  }
+  return spans
+}
+
+/** How many minutes before a midnight the span began that is open after it. */
+function minutesBefore(rules: PageRules, time: Temporal.ZonedDateTime): number {
+  const on = (days: number) => spansOn(rules, noon(time).subtract({ days }))
+  const isWhole = (days: number) => on(days).some(({ from, to }) => to - from === 24 * 60)
+  if ([1, 2, 3, 4, 5, 6, 7].every(isWhole)) return 0
+  const last = on(1).at(-1)
+  if (last?.to !== 24 * 60) return 0
+  return last.from ? 24 * 60 - last.from : 24 * 60 + minutesBefore(rules, noon(time).subtract({ days: 1 }))
+}
+// Each calendar day counts, also one that a zone skips.
+const noon = (time: Temporal.ZonedDateTime) =>
+  time.toPlainDateTime().with({ hour: 12 }).toZonedDateTime('UTC')
+
 /** The same rules, applied minute by minute: a slow reference implementation. */
 function minuteByMinute({ rules, busy, window }: Situation) {
   const first = window.now_ms - 72 * hour
   const keys: (string | null)[] = []
   const steps: number[] = []
   const days: string[] = []
+  let spans: { from: number; to: number }[] = []
+  let before_midnight = 0
   for (let time_ms = first; time_ms < window.now_ms + 170 * hour; time_ms += minute) {
     const time = wall(time_ms, rules.time_zone)
     const shown = time.hour * 60 + time.minute
-    const read = (text: string) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3))
-    // Of intervals that overlap, the whole chain counts as one.
-    const chain = intervalsOn(rules, time).map(({ from, to }) => ({ from: read(from), to: read(to) }))
-    let open = chain.find(({ from, to }) => from <= shown && shown < to)
-    for (let grown = open; grown; ) {
-      open = grown
-      const { from, to }: { from: number; to: number } = grown
-      const more = chain.filter((other) => other.from < to && from < other.to)
-      const union = {
-        from: Math.min(from, ...more.map((other) => other.from)),
-        to: Math.max(to, ...more.map((other) => other.to)),
-      }
-      grown = union.from === from && union.to === to ? undefined : union
+    const day = time.toPlainDate().toString()
+    if (day !== days.at(-1)) {
+      spans = spansOn(rules, time)
+      before_midnight = minutesBefore(rules, time)
     }
-    days.push(time.toPlainDate().toString())
-    keys.push(open ? `${days.at(-1)} ${open.from}` : null)
-    steps.push(open ? (shown - open.from) % rules.duration_minutes : -1)
+    days.push(day)
+    const open = spans.find(({ from, to }) => from <= shown && shown < to)
+    const begin = open && (open.from || -before_midnight)
+    keys.push(begin === undefined ? null : `${wallMinutes(time) - shown + begin}`)
+    steps.push(begin === undefined ? -1 : (shown - begin) % rules.duration_minutes)
   }
   const last_day = wall(window.now_ms, rules.time_zone)
     .toPlainDate()

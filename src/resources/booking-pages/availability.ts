@@ -1,6 +1,8 @@
-import { Temporal } from 'temporal-polyfill'
 import type { FieldCode } from '../../errors.ts'
 import { formats, isDay } from '../../http/formats.ts'
+import { canonicalTimeZone } from '../../zones/names.ts'
+import { wallAt } from '../../zones/wall.ts'
+import { zoneOf } from '../../zones/zones.ts'
 
 export const weekdays = [
   'monday',
@@ -37,28 +39,34 @@ const day_ms = 86_400_000
 
 /** The time between two clock changes of a zone. Wall clock = UTC + offset. */
 type OffsetPeriod = { start_ms: number; end_ms: number; offset_ms: number }
-/** An interval as milliseconds since the day's midnight on the wall clock. */
+/** An open span as wall clock times, in milliseconds as if they were in UTC. */
 type WallSpan = { from_ms: number; to_ms: number }
 
 function offsetPeriods(time_zone: string, from_ms: number, to_ms: number): OffsetPeriod[] {
+  const zone = zoneOf(time_zone)
   const periods: OffsetPeriod[] = []
-  let at = Temporal.Instant.fromEpochMilliseconds(from_ms).toZonedDateTimeISO(time_zone)
-  for (;;) {
-    const next = at.getTimeZoneTransition('next')
-    const end_ms = next ? next.epochMilliseconds : Number.POSITIVE_INFINITY
-    periods.push({ start_ms: at.epochMilliseconds, end_ms, offset_ms: at.offsetNanoseconds / 1_000_000 })
-    if (!next || end_ms >= to_ms) return periods
-    at = next
+  for (let start_ms = from_ms; ; ) {
+    const end_ms = zone.changeAfter(start_ms) ?? Number.POSITIVE_INFINITY
+    periods.push({ start_ms, end_ms, offset_ms: zone.offsetAt(start_ms) })
+    if (end_ms >= to_ms) return periods
+    start_ms = end_ms
   }
 }
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
 
-/** Intervals in order, with overlaps merged. Adjacent intervals stay separate: slots start at the beginning of each. */
-function wallSpans(intervals: readonly Interval[]): WallSpan[] {
+/** Days since 1970 on the wall clock. */
+const dayOf = (at_ms: number, time_zone: string): number => Math.floor(wallAt(at_ms, time_zone) / day_ms)
+
+/** The intervals of a day in order, with overlaps merged. Adjacent intervals stay separate: slots start at the beginning of each. */
+function spansOfDay({ availability, date_overrides }: PageRules, day: number): WallSpan[] {
+  const override = date_overrides[new Date(day * day_ms).toISOString().slice(0, 10)]
+  // 1970 began on a Thursday.
+  const weekday = weekdays[(((day + 3) % 7) + 7) % 7] as Weekday
+  const wallTime = (time: string) => day * day_ms + minutesOf(time) * minute_ms
   const spans: WallSpan[] = []
-  const sorted = intervals
-    .map(({ from, to }) => ({ from_ms: minutesOf(from) * minute_ms, to_ms: minutesOf(to) * minute_ms }))
+  const sorted = (override ?? availability[weekday] ?? [])
+    .map(({ from, to }) => ({ from_ms: wallTime(from), to_ms: wallTime(to) }))
     .sort((a, b) => a.from_ms - b.from_ms)
   for (const span of sorted) {
     const last = spans.at(-1)
@@ -68,27 +76,37 @@ function wallSpans(intervals: readonly Interval[]): WallSpan[] {
   return spans
 }
 
-/** Days since 1970 on the wall clock. */
-function dayOf(instant_ms: number, time_zone: string): number {
-  // Temporal refuses fractions of a millisecond, which a steady clock has.
-  const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(instant_ms))
-  const date = instant.toZonedDateTimeISO(time_zone).toPlainDate()
-  return Temporal.PlainDate.from('1970-01-01').until(date, { largestUnit: 'day' }).days
+const week_days = 7
+
+/**
+ * The open spans of some days, in order. Hours that touch at midnight are one span. After a week that is open day and
+ * night, each midnight begins a span: so slots do not depend on the begin of a span that has no end.
+ */
+function spansOfDays(rules: PageRules, first_day: number, last_day: number): WallSpan[] {
+  const spans: WallSpan[] = []
+  let open_days = 0
+  // A span that reaches the first day began at most 8 days before it.
+  for (let day = first_day - week_days - 2; day <= last_day; day++) {
+    const of_day = spansOfDay(rules, day)
+    for (const span of of_day) {
+      const last = spans.at(-1)
+      const continues = span.from_ms === day * day_ms && last?.to_ms === span.from_ms && open_days < week_days
+      if (continues) last.to_ms = span.to_ms
+      else spans.push({ ...span })
+    }
+    const [only] = of_day
+    const is_whole = only !== undefined && only.to_ms - only.from_ms === day_ms
+    open_days = is_whole ? open_days + 1 : 0
+  }
+  return spans.filter(({ to_ms }) => to_ms > first_day * day_ms)
 }
 
-function spansOfDay({ availability, date_overrides }: PageRules, day: number): WallSpan[] {
-  const override = date_overrides[new Date(day * day_ms).toISOString().slice(0, 10)]
-  // 1970 began on a Thursday.
-  const weekday = weekdays[(((day + 3) % 7) + 7) % 7] as Weekday
-  return wallSpans(override ?? availability[weekday] ?? [])
-}
-
-/** The starts of slots in a span of a day: one slot after the other from the span's beginning, on the wall clock. */
-function startsIn(span: WallSpan, day: number, periods: readonly OffsetPeriod[], slot_ms: number): number[] {
+/** The starts of slots in a span: one slot after the other from the span's beginning, on the wall clock. */
+function startsIn(span: WallSpan, periods: readonly OffsetPeriod[], slot_ms: number): number[] {
   const pieces = periods
     .map(({ start_ms, end_ms, offset_ms }) => {
-      const first_ms = day * day_ms + span.from_ms - offset_ms
-      const last_ms = Math.min(day * day_ms + span.to_ms - offset_ms, end_ms)
+      const first_ms = span.from_ms - offset_ms
+      const last_ms = Math.min(span.to_ms - offset_ms, end_ms)
       return { first_ms, start_ms: Math.max(first_ms, start_ms), end_ms: last_ms, until_ms: last_ms }
     })
     .filter(({ start_ms, end_ms }) => start_ms < end_ms)
@@ -142,27 +160,32 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
   // Wall-clock days differ from UTC days by at most one. Read one more, because days interleave if a clock is set back
   // across midnight.
   const first_day = Math.floor(low / day_ms) - 2
-  const last_day = Math.min(
-    dayOf(window.now_ms, time_zone) + rules.horizon_days,
-    Math.floor(high / day_ms) + 2,
-  )
+  const horizon = dayOf(window.now_ms, time_zone) + rules.horizon_days
+  const last_day = Math.min(horizon, Math.floor(high / day_ms) + 2)
   if (first_day > last_day) return []
-  const periods = offsetPeriods(time_zone, (first_day - 2) * day_ms, (last_day + 2) * day_ms)
+  // The last slot may end on the day after.
+  const spans = spansOfDays(rules, first_day, last_day + 1)
+  const [first] = spans
+  if (!first) return []
+  const periods = offsetPeriods(time_zone, first.from_ms - 2 * day_ms, (last_day + 3) * day_ms)
   const isClear = clearOf(busy, rules.buffer_minutes * minute_ms)
+  const isWithin = (start: number) =>
+    start >= low && start < high && wallAt(start, time_zone) < (horizon + 1) * day_ms
   const starts: number[] = []
-  let interleaved_days = 1
-  for (let day = first_day; day <= last_day; day++) {
-    if (starts.length >= limit && interleaved_days-- === 0) break
-    for (const span of spansOfDay(rules, day))
-      for (const start of startsIn(span, day, periods, slot_ms))
-        if (start >= low && start < high && isClear(start, start + slot_ms)) starts.push(start)
+  let enough_until_ms = Number.POSITIVE_INFINITY
+  for (const span of spans) {
+    // The spans of another day may interleave with this one.
+    if (span.from_ms > enough_until_ms) break
+    for (const start of startsIn(span, periods, slot_ms))
+      if (isWithin(start) && isClear(start, start + slot_ms)) starts.push(start)
+    if (starts.length >= limit) enough_until_ms = Math.min(enough_until_ms, span.to_ms + day_ms)
   }
   starts.sort((a, b) => a - b)
   return starts.slice(0, limit)
 }
 
 // An instant is open if its wall-clock time is in an interval of its day. So a skipped hour is never offered, and a
-// repeated hour is offered twice. A slot is open as a whole. Slots start at the beginning of an interval and every
+// repeated hour is offered twice. A slot is open as a whole. Slots start at the beginning of a span and every
 // `duration_minutes` after it on the wall clock. If two slots overlap after a clock change, the earlier one counts.
 
 /**
@@ -184,17 +207,6 @@ export function isFreeSlot(
   now_ms: number,
 ): boolean {
   return freeStarts(rules, busy, { from_ms: start_ms, to_ms: start_ms + 1, now_ms })[0] === start_ms
-}
-
-/** The canonical capitals of a zone's name, or null for an unknown zone. Links such as Asia/Calcutta are not resolved. */
-export function canonicalTimeZone(name: unknown): string | null {
-  // Temporal also accepts offsets and timestamps, which have no clock changes.
-  if (typeof name !== 'string' || !/^[a-z][a-z0-9_+-]*(?:\/[a-z0-9_+-]+)*$/i.test(name)) return null
-  try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
-  } catch {
-    return null
-  }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
