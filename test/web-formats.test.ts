@@ -1,7 +1,9 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { currencies as taken } from '../src/access/people/currencies.ts'
 import { createFormats, localeOf } from '../web/src/app/intl.ts'
+import { currencies as offered } from '../web/src/people/currencies.ts'
 
 const { relative, money, exactMoney, sum, date, shortCount } = createFormats('en-GB', 'Europe/Berlin', 'EUR')
 const from = (now: string) => (then: string) => relative(then, Date.parse(now))
@@ -77,4 +79,23 @@ test('a task that is overdue for 15 days says so in weeks, and a future one like
   assert.equal(now('2026-11-08T09:00:00Z'), '2 wk ago')
   assert.equal(now('2026-12-08T09:00:00Z'), 'in 2 wk')
   assert.equal(now('2026-11-23T08:59:30Z'), '30 sec ago')
+})
+
+test('amounts have the decimals of ISO 4217, where Intl has those of daily prices', () => {
+  const shown = (currency: string) => createFormats('en-GB', 'UTC', currency).money(1234.5)
+  for (const [currency, amount] of [
+    ['IQD', '1,234.500'],
+    ['HUF', '1,234.50'],
+    ['AFN', '1,234.50'],
+    ['VED', '1,234.50'],
+    ['XAD', '1,234.50'],
+    ['ISK', '1,235'],
+    ['UYW', '1,234.5000'],
+  ] as const)
+    assert.ok(shown(currency).endsWith(amount), `${currency}: ${shown(currency)}`)
+})
+
+test('the web app offers the currencies that the API takes', () => {
+  assert.deepEqual(new Set(offered), taken)
+  for (const code of ['VED', 'XAD', 'EUR']) assert.ok(offered.includes(code))
 })

@@ -1,13 +1,12 @@
 import type { FieldProblem } from '../../errors.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
+import { currencies } from './currencies.ts'
 
 /** A body with the canonical name of its time zone. An invalid name stays, and `localeProblems` reports it. */
 export const withCanonicalTimeZone = <T extends { time_zone?: string | null | undefined }>(body: T): T => {
   const time_zone = canonicalTimeZone(body.time_zone)
   return time_zone === null ? body : { ...body, time_zone }
 }
-
-const currencies = new Set(Intl.supportedValuesOf('currency'))
 
 /** Problems of a time zone and a currency that the schema cannot find. */
 export function localeProblems({

@@ -1,3 +1,5 @@
+import { currencyDigits } from './currency-digits.ts'
+
 const day_s = 86_400
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 365 * day_s],
@@ -43,9 +45,10 @@ export function createFormats(locale: string, zone: string, currency: string) {
   const iso_day = times({}, 'sv-SE')
   const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
   const counted = once(() => new Intl.RelativeTimeFormat(locale, { style: 'short' }))
-  const money = amounts()
+  const digits = currencyDigits(currency)
+  const money = amounts({ minimumFractionDigits: digits, maximumFractionDigits: digits })
   const whole_money = amounts({ maximumFractionDigits: 0 })
-  const exact_money = amounts({ maximumFractionDigits: 4 })
+  const exact_money = amounts({ minimumFractionDigits: digits, maximumFractionDigits: 4 })
   const short_money = amounts({ notation: 'compact' })
   const number = numbers()
   const percent = numbers({ style: 'percent', maximumFractionDigits: 1 })

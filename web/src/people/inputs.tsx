@@ -9,6 +9,7 @@ import { useMemo } from 'react'
 import { browser_zone } from '../app/formats.ts'
 import { languages, useLanguage, useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
+import { currencies } from './currencies.ts'
 
 /** A password input that can show the password. */
 export function Password(props: PasswordInputProps) {
@@ -104,12 +105,10 @@ export function LanguageInput(props: ChoiceProps) {
 export function CurrencyInput(props: ChoiceProps) {
   const t = useTexts()
   const language = useLanguage()
-  const currencies = useMemo(() => {
-    const names = new Intl.DisplayNames(language, { type: 'currency' })
-    return Intl.supportedValuesOf('currency').map((code) => ({
-      value: code,
-      label: `${code} – ${names.of(code)}`,
-    }))
+  const data = useMemo(() => {
+    const names = new Intl.DisplayNames(language, { type: 'currency', fallback: 'none' })
+    const labelOf = (code: string) => [code, names.of(code) ?? []].flat().join(' – ')
+    return currencies.map((code) => ({ value: code, label: labelOf(code) }))
   }, [language])
-  return <Choice {...props} label={t.fields.currency} data={currencies} searchable />
+  return <Choice {...props} label={t.fields.currency} data={data} searchable />
 }
