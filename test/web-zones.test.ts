@@ -1,6 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { zoneNames } from '../src/zones/names.ts'
 import {
   addDays,
   endOfDay,
@@ -12,6 +13,7 @@ import {
   startOfDay,
   wallOf,
 } from '../web/src/app/zones.ts'
+import { browserZones } from '../web/src/people/zone-names.ts'
 
 const at = Date.parse
 
@@ -98,4 +100,12 @@ test('a day begins where its zone says so, also where clocks are changed or midn
   assert.equal(startOfDay('2026-11-21', 'Pacific/Pago_Pago'), '2026-11-21T11:00:00.000Z')
   // In Cairo the clocks go forward at midnight: the day begins at one.
   assert.equal(startOfDay('2026-04-24', 'Africa/Cairo'), '2026-04-23T22:00:00.000Z')
+})
+
+test("the web app lists zones by today's names, as the public page does", () => {
+  const names = new Set(zoneNames())
+  assert.deepEqual(
+    browserZones().filter((zone) => !names.has(zone)),
+    [],
+  )
 })

@@ -10,6 +10,7 @@ import { browser_zone } from '../app/formats.ts'
 import { languages, useLanguage, useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { currencies } from './currencies.ts'
+import { browserZones } from './zone-names.ts'
 
 /** A password input that can show the password. */
 export function Password(props: PasswordInputProps) {
@@ -67,29 +68,12 @@ function Choice({ value = null, onChange, ...rest }: ChoiceProps & Options) {
   )
 }
 
-// Browsers list some zones by outdated names.
-const renamed: Record<string, string> = {
-  'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
-  'America/Godthab': 'America/Nuuk',
-  'Asia/Calcutta': 'Asia/Kolkata',
-  'Asia/Katmandu': 'Asia/Kathmandu',
-  'Asia/Rangoon': 'Asia/Yangon',
-  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
-  'Atlantic/Faeroe': 'Atlantic/Faroe',
-  'Europe/Kiev': 'Europe/Kyiv',
-}
-
 /** Chooses a time zone by a part of its name. */
 export function ZoneInput(props: ChoiceProps) {
   const t = useTexts()
   const { value } = props
   const zones = useMemo(() => {
-    const known = new Set([
-      ...Intl.supportedValuesOf('timeZone').map((zone) => renamed[zone] ?? zone),
-      'UTC',
-      browser_zone,
-      ...(value ? [value] : []),
-    ])
+    const known = new Set([...browserZones(), 'UTC', browser_zone, ...(value ? [value] : [])])
     return [...known].sort().map((zone) => ({ value: zone, label: zone.replaceAll('_', ' ') }))
   }, [value])
   return <Choice {...props} label={t.fields.time_zone} data={zones} searchable />
