@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { system_folder } from '../src/zones/folder.ts'
 import { parseRule } from '../src/zones/posix-rule.ts'
 import { tabledZone, type ZoneTable } from '../src/zones/zone.ts'
 import { parseZoneFile } from '../src/zones/zone-file.ts'
-import { system_folder } from '../src/zones/zones.ts'
 
 // Writes src/zones/shipped.json from compiled zone files: node scripts/generate-zones.ts [FOLDER]. The folder needs tzdata.zi
 // and zone.tab, as that of Debian's package tzdata has.

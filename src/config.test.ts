@@ -35,6 +35,7 @@ test('without any variable the settings are those of the documentation', () => {
     open_rate_per_second: 10,
     trusted_proxies: [],
     cors_origins: [],
+    tzdir: '/usr/share/zoneinfo',
     log_level: 'warn',
     otel_sdk_disabled: 'false',
     otel_traces_exporter: null,

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { integer, oneOf, orEmpty, type Setting, text } from './setting.ts'
 import { telemetrySettings } from './telemetry/settings.ts'
+import { system_folder } from './zones/folder.ts'
 
 const folder = (path: string) => {
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
@@ -211,6 +212,12 @@ const settings = {
     fallback: '',
     about: 'origins whose pages may call the API with a key, separated by commas, or *',
     parse: origins,
+  },
+  tzdir: {
+    fallback: system_folder,
+    about:
+      'folder of compiled zone files, which count where they are newer than those of Node and of Rapport',
+    parse: (value: string) => value,
   },
   log_level: {
     fallback: 'warn',

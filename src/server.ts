@@ -9,6 +9,7 @@ import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
 import { releaseImports } from './across/imports/store.ts'
 import { releaseMerges } from './across/merges/state.ts'
+import { watchZones } from './across/zones/watch.ts'
 import { buildApp, createBodies } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -43,6 +44,7 @@ import { parseProxy } from './webhooks/delivery/proxy.ts'
 import { reclaimAll } from './webhooks/delivery/queue.ts'
 import { anyWebhook } from './webhooks/registration/queries.ts'
 import { parseNetworks, type TargetPolicy } from './webhooks/registration/target.ts'
+import { setZoneFolder } from './zones/zones.ts'
 
 export type Running = {
   url: string
@@ -111,6 +113,7 @@ export async function startServer(
 ): Promise<Running> {
   const hooks = { streamWrite: (line: string) => `${visible(line.trimEnd())}\n` }
   const logger = pino({ level: config.log_level, hooks })
+  setZoneFolder(config.tzdir)
   const onError = (error: unknown, job?: string) =>
     logger.error({ err: error, job }, 'a task of the service failed')
   // A stop and a failed start close everything in the opposite order.
@@ -205,7 +208,8 @@ export async function startServer(
     const offers = answers_api && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
-    const work = jobs({ db, clock, durability, seal, config })
+    const lookAtZones = watchZones(db, clock, config.tzdir, logger)
+    const work = jobs({ db, clock, durability, seal, lookAtZones, config })
       .filter(({ role }) => !role || mine.includes(role))
       .map((job) => (job.held ? { ...job, ...removal } : job))
     closing.push(startJobs(work, { clock, onCommit: database.onCommit, onError }))

@@ -20,7 +20,11 @@ const floor =
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, which every room may import: time, the version, the settings, public errors, the names of commands.
   { files: '(clock|errors|version|installed|setting|visible)', may: '', packages: 'node:(fs|net|os|sea)' },
-  { files: '(config|telemetry/settings)', may: 'setting|telemetry/settings', packages: 'node:(fs|net)' },
+  {
+    files: '(config|telemetry/settings)',
+    may: 'setting|telemetry/settings|zones/folder',
+    packages: 'node:(fs|net)',
+  },
 
   // The rules of time zones, by the newest data.
   { files: 'zones/.*', may: 'OWN/.*', packages: 'temporal-polyfill|node:(fs|path)' },
@@ -166,6 +170,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `resources/[a-z-]+|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
     packages: 'kysely|typebox',
   },
+  // The wall clock of an appointment.
+  {
+    files: 'resources/appointments/clocks',
+    may: 'OWN/schema|clock|zones/wall|events/context|db/db|db/statements/(bulk|prepare)',
+    packages: 'kysely',
+  },
   // Entries of timelines that are not records.
   {
     files: `${resource}/timeline`,
@@ -191,6 +201,8 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(list|filter-fields|months|sums|time-zone)|${floor}`,
     packages: 'kysely|typebox|node:timers/promises',
   },
+  // The zones in use, whose rules may change.
+  { files: 'across/zones/.*', may: `OWN/.*|${floor}`, packages: 'kysely|node:timers/promises' },
   // A view is a text to this service: the web app knows what it means.
   { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },
   // Everything of a workspace as an archive.

@@ -29,7 +29,7 @@ export function runJobs(names: string[], timing: Timing, { db, seal, held = fals
     waiting: () => null,
   }
   const config = { ...readConfig({}), ...around }
-  const chosen = jobs({ db, clock, durability: { look: nothing }, seal, config })
+  const chosen = jobs({ db, clock, durability: { look: nothing }, seal, lookAtZones: nothing, config })
     .filter(({ name }) => names.includes(name))
     .map((job) => ({ ...job, ...timing }))
   assert.equal(chosen.length, names.length)

@@ -139,7 +139,10 @@ async function addBooking(
     custom_fields: {},
   }
   const status = page.approval ? 'requested' : 'scheduled'
-  const { id: appointment_id } = await addAppointment(tx, context, values, { status, link_hash })
+  const { id: appointment_id } = await addAppointment(tx, context, values, page.time_zone, {
+    status,
+    link_hash,
+  })
   await recordBooking(tx, context, { booking_page_id: page.id, appointment_id, address_hash })
 }
 
@@ -235,7 +238,7 @@ export const moveLinked = (deps: Deps, linked: Linked, wish: Wish): Promise<Outc
     const refused = await refusalOf(tx, context, page, wish, before.id)
     if (refused) return { refused }
     const times = { start_at: isoTime(start_ms), end_at: endOf(start_ms, page) }
-    return { done: await saveAppointment(tx, context, before, times) }
+    return { done: await saveAppointment(tx, context, before, times, page.time_zone) }
   })
 
 /** The booking page of an appointment, if it takes bookings. */

@@ -544,6 +544,8 @@ CREATE TABLE appointments (
   created_by text,
   updated_by text,
   sort_name text COLLATE "C" NOT NULL DEFAULT '',
+  time_zone text,
+  utc_offset_minutes bigint,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, contact_id) REFERENCES contacts(workspace_id, id),
   FOREIGN KEY (workspace_id, booking_page_id) REFERENCES booking_pages(workspace_id, id),

@@ -627,6 +627,8 @@ CREATE TABLE appointments (
   created_by text,
   updated_by text,
   sort_name text NOT NULL DEFAULT '',
+  time_zone text,
+  utc_offset_minutes bigint,
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (booking_page_id) REFERENCES booking_pages (id),
   CONSTRAINT appointments_end CHECK (end_at > start_at)

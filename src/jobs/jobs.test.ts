@@ -19,6 +19,7 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
     [
       ['service clock', 10 * second, 10 * second, null, null],
       ['durability', hour, hour, null, null],
+      ['zone data', second, hour, null, null],
       ['statistics', 2 * second, 2 * second, 'dispatcher', null],
       ['backlog', 0, second, 'dispatcher', null],
       ['reassignments', 0, 60 * second, 'dispatcher', null],

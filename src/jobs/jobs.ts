@@ -30,11 +30,12 @@ export type JobDeps = {
   clock: ServiceClock
   durability: Pick<Durability, 'look'>
   seal: Seal
+  lookAtZones: () => Promise<void>
   config: Pick<Config, 'delivery_log_days' | 'trash_days' | 'audit_log_days' | 'sign_in_address_days'>
 }
 
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
-export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
+export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
@@ -47,6 +48,8 @@ export function jobs({ db, clock, durability, seal, config }: JobDeps): Job[] {
     },
     // Logs the database's settings that may lose acknowledged writes.
     { name: 'durability', first_ms: hour, every_ms: hour, run: durability.look },
+    // Takes newer zone files of the system.
+    { name: 'zone data', first_ms: second, every_ms: hour, run: lookAtZones },
 
     // Plans follow the tables of a new installation, which grow quickest.
     {

@@ -1,17 +1,15 @@
 import { sourcesOf, type ZoneData } from './data.ts'
+import { system_folder } from './folder.ts'
 import type { Zone } from './zone.ts'
 
 export type { Zone } from './zone.ts'
-
-/** Where Linux and macOS keep compiled zone files. */
-export const system_folder = '/usr/share/zoneinfo'
 
 let folder = system_folder
 let sources: ZoneData[] | undefined
 const known = new Map<string, Zone>()
 
 /** Takes the zone data of a folder from now on, if it is newer than that of Node and of Rapport. Reads the version again. */
-export function useZoneFolder(path: string): void {
+export function setZoneFolder(path: string): void {
   folder = path
   sources = undefined
   known.clear()

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { makeRequest } from '../../../test/booking.ts'
+import { openScratch } from '../../../test/engine.ts'
 import { dataOf } from '../../../test/envelope.ts'
 import { type Rapport, type Reply, startRapport, turnableClock } from '../../../test/harness.ts'
 import { import_operations } from '../../../test/imports.ts'
@@ -8,6 +10,7 @@ import { smallestBody } from '../../../test/operations.ts'
 import { people_operations } from '../../../test/people.ts'
 import { type Receiver, startReceiver } from '../../../test/receiver.ts'
 import { attemptsNothing, log, register, until } from '../../../test/webhooks.ts'
+import { transaction } from '../../db/db.ts'
 import { resources, rooms } from '../../resources/index.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -165,6 +168,16 @@ const completed = async () => {
   await call('POST', `${base}${path}/complete`)
   return path
 }
+/** An appointment that was agreed by other rules of its zone. */
+async function staleAppointment() {
+  const { id: booking_page_id } = await made('/booking-pages', records['booking-pages']?.body() ?? {})
+  const { id } = await made('/appointments', { ...records.appointments?.body(), booking_page_id })
+  const database = await openScratch(rapport.data_dir)
+  const offset = sql`UPDATE appointments SET utc_offset_minutes = utc_offset_minutes + 60 WHERE id = ${id}`
+  await transaction(database.db, (tx) => offset.execute(tx))
+  await database.close()
+  return `/appointments/${id}`
+}
 const idOf = (path: string) => Number(path.split('/').at(-1))
 /** A merge of two records, the second of which is made with the path. */
 const merging = (resource: Resource): Record<string, Trial> => {
@@ -187,6 +200,9 @@ Object.assign(trials, {
   'post /appointments/{id}/accept': acted(request, 'accept', 'accepted'),
   'post /appointments/{id}/decline': acted(request, 'decline', 'declined'),
   'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
+  'post /appointments/{id}/keep-wall-clock': acted(staleAppointment, 'keep-wall-clock', 'updated'),
+  // It changes no value.
+  'post /appointments/{id}/keep-time': acted(staleAppointment, 'keep-time', '', { actions: [] }),
   ...Object.assign({}, ...resources.filter(({ duplicates }) => duplicates.length).map(merging)),
   'post /merges/{id}/undo': acted(
     async () => {

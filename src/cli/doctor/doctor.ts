@@ -6,6 +6,7 @@ import { planMigrations } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/open.ts'
 import { command } from '../../installed.ts'
 import { isInstallation } from '../../move/tables.ts'
+import { setZoneFolder } from '../../zones/zones.ts'
 import type { Command, Given } from '../command.ts'
 import { examineClock, examineTrash, readLife } from './clock.ts'
 import { examineQueue, examineWebhooks } from './deliveries.ts'
@@ -19,6 +20,7 @@ import {
   examinePostgres,
   examineSqliteFile,
 } from './storage.ts'
+import { examineZones } from './zones.ts'
 
 export const doctor: Command = {
   flags: { json: 'Print one JSON object: {"status", "findings": [{"area", "level", "message", "mend"}]}' },
@@ -83,12 +85,14 @@ async function examineData(settings: Config): Promise<Finding[]> {
     const { resources } = await import('../../resources/index.ts')
     const tables = resources.map(({ table }) => table)
     const life = await readLife(database)
+    setZoneFolder(settings.tzdir)
     return [
       ...found,
       ...examineClock(database, life),
       ...(await examineWebhooks(database)),
       ...(await examineQueue(database, life)),
       ...(await examineTrash(database, tables, settings.trash_days, life)),
+      ...(await examineZones(database, life)),
     ]
   } finally {
     await database.close()

@@ -37,6 +37,7 @@ import { importKinds } from './0035_import_kinds.ts'
 import { mergeLinkRecords } from './0036_merge_link_records.ts'
 import { importErrorCodes } from './0037_import_error_codes.ts'
 import { equalCharacters } from './0038_equal_characters.ts'
+import { appointmentClocks } from './0043_appointment_clocks.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -78,4 +79,5 @@ export const migrations: Migration[] = [
   mergeLinkRecords,
   importErrorCodes,
   equalCharacters,
+  appointmentClocks,
 ]

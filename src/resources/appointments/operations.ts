@@ -18,6 +18,7 @@ import {
   verbOf,
 } from '../operations.ts'
 import { recordsOf } from '../records.ts'
+import { clockAt, findClockChange, zoneOfFields } from './clocks.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
 import { findStoredPage } from './queries.ts'
 import { lapsesAt } from './requests.ts'
@@ -77,18 +78,23 @@ async function createWith(
   if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
   const wrong = [...problems, ...timeProblems(values, problems)]
   const known = { problems: wrong, before: null }
-  refuse([...wrong, ...(await valueProblems(tx, context, appointments, values, known))])
-  return addAppointment(tx, context, values, set)
+  const [found, zone] = await Promise.all([
+    valueProblems(tx, context, appointments, values, known),
+    zoneOfFields(tx, context, values),
+  ])
+  refuse([...wrong, ...found])
+  return addAppointment(tx, context, values, zone, set)
 }
 
 /**
  * Adds an appointment whose values are checked and whose page's times are locked: appointment.created, if it is
- * scheduled. `link_hash` is the SHA-256 of the private link's token.
+ * scheduled. `zone` is that of its wall clock. `link_hash` is the SHA-256 of the private link's token.
  */
 export async function addAppointment(
   tx: Db,
   context: Context,
   values: AppointmentFields,
+  zone: string | null,
   {
     status = 'scheduled',
     cancel_reason = null,
@@ -99,6 +105,7 @@ export async function addAppointment(
     status,
     cancel_reason,
     link_hash,
+    ...clockAt(zone, values.start_at),
   })
   if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment)
   return appointment
@@ -118,18 +125,28 @@ export const changeAppointment: Change<Appointment, AppointmentBody> = async (
   if (!problems.length) await lockTimesToChange(tx, workspace_id, id, values)
   const wrong = [...problems, ...timeProblems({ ...before, ...values }, problems)]
   const known = { problems: wrong, before }
-  refuse([...wrong, ...(await valueProblems(tx, context, appointments, values, known))])
-  return saveAppointment(tx, context, before, values)
+  const [found, zone] = await Promise.all([
+    valueProblems(tx, context, appointments, values, known),
+    'start_at' in values ? zoneOfFields(tx, context, { ...before, ...values }) : null,
+  ])
+  refuse([...wrong, ...found])
+  return saveAppointment(tx, context, before, values, zone)
 }
 
-/** Saves checked values of a locked appointment: appointment.updated, if it is booked. First lock the page's times. */
+/**
+ * Saves checked values of a locked appointment: appointment.updated, if it is booked. First lock the page's times. A new
+ * start is by the wall clock of `zone`.
+ */
 export async function saveAppointment(
   tx: Db,
   context: Context,
   before: Appointment,
   values: Partial<AppointmentFields>,
+  zone: string | null,
 ): Promise<Appointment> {
-  const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, values)
+  const { start_at } = values
+  const set = start_at === undefined ? {} : clockAt(zone, start_at)
+  const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, values, { set })
   if (changes && isBooked(after)) await emit(tx, context, appointmentUpdated, after, changes)
   return after
 }
@@ -202,6 +219,24 @@ export async function cancelLocked(
   const { reason = null } = cancellation
   return changeStatus(tx, context, before, { status: 'cancelled', cancel_reason: reason })
 }
+
+/** Moves an appointment whose zone has new rules, so that its wall clock shows the agreed time again. 409 when that is taken. */
+export const keepWallClock = verbOf(appointmentRecords, async (tx, context, before) => {
+  const { workspace_id } = context
+  await lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, before.id))
+  const change = await findClockChange(tx, workspace_id, before.id)
+  if (!change) return before
+  const { time_zone, kept_start_at: start_at, kept_end_at: end_at } = change
+  return saveAppointment(tx, context, before, { start_at, end_at }, time_zone)
+})
+
+/** Keeps the time of an appointment whose zone has new rules: its wall clock shows the agreed time no longer. No event. */
+export const keepTime = verbOf(appointmentRecords, async (tx, context, before) => {
+  const change = await findClockChange(tx, context.workspace_id, before.id)
+  if (!change) return before
+  const set = clockAt(change.time_zone, before.start_at)
+  return (await saveChanges(tx, context, appointmentRecords, before, {}, { set, touch: false })).after
+})
 
 export const declineRequest = verbOf(appointmentRecords, declineLocked)
 export const cancelAppointment = verbOf(appointmentRecords, cancelLocked)

@@ -12,8 +12,8 @@ export const appointments = defineResource({
   title: { fields: ['title'] },
   sort_name: ['title'],
   subtitle: 'start_at',
-  // SHA-256 of the token in the private link, for those that a visitor booked.
-  hidden: { link_hash: 'text' },
+  // SHA-256 of the token in the private link, for those that a visitor booked. The wall clock of its time (clocks.ts).
+  hidden: { link_hash: 'text', time_zone: 'text', utc_offset_minutes: 'integer' },
   orders: [[{ field: 'title', by: sql.ref('sort_name') }], [{ field: 'start_at', by: sql.ref('start_at') }]],
   filter_aliases: { start: 'start_at', end: 'end_at' },
   events: [appointmentCreated, appointmentUpdated, appointmentCancelled],
@@ -23,6 +23,11 @@ export const appointments = defineResource({
 
 declare module '../../db/tables.ts' {
   interface Tables {
-    appointments: TableOf<typeof columns> & { sort_name: Generated<string>; link_hash: string | null }
+    appointments: TableOf<typeof columns> & {
+      sort_name: Generated<string>
+      link_hash: string | null
+      time_zone: string | null
+      utc_offset_minutes: number | null
+    }
   }
 }

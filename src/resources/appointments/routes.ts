@@ -1,8 +1,12 @@
+import { isoTime } from '../../clock.ts'
+import { List, list } from '../../http/envelope.ts'
 import { NoFields } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
+import { clockChanges, max_ahead } from './clocks.ts'
 import { listAppointments } from './list.ts'
 import {
   acceptRequest,
@@ -13,6 +17,8 @@ import {
   createArchived,
   declineRequest,
   deleteAppointment,
+  keepTime,
+  keepWallClock,
   restoreAppointment,
 } from './operations.ts'
 import { answer_hours } from './requests.ts'
@@ -25,6 +31,7 @@ import {
   AppointmentUpdate,
   appointment_filters,
   Cancellation,
+  ClockChange,
 } from './schema.ts'
 
 const operations = {
@@ -114,5 +121,57 @@ function routes(app: App, service: Service): void {
     },
     declineRequest,
   )
+  clockRoutes(app, service)
   restoreRoute(app, service, appointments, view, restoreAppointment)
+}
+
+// Of 1,300 bytes each, at most: titles may be long.
+const max_shown = 1000
+
+/** The appointments that the new rules of a zone moved on the wall clock. */
+function clockRoutes(app: App, service: Service): void {
+  const { reading, clock } = service
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/api/v1/appointments/clock-changes',
+      scope: 'appointments:read',
+      summary: 'List appointments whose wall clock has changed',
+      description: `New rules of a time zone move the appointments that lie ahead on the wall clock. Looks at the nearest ${max_ahead} appointments, and lists at most ${max_shown}.`,
+      answers: { 200: List(ClockChange) },
+      extension: true,
+    },
+    async ({ access }) => {
+      const now = isoTime(clock.now())
+      const changes = await reading((db) => clockChanges(db, access.workspace_id, now))
+      return list(changes.slice(0, max_shown), changes.length, { page: 1, per_page: max_shown })
+    },
+  )
+  const verb = { body: NoFields, view: Appointment }
+  verbRoute(
+    app,
+    service,
+    appointments,
+    {
+      ...verb,
+      name: 'keep-wall-clock',
+      summary: 'Move an appointment to keep its wall clock',
+      description:
+        'After new rules of its time zone. 409 if the booking page has another appointment at that time.',
+    },
+    keepWallClock,
+  )
+  verbRoute(
+    app,
+    service,
+    appointments,
+    {
+      ...verb,
+      name: 'keep-time',
+      summary: 'Keep the time of an appointment',
+      description: 'After new rules of its time zone: its wall clock shows another time of day.',
+    },
+    keepTime,
+  )
 }

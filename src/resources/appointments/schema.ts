@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, flag, nullableObject, OptionalId, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import {
+  Body,
+  flag,
+  Id,
+  nullableObject,
+  OptionalId,
+  OptionalText,
+  Text,
+  Timestamp,
+} from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 import { authors, ContactName, custom_fields, owner, tags } from '../shared-columns.ts'
 
@@ -103,6 +112,24 @@ export const AppointmentArchived = bodyOf(
 )
 export const AppointmentUpdate = bodyOf(sent, 'update')
 export type AppointmentBody = Static<typeof AppointmentUpdate>
+/** An appointment whose wall clock has changed, with the times that keep the wall clock. */
+export const ClockChange = Type.Object(
+  {
+    id: Id({ examples: [5] }),
+    title: Text(255, { examples: ['Product demo'] }),
+    start_at: Timestamp({ examples: ['2026-12-15T15:00:00.000Z'] }),
+    end_at: Timestamp({ examples: ['2026-12-15T15:30:00.000Z'] }),
+    time_zone: Type.String({ description: 'The zone of its wall clock.', examples: ['America/Winnipeg'] }),
+    kept_start_at: Timestamp({
+      description: 'The start at which the wall clock shows the agreed time.',
+      examples: ['2026-12-15T14:00:00.000Z'],
+    }),
+    kept_end_at: Timestamp({ examples: ['2026-12-15T14:30:00.000Z'] }),
+  },
+  { title: 'ClockChange' },
+)
+export type ClockChange = Static<typeof ClockChange>
+
 // Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.
 const ignored = ['id', 'status', 'created_by', 'updated_by', 'created_at', 'updated_at']
 export const Cancellation = Body({ reason: OptionalText(255, { examples: ['Customer is ill'] }) }, ignored)

@@ -1,0 +1,2 @@
+/** The folder in which Linux and macOS have compiled zone files. */
+export const system_folder = '/usr/share/zoneinfo'
