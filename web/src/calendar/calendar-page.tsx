@@ -26,6 +26,7 @@ import { SidePanel } from '../ui/panel.tsx'
 import { useAppointmentFilters } from './appointment-filters.ts'
 import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import { CalendarView } from './calendar-view.tsx'
+import { ClockChanges } from './clock-changes.tsx'
 import { type CalendarShow, daysOf, stepFrom, timeOf, titleOf } from './ranges.ts'
 
 const CreateAppointment = laterDialog(
@@ -139,6 +140,7 @@ export function CalendarPage() {
     >
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
+        {may && <ClockChanges />}
         {view.filtered && data?.appointments.length === 0 && (
           <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
         )}
