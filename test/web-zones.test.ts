@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { zoneNames } from '../src/zones/names.ts'
+import { createFormats } from '../web/src/app/intl.ts'
 import {
   addDays,
   endOfDay,
@@ -10,8 +11,10 @@ import {
   isWall,
   laterOnWall,
   nextHalfHour,
+  setOffsets,
   startOfDay,
   wallOf,
+  zoneAt,
 } from '../web/src/app/zones.ts'
 import { browserZones } from '../web/src/people/zone-names.ts'
 
@@ -108,4 +111,32 @@ test("the web app lists zones by today's names, as the public page does", () => 
     browserZones().filter((zone) => !names.has(zone)),
     [],
   )
+})
+
+test("the server's offsets count where the browser has other rules, also on the days before and after a change", () => {
+  const zone = 'America/Winnipeg'
+  const shown = (time: string) => createFormats('en-GB', zone, 'EUR').time(time)
+  // As if the zone stayed at UTC-4 from a time on, which no browser has.
+  const offsets = [
+    { from: '2029-01-01T00:00:00.000Z', utc_offset_minutes: -330 },
+    { from: '2029-06-10T12:00:00.000Z', utc_offset_minutes: -240 },
+  ]
+  try {
+    setOffsets(zone, offsets)
+    assert.equal(wallOf('2029-06-10T11:59:00.000Z', zone), '2029-06-10T06:29')
+    assert.equal(wallOf('2029-06-10T12:00:00.000Z', zone), '2029-06-10T08:00')
+    assert.equal(shown('2029-06-10T12:00:00.000Z'), '08:00')
+    assert.equal(instantOf('2029-07-01T09:00', zone), '2029-07-01T13:00:00.000Z')
+    assert.equal(startOfDay('2029-07-01', zone), '2029-07-01T04:00:00.000Z')
+    // Other zones, and times before these, are those of the browser.
+    assert.equal(wallOf('2029-07-01T12:00:00.000Z', 'Europe/Berlin'), '2029-07-01T14:00')
+    assert.equal(zoneAt(Date.parse('2028-07-01T12:00:00.000Z'), zone), zone)
+    setOffsets('Europe/Berlin', [
+      { from: '2026-01-01T00:00:00.000Z', utc_offset_minutes: 60 },
+      { from: '2026-03-29T01:00:00.000Z', utc_offset_minutes: 120 },
+    ])
+    assert.equal(zoneAt(Date.parse('2026-07-01T12:00:00.000Z'), 'Europe/Berlin'), 'Europe/Berlin')
+  } finally {
+    setOffsets(zone, [])
+  }
 })

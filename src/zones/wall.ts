@@ -35,3 +35,18 @@ export function startOfDay(day: string, zone_name: string): number {
   const later_ms = wall_ms - zone.offsetAt(wall_ms + day_ms)
   return zone.changeAfter(later_ms) ?? later_ms
 }
+
+/** The time between two clock changes of a zone. Wall clock = UTC + offset. */
+export type OffsetPeriod = { start_ms: number; end_ms: number; offset_ms: number }
+
+/** The periods of a zone from a time on, up to the one that reaches another time. The last one may have no end. */
+export function offsetPeriods(zone_name: string, from_ms: number, to_ms: number): OffsetPeriod[] {
+  const zone = zoneOf(zone_name)
+  const periods: OffsetPeriod[] = []
+  for (let start_ms = from_ms; ; ) {
+    const end_ms = zone.changeAfter(start_ms) ?? Number.POSITIVE_INFINITY
+    periods.push({ start_ms, end_ms, offset_ms: zone.offsetAt(start_ms) })
+    if (end_ms >= to_ms) return periods
+    start_ms = end_ms
+  }
+}

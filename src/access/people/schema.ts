@@ -48,6 +48,16 @@ export const SignedIn = Type.Object(
       Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), role: RoleField() }),
     ),
     session_id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+    time_zone_offsets: Type.Array(
+      Type.Object({
+        from: Timestamp({ examples: ['2026-10-25T01:00:00.000Z'] }),
+        utc_offset_minutes: Type.Integer({ examples: [60] }),
+      }),
+      {
+        description:
+          "The offsets of the person's time zone, from the beginning of last year to two years ahead, by the zone data of the server. A browser may have older data.",
+      },
+    ),
   },
   { title: 'SignedIn' },
 )

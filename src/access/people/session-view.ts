@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
+import { offsetPeriods } from '../../zones/wall.ts'
 import { workspacesOf } from './memberships.ts'
 import type { RoleScopes } from './roles.ts'
 import type { Profile, SignedIn } from './schema.ts'
@@ -27,17 +29,29 @@ export async function signedIn(
   db: Db,
   { session_id, user_id, workspace_id }: OwnSession,
   role_scopes: RoleScopes,
+  now_ms: number,
 ): Promise<SignedIn | null> {
   const workspaces = await workspacesOf(db, user_id)
   const here = workspaces.find(({ id }) => id === workspace_id)
   if (!here) return null
   const { id, name, currency, role } = here
+  const user = await profileOf(db, user_id)
   return {
-    user: await profileOf(db, user_id),
+    user,
     workspace: { id, name, currency },
     role,
     scopes: role_scopes.named(role),
     workspaces: workspaces.map(({ id, name, role }) => ({ id, name, role })),
     session_id,
+    time_zone_offsets: user.time_zone === null ? [] : offsetsOf(user.time_zone, now_ms),
   }
+}
+
+// By whole years: the entity tag of a session stays the same until the next one.
+function offsetsOf(time_zone: string, now_ms: number): SignedIn['time_zone_offsets'] {
+  const year = new Date(now_ms).getUTCFullYear()
+  return offsetPeriods(time_zone, Date.UTC(year - 1), Date.UTC(year + 3)).map(({ start_ms, offset_ms }) => ({
+    from: isoTime(start_ms),
+    utc_offset_minutes: Math.round(offset_ms / 60_000),
+  }))
 }

@@ -32,10 +32,10 @@ const notOwn = (workspace_id: number): FieldProblem => ({
 
 /** Signing in and out, and the workspace that is worked in. */
 export function signInRoutes(app: App, service: PeopleService): void {
-  const { db, authenticate, signIn, role_scopes } = service
+  const { db, clock, authenticate, signIn, role_scopes } = service
   const session = endpoints(app, service, { path, reads: any_session, noun: 'session', extension: true })
   const current = async (handle: Db, own: OwnSession): Promise<SignedIn> => {
-    const shown = await signedIn(handle, own, role_scopes)
+    const shown = await signedIn(handle, own, role_scopes, clock.now())
     if (!shown) throw unauthorized()
     return shown
   }
@@ -103,7 +103,7 @@ export function signInRoutes(app: App, service: PeopleService): void {
 
   session.remove({ id: 'signOut', summary: 'Sign out' }, async (tx, context, { request, expect }) => {
     const own = ownSession(request)
-    const before = await signedIn(tx, own, role_scopes)
+    const before = await signedIn(tx, own, role_scopes, clock.now())
     if (before) expect(before)
     await endSession(tx, context, own.session_id, 'signed_out')
     return { set_cookie: noCookie(request) }

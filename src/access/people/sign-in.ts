@@ -42,7 +42,7 @@ export function createSignIn({ db, clock, role_scopes, browsers }: Deps) {
       if (before) await tx.deleteFrom('sessions').where('hash', '=', hashToken(before)).execute()
       const context = personContext(clock, member, request.id)
       const { id, token } = await startSession(tx, context, member.user_id, deviceOf(request))
-      const body = await signedIn(tx, { ...member, session_id: id }, role_scopes)
+      const body = await signedIn(tx, { ...member, session_id: id }, role_scopes, clock.now())
       const user = await findUser(tx, member.user_id)
       if (!body || !user) throw forbidden('You are not a member of this workspace. Ask for an invitation.')
       return { token, body, user }

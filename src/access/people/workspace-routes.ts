@@ -76,7 +76,7 @@ export function workspaceRoutes(app: App, service: PeopleService): void {
       await recheck()
       refuse([...problems, ...localeProblems(body)])
       const { workspace_id, token } = await createWorkspace(tx, clock, context, own, body)
-      const record = await signedIn(tx, { ...own, workspace_id }, role_scopes)
+      const record = await signedIn(tx, { ...own, workspace_id }, role_scopes, clock.now())
       if (!record) throw unauthorized()
       return { record, location: path, set_cookie: cookieOf(request, token) }
     },

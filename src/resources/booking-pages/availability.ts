@@ -1,8 +1,7 @@
 import type { FieldCode } from '../../errors.ts'
 import { formats, isDay } from '../../http/formats.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
-import { wallAt } from '../../zones/wall.ts'
-import { zoneOf } from '../../zones/zones.ts'
+import { type OffsetPeriod, offsetPeriods, wallAt } from '../../zones/wall.ts'
 
 export const weekdays = [
   'monday',
@@ -37,21 +36,8 @@ type Problem = { field: string; code: FieldCode; message: string }
 const minute_ms = 60_000
 const day_ms = 86_400_000
 
-/** The time between two clock changes of a zone. Wall clock = UTC + offset. */
-type OffsetPeriod = { start_ms: number; end_ms: number; offset_ms: number }
 /** An open span as wall clock times, in milliseconds as if they were in UTC. */
 type WallSpan = { from_ms: number; to_ms: number }
-
-function offsetPeriods(time_zone: string, from_ms: number, to_ms: number): OffsetPeriod[] {
-  const zone = zoneOf(time_zone)
-  const periods: OffsetPeriod[] = []
-  for (let start_ms = from_ms; ; ) {
-    const end_ms = zone.changeAfter(start_ms) ?? Number.POSITIVE_INFINITY
-    periods.push({ start_ms, end_ms, offset_ms: zone.offsetAt(start_ms) })
-    if (end_ms >= to_ms) return periods
-    start_ms = end_ms
-  }
-}
 
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))
 

@@ -1,4 +1,5 @@
 import { currencyDigits } from './currency-digits.ts'
+import { zonedFormat } from './zones.ts'
 
 const day_s = 86_400
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -27,8 +28,10 @@ function once<Made>(make: () => Made): () => Made {
 export function createFormats(locale: string, zone: string, currency: string) {
   const dates = (options: Intl.DateTimeFormatOptions, by = locale) =>
     once(() => new Intl.DateTimeFormat(by, { timeZone: 'UTC', ...options }))
-  const times = (options: Intl.DateTimeFormatOptions, by = locale) =>
-    dates({ timeZone: zone, ...options }, by)
+  const times = (options: Intl.DateTimeFormatOptions, by = locale) => {
+    const format = zonedFormat(by, zone, options)
+    return (at: string | number) => format(typeof at === 'string' ? Date.parse(at) : at)
+  }
   const numbers = (options?: Intl.NumberFormatOptions) => once(() => new Intl.NumberFormat(locale, options))
   const amounts = (options?: Intl.NumberFormatOptions) => numbers({ style: 'currency', currency, ...options })
   const plain_day = dates({ dateStyle: 'medium' })
@@ -58,20 +61,19 @@ export function createFormats(locale: string, zone: string, currency: string) {
     zone,
     currency,
     /** The day of a time, in this zone. */
-    day: (iso: string) => day().format(new Date(iso)),
+    day: (iso: string) => day(iso),
     /** A calendar day (YYYY-MM-DD), independent of zones. */
     date: (date: string) => plain_day().format(new Date(`${date}T00:00:00Z`)),
     /** The same without its year. */
     shortDate,
     /** With the weekday, without the year. */
-    weekday: (iso: string) => weekday().format(new Date(iso)),
-    moment: (iso: string) => moment().format(new Date(iso)),
+    weekday: (iso: string) => weekday(iso),
+    moment: (iso: string) => moment(iso),
     /** The same without its year. */
-    shortMoment: (iso: string) =>
-      `${shortDate(iso_day().format(new Date(iso)))}, ${time().format(new Date(iso))}`,
-    exact: (iso: string) => exact().format(new Date(iso)),
-    time: (iso: string) => time().format(new Date(iso)),
-    seconds: (iso: string) => seconds().format(new Date(iso)),
+    shortMoment: (iso: string) => `${shortDate(iso_day(iso))}, ${time(iso)}`,
+    exact: (iso: string) => exact(iso),
+    time: (iso: string) => time(iso),
+    seconds: (iso: string) => seconds(iso),
     /** A month, YYYY-MM. */
     month: (text: string) => month().format(new Date(`${text}-01T00:00:00Z`)),
     /** Its short name, without the year. */
@@ -83,7 +85,7 @@ export function createFormats(locale: string, zone: string, currency: string) {
       const s = Math.round((Date.parse(iso) - now_ms) / 1000)
       const [unit, size] = units.find(([, size]) => Math.abs(s) >= size) ?? ['second', 1]
       if (unit !== 'day') return (size > day_s ? counted() : relative()).format(Math.trunc(s / size), unit)
-      const dayOf = (at: number | string) => Date.parse(iso_day().format(new Date(at)))
+      const dayOf = (at: number | string) => Date.parse(iso_day(at))
       return relative().format((dayOf(iso) - dayOf(now_ms)) / (day_s * 1000), unit)
     },
     /** An amount with the decimals of its currency; whole amounts without. */
@@ -103,7 +105,7 @@ export function createFormats(locale: string, zone: string, currency: string) {
     /** A share from 0 to 1. */
     percent: (share: number) => percent().format(share),
     /** Today as a calendar day (YYYY-MM-DD), in this zone. */
-    today: () => iso_day().format(new Date()),
+    today: () => iso_day(Date.now()),
   }
 }
 export type Formats = ReturnType<typeof createFormats>

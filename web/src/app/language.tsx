@@ -11,6 +11,7 @@ import {
 import { browser_zone, FormatsContext } from './formats.ts'
 import { createFormats, localeOf } from './intl.ts'
 import { sessionQuery } from './session.ts'
+import { setOffsets } from './zones.ts'
 
 const again_ms = 2000
 const last_language = 'rapport-language'
@@ -61,10 +62,11 @@ export function LanguageProvider({ children }: { children: React.ReactNode }) {
   }, [language, chosen])
   const zone = data?.user.time_zone ?? browser_zone
   const currency = data?.workspace.currency ?? 'EUR'
-  const formats = useMemo(
-    () => shown && createFormats(localeOf(shown.language), zone, currency),
-    [shown, zone, currency],
-  )
+  const offsets = data?.time_zone_offsets
+  const formats = useMemo(() => {
+    setOffsets(zone, offsets ?? [])
+    return shown && createFormats(localeOf(shown.language), zone, currency)
+  }, [shown, zone, offsets, currency])
   return (
     shown && (
       <TextsContext value={shown}>

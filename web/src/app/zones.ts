@@ -1,8 +1,63 @@
 // Local times (YYYY-MM-DDTHH:MM), as the browser's inputs have them, and days (YYYY-MM-DD). They use the
-// time zone data of the browser. A library with its own data is too large for the first screen.
+// time zone data of the browser, and of the server for the zone of the person, where the two differ. A library with its own
+// data is too large for the first screen.
 
 const day_ms = 86_400_000
-const walls = new Map<string, Intl.DateTimeFormat>()
+
+type Offset = { from: string; utc_offset_minutes: number }
+type Period = { from_ms: number; zone: string }
+/** The offsets of a zone, if the data of the browser has others. */
+let corrected: { zone: string; periods: Period[] } | null = null
+
+/** Takes the server's offsets of the person's zone, in order. They count where the browser's data differs. */
+export function setOffsets(zone: string, offsets: readonly Offset[]): void {
+  corrected = null
+  const differs = offsets.some(({ from, utc_offset_minutes }, n) => {
+    const next = offsets[n + 1]
+    const to_ms = next ? Date.parse(next.from) : Date.parse(from) + 30 * day_ms
+    for (let at_ms = Date.parse(from); at_ms < to_ms; at_ms += 7 * day_ms)
+      if (browserOffset(at_ms, zone) !== utc_offset_minutes) return true
+    return false
+  })
+  if (!differs) return
+  const periods = offsets.map((one) => ({
+    from_ms: Date.parse(one.from),
+    zone: fixedZone(one.utc_offset_minutes),
+  }))
+  corrected = { zone, periods }
+}
+
+const browserOffset = (at_ms: number, zone: string) =>
+  (Date.parse(`${shownAt(at_ms, zone)}Z`) - Math.floor(at_ms / 60_000) * 60_000) / 60_000
+
+// Older browsers know offsets of whole hours only by these names, whose sign is that of POSIX.
+function fixedZone(minutes: number): string {
+  if (minutes % 60 === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`
+  const wall = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
+  return `${minutes < 0 ? '-' : '+'}${wall}`
+}
+
+/** The zone by which the browser shows a time right: the given one, or one with the server's offset. */
+export function zoneAt(at_ms: number, zone: string): string {
+  if (zone !== corrected?.zone) return zone
+  return corrected.periods.findLast(({ from_ms }) => from_ms <= at_ms)?.zone ?? zone
+}
+
+/** A format of times in a zone. Each of its formats is made at its first use. */
+export function zonedFormat(locale: string, zone: string, options: Intl.DateTimeFormatOptions) {
+  const made = new Map<string, Intl.DateTimeFormat>()
+  return (at_ms: number): string => {
+    const shown = zoneAt(at_ms, zone)
+    let format = made.get(shown)
+    if (!format) {
+      format = new Intl.DateTimeFormat(locale, { timeZone: shown, ...options })
+      made.set(shown, format)
+    }
+    return format.format(at_ms)
+  }
+}
+
+const walls = new Map<string, (at_ms: number) => string>()
 
 /** The local time of an instant (ISO 8601) in a zone. */
 export function wallOf(instant: string, zone: string): string {
@@ -20,11 +75,11 @@ function shownAt(at_ms: number, zone: string): string {
       minute: '2-digit',
     } as const
     // The Swedish format is that of ISO 8601.
-    format = new Intl.DateTimeFormat('sv-SE', { ...parts, timeZone: zone })
+    format = zonedFormat('sv-SE', zone, parts)
     walls.set(zone, format)
   }
   // Early years have fewer digits.
-  return format.format(at_ms).replace(' ', 'T').padStart(16, '0')
+  return format(at_ms).replace(' ', 'T').padStart(16, '0')
 }
 
 /** Today, a day of a zone. */

@@ -13,7 +13,7 @@ import '@fullcalendar/react/skeleton.css'
 import '@fullcalendar/react/themes/classic/theme.css'
 import { useEffect, useMemo, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { wallOf } from '../app/zones.ts'
+import { wallOf, zoneAt } from '../app/zones.ts'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -129,7 +129,7 @@ export function CalendarGrid(props: GridProps) {
         plugins={plugins}
         initialView={views[show]}
         initialDate={day}
-        timeZone={zone}
+        timeZone={zoneAt(Date.parse(day), zone)}
         locale={locale}
         firstDay={firstDayOf(locale)}
         headerToolbar={false}

@@ -50,7 +50,7 @@ export function ClockChanges() {
     }
   }
   return (
-    <Alert variant="light" title={t.calendar.clocks.title({ n: total })} mb="sm" fz="sm">
+    <Alert variant="light" title={t.calendar.clocks.title({ n: total })} mx="md" my="sm" fz="sm">
       {t.calendar.clocks.text({ zones: zones.join(', ') })}
       <ul className="clock-changes">
         {changes.slice(0, most_named).map((change) => (

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { wallOf } from '../app/zones.ts'
+import { wallOf, zonedFormat } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
 import { type Appointment, classOf, isLong } from './appointments.ts'
@@ -64,7 +64,7 @@ type DrawnDays = Omit<Props, 'show' | 'days'> & { days: string[] }
 function useCalendarFormats() {
   const { locale, zone, today } = useFormats()
   return useMemo(() => {
-    const time = new Intl.DateTimeFormat(locale, { timeZone: zone, ...clockOf(locale) })
+    const time = zonedFormat(locale, zone, clockOf(locale))
     const hour = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...clockOf(locale) })
     const dayIn = (options: Intl.DateTimeFormatOptions) => {
       const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options })
@@ -73,7 +73,7 @@ function useCalendarFormats() {
     return {
       zone,
       today: today(),
-      time: (iso: string) => time.format(new Date(iso)),
+      time: (iso: string) => time(Date.parse(iso)),
       hour: (hour_of_day: number) => hour.format(hour_of_day * 3_600_000),
       head: dayIn({ weekday: 'short', day: 'numeric' }),
       weekday: dayIn({ weekday: 'short' }),
