@@ -30,6 +30,7 @@ export type Command = {
   options?: Record<string, Option>
   /** Options without a value: the name and what it does. */
   flags?: Record<string, string>
+  /** `[NAME]` is optional. */
   operands?: string[]
   /** Lines that the help shows at the end. */
   notes?: string[]

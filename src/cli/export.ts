@@ -12,13 +12,14 @@ import { onStopSignal } from './signals.ts'
 import { rowsOf } from './text.ts'
 
 export const exportCommand: Command = {
-  operands: ['RESOURCE', 'FILE'],
+  operands: ['RESOURCE', '[FILE]'],
   options: {
     filters: { value: 'QUERY', about: 'Filters and order of the list, such as stage=lead&sort=last_name' },
   },
   notes: [
     'RESOURCE is contacts, companies, deals, activities or appointments: CSV, or JSON lines for a FILE.ndjson.',
     'RESOURCE workspace writes everything as one .tar.gz.',
+    'Without FILE: to standard output.',
   ],
   async run({ operands, options, io }) {
     const [resource = '', file = ''] = operands
@@ -26,7 +27,9 @@ export const exportCommand: Command = {
       throw new UsageError(`${file} must end in .tar.gz: the export is a gzip archive.`)
     const output = openOutput(file)
     if (resource === 'workspace' && output.is_terminal)
-      throw new UsageError(`${file} is a terminal. Give the path of a file: the export is a gzip archive.`)
+      throw new UsageError(
+        `${output.name} is a terminal. Give the path of a file: the export is a gzip archive.`,
+      )
     const query = new URLSearchParams(options.filters)
     const format = /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'csv'
     if (resource !== 'workspace') query.set('format', format)
@@ -35,7 +38,8 @@ export const exportCommand: Command = {
     const whole = rows === null ? wholeArchive() : wholeRows(format, rows)
     const bytes = await save(response, whole, output, io)
     io.status?.('')
-    io.out(`Wrote ${rows === null ? `${bytes} bytes` : rowsOf(rows)} to ${file}.`)
+    const tell = file ? io.out : io.err
+    tell(`Wrote ${rows === null ? `${bytes} bytes` : rowsOf(rows)} to ${output.name}.`)
     return 0
   },
 }
@@ -46,15 +50,22 @@ function totalOf({ headers, url }: Response): number {
   throw new Error(`${url} answered without X-Total-Count, so this is not an export. Check RAPPORT_URL.`)
 }
 
-type Output = { file: string; part: string | null; fd: number | undefined; is_terminal: boolean }
+type Output = {
+  name: string
+  file: string
+  part: string | null
+  fd?: number | undefined
+  is_terminal: boolean
+}
 
 /** `part` is a new file that takes the bytes until the export is complete. Null for a device or a pipe, which take them as they come. */
 function openOutput(file: string): Output {
+  if (!file) return { name: 'standard output', file, part: null, is_terminal: process.stdout.isTTY === true }
   const found = findGivenFile(file)
   const part = found?.isFile() === false ? null : `${file}.part-${randomBytes(4).toString('hex')}`
   // Opening a pipe would wait for its reader.
   const fd = found?.isCharacterDevice() ? openSync(file, 'w') : undefined
-  return { file, part, fd, is_terminal: fd !== undefined && isatty(fd) }
+  return { name: file, file, part, fd, is_terminal: fd !== undefined && isatty(fd) }
 }
 
 /** Writes an answer through `whole`, which ends with an error if it is not complete. Resolves with the number of its bytes. */
@@ -70,11 +81,11 @@ async function save(response: Response, whole: Transform, output: Output, io: Io
   })
   const stopped = new AbortController()
   const end = onStopSignal(() => stopped.abort())
-  const written = createWriteStream(part ?? file, { flush: part !== null, fd })
+  const written = file ? createWriteStream(part ?? file, { flush: part !== null, fd }) : process.stdout
   const content = Readable.fromWeb(response.body as never)
   const shown = is_terminal ? linesAsText : (parts: AsyncIterable<Buffer>) => parts
   try {
-    await pipeline(content, whole, count, shown, written, { signal: stopped.signal })
+    await pipeline(content, whole, count, shown, written, { signal: stopped.signal, end: file !== '' })
     if (part) renameSync(part, file)
   } catch (error) {
     if (part) rmSync(part, { force: true })

@@ -1,12 +1,13 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { useRapport } from '../../test/harness.ts'
 import { main, scratchFolder } from '../../test/process.ts'
 import { until } from '../../test/webhooks.ts'
@@ -48,6 +49,19 @@ test('import and export on the command line go through the API', async (t) => {
     '  contacts: 1 row: 1 created, 0 updated, 0 skipped, 0 failed',
     'Members are not imported. Records whose owner is not a member here have no owner.',
   ])
+})
+
+test('an export without FILE goes to standard output, and all messages to standard error', async () => {
+  const { status, body } = await rapport.call('POST', '/api/v1/contacts', {
+    first_name: 'Pipe',
+    last_name: 'Kováč',
+  })
+  assert.equal(status, 201)
+  const env = { ...process.env, RAPPORT_URL: rapport.url, RAPPORT_API_KEY: rapport.key }
+  const words = [main, 'export', 'contacts', '--filters', 'search=pipe']
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, words, { env })
+  assert.match(stdout, new RegExp(`^id,first_name[^\r\n]*\r\n${body.data.id},Pipe,Kováč,[^\r\n]*\r\n$`))
+  assert.equal(stderr, 'Wrote 1 row to standard output.\n')
 })
 
 test('an import is followed to its end although the server is away or busy meanwhile', async (t) => {
