@@ -1,4 +1,5 @@
 import { type TOptional, type TSchema, type TString, Type } from 'typebox'
+import type { MatchField } from '../db/lists/match-keys.ts'
 import { type FieldProblem, refuse } from '../errors.ts'
 import { valuesFilter } from '../http/filter-parameters.ts'
 import {
@@ -75,9 +76,11 @@ function kindOf(resource: Resource, name: string, column: Column): FilterKind | 
   return counted || filtered || matches(resource, name) ? 'text' : null
 }
 
-/** Whether lists find equal values of an e-mail or a telephone number, by the index of duplicates. */
-export const matches = ({ duplicates }: Resource, name: string): name is 'email' | 'phone' =>
-  (name === 'email' || name === 'phone') && duplicates.includes(name)
+/** Whether lists find equal values of an e-mail, a telephone number or a website, by the index of its key. */
+export const matches = ({ duplicates, columns }: Resource, name: string): name is MatchField =>
+  name === 'website'
+    ? columns.website?.filtered === 'by_key'
+    : (name === 'email' || name === 'phone') && duplicates.includes(name)
 
 /** A text as the one value of a filter (http/filter-values.ts). */
 export const writtenValue = (text: string): string =>

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import type { ValuedBy } from '../db/lists/defined-values.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
+import { matchKeysOf, websiteKey } from '../db/lists/match-keys.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import type { Deletable } from '../db/records.ts'
 import { engineOf, perKey } from '../db/statements/prepare.ts'
@@ -67,14 +68,13 @@ export function matchText(table: Deletable, field: string): Match {
 /** Finds records by the address of a website, without case and without the slash at its end. */
 export function matchWebsite(table: Deletable): Match {
   const find = finderOf(table, 'website')
-  const keyOf = (website: string) => lowerCased(website).replace(/\/$/, '')
   return {
     field: 'website',
-    keyOf,
+    keyOf: websiteKey,
     async find(tx, workspace_id, keys, purpose) {
-      const forms = keys.flatMap((key) => [key, `${key}/`])
+      const forms = keys.flatMap((key) => matchKeysOf('website', key))
       const found = await find(tx, workspace_id, forms, purpose)
-      return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
+      return found.map(({ id, key }) => ({ id, key: websiteKey(key) }))
     },
   }
 }

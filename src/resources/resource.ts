@@ -27,8 +27,8 @@ export type Column = {
   generated?: true
   /** Lists can be filtered by it, and the totals of its values are kept (db/lists/counts.ts). */
   counted?: true
-  /** Lists can be filtered by it: an index of live records has its values. */
-  filtered?: true
+  /** Lists can be filtered by it: an index of live records has its values, or their keys (db/lists/match-keys.ts). */
+  filtered?: true | 'by_key'
   /** The table of the record whose id it holds. A reference to a record in the trash reads null. */
   refers_to?: string
   /** It holds the id of a member of the workspace, or null. */

@@ -26,6 +26,29 @@ const put = (id: number, body: unknown) => call('PUT', `${path}/${id}`, body)
 const events = (id: number) => stored.events('company', id)
 const names = async (id: number) => (await events(id)).map(({ event }) => event)
 
+test('the list filters by website, without case and without the slash at its end', async () => {
+  const one = await make({ website: 'https://Filtered.example/' })
+  const two = await make({ website: 'https://filtered.example' })
+  const other = await make({ website: 'https://filtered.example/shop' })
+  const found = async (query: string) => {
+    const { status, body, text } = await call('GET', `${path}?per_page=100&${query}`)
+    assert.equal(status, 200, text)
+    assert.equal(body.meta.total, body.data.length)
+    return (body.data as { id: number }[]).map(({ id }) => id)
+  }
+  for (const website of ['https://filtered.example', 'HTTPS://FILTERED.example/'])
+    assert.deepEqual(await found(`website=${website}`), [two.id, one.id])
+  assert.deepEqual(await found('website=https://filtered.example,https://filtered.example/shop/'), [
+    other.id,
+    two.id,
+    one.id,
+  ])
+  const others = await found('website=!https://filtered.example')
+  assert.ok(others.includes(other.id) && !others.includes(one.id) && !others.includes(two.id))
+  const [without, withOne] = [await found('website=null'), await found('website=!null')]
+  assert.ok(withOne.includes(one.id) && !without.includes(one.id))
+})
+
 describe('creating and reading', () => {
   test('POST answers 201 with the detail view, Location and ETag; GET shows the same', async () => {
     const made = await call('POST', path, all)

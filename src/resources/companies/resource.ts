@@ -21,7 +21,11 @@ const columns = defineColumns({
     required: true,
     personal: true,
   },
-  website: { shown: OptionalText(255, { examples: ['https://acme.example'] }), personal: true },
+  website: {
+    shown: OptionalText(255, { examples: ['https://acme.example'] }),
+    filtered: 'by_key',
+    personal: true,
+  },
   industry: { shown: OptionalText(255, { examples: ['Manufacturing'] }), filtered: true, personal: true },
   phone: { shown: OptionalText(64, { examples: ['+1 202 555 0143'] }), personal: true },
   address: { shown: OptionalText(255, { examples: ['1 Main Street, Springfield'] }), personal: true },

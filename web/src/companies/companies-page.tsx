@@ -65,7 +65,7 @@ export function CompaniesPage() {
   const labelOf = useLabels('companies')
   const by_owner = useOwnerFilter('companies')
   const filters = useMemo(
-    () => [...textFilters(labelOf, 'industry', 'phone'), by_owner, ...commonFilters(t)],
+    () => [...textFilters(labelOf, 'industry', 'website', 'phone'), by_owner, ...commonFilters(t)],
     [t, labelOf, by_owner],
   )
   return (
