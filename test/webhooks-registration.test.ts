@@ -21,21 +21,33 @@ async function refused(call: Call, body: object, fields: string[]): Promise<Repl
 }
 
 describe('registration', () => {
-  test('a 201 has exactly id, name, url, events, status, created_at and the secret', async () => {
-    const body = { name: ' Billing ', url, events: ['deal.won', 'company.created'] }
-    const reply = await rapport.call('POST', path, body)
-    assert.equal(reply.status, 201, reply.text)
-    const { id, created_at, secret, ...rest } = reply.body.data
-    assert.deepEqual(rest, { name: 'Billing', url, events: body.events, status: 'active' })
-    assert.match(id, /^wh_[0-9a-f]{32}$/)
-    assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 5000)
-    const [, base64 = ''] = /^whsec_(.+)$/.exec(secret) ?? []
-    assert.equal(Buffer.from(base64, 'base64').length, 32)
-    assert.equal(Buffer.from(base64, 'base64').toString('base64'), base64)
-    assert.equal(reply.headers.get('location'), `${path}/${id}`)
-    const got = await rapport.call('GET', `${path}/${id}`)
-    assert.equal(reply.headers.get('etag'), got.headers.get('etag'))
+  test('a 201 is the webhook as GET shows it, its options included, and the secret', async () => {
+    const options = {
+      retry_delays: [10, 60],
+      timeout_ms: 2000,
+      max_per_second: 5,
+      headers: { 'X-Tenant': 'acme' },
+      conditions: [{ field: 'data.name', op: 'ne', value: 'Acme' }],
+      format: 'slack',
+      ordered: true,
+    }
+    for (const sent of [{}, options]) {
+      const body = { name: ' Billing ', url, events: ['deal.won', 'company.created'], ...sent }
+      const reply = await rapport.call('POST', path, body)
+      assert.equal(reply.status, 201, reply.text)
+      const { secret, ...rest } = reply.body.data
+      const got = await rapport.call('GET', `${path}/${rest.id}`)
+      assert.deepEqual(rest, got.body.data)
+      assert.equal(rest.name, 'Billing')
+      assert.deepEqual(rest.headers, 'headers' in sent ? { 'X-Tenant': '***' } : {})
+      assert.match(rest.id, /^wh_[0-9a-f]{32}$/)
+      assert.ok(Math.abs(Date.parse(rest.created_at) - Date.now()) < 5000)
+      const [, base64 = ''] = /^whsec_(.+)$/.exec(secret) ?? []
+      assert.equal(Buffer.from(base64, 'base64').length, 32)
+      assert.equal(Buffer.from(base64, 'base64').toString('base64'), base64)
+      assert.equal(reply.headers.get('location'), `${path}/${rest.id}`)
+      assert.equal(reply.headers.get('etag'), got.headers.get('etag'))
+    }
   })
 
   test('GET shows a webhook without its secret', async () => {

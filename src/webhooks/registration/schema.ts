@@ -30,13 +30,7 @@ const secret = {
 }
 
 /** The answer of registration. Only this answer and that of a rotation contain the secret. */
-export const WebhookCreated = Type.Object(
-  {
-    ...Type.Pick(Webhook, ['id', 'name', 'url', 'events', 'status', 'created_at']).properties,
-    ...secret,
-  },
-  { title: 'WebhookCreated' },
-)
+export const WebhookCreated = Type.Object({ ...Webhook.properties, ...secret }, { title: 'WebhookCreated' })
 export const WebhookRotated = Type.Object({ ...Webhook.properties, ...secret }, { title: 'WebhookRotated' })
 
 const read_only = Object.keys(Webhook.properties)
