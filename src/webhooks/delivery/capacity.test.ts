@@ -72,15 +72,85 @@ test('no answer, a server error or a 429 halves it; another refusal does not', (
   }
 })
 
-test('after three failures in a row a webhook is tried one by one, until a success', () => {
+test('after three failures in a row without an answer a webhook is tried one by one, until a success', () => {
   const capacity = createCapacity()
   attempts(capacity, 'a', ...times(20, 200))
-  assert.equal(attempts(capacity, 'a', 404, 404, 404), 1)
+  assert.equal(attempts(capacity, 'a', null, null, null), 1)
   capacity.acquire('a')
   assert.equal(capacity.free('a'), 0)
   capacity.release('a', outcome(null))
   assert.equal(capacity.free('a'), 1)
   assert.equal(attempts(capacity, 'a', 200), 2)
+})
+
+test('a receiver that refuses requests keeps at least four at once; one that refuses load does not', () => {
+  const refused = (...statuses: (number | null)[]) => {
+    const capacity = createCapacity()
+    attempts(capacity, 'a', ...times(20, 200))
+    return attempts(capacity, 'a', ...statuses)
+  }
+  assert.equal(refused(...times(10, 500)), 4)
+  assert.equal(refused(...times(10, 404)), 4)
+  for (const status of [null, 429, 502, 503, 504]) assert.equal(refused(...times(10, status)), 1, `${status}`)
+  assert.equal(refused(null, null, null, 500), 4, 'it answers again')
+})
+
+test('a webhook whose attempts fail has one more slot for its newest delivery, until an older one succeeds', () => {
+  const capacity = createCapacity(() => 0)
+  const newest = () => capacity.freeForNewest({ webhook_id: 'a' })
+  attempts(capacity, 'a', 500, 500)
+  assert.equal(newest(), 0)
+  attempts(capacity, 'a', 500)
+  assert.equal(newest(), 1)
+  const free = capacity.free('a')
+  capacity.acquire('a', 0, true)
+  assert.deepEqual([capacity.free('a'), newest()], [free, 0], 'a slot of its own')
+  capacity.release('a', outcome(200), 0, true)
+  assert.equal(newest(), 1, 'a success of the newest says nothing about the oldest')
+  attempts(capacity, 'a', 200)
+  assert.equal(newest(), 0)
+})
+
+test('a webhook whose attempts neither start nor end for half a second has a slot for its newest delivery, too', () => {
+  let now_ms = 0
+  const capacity = createCapacity(() => now_ms)
+  const newest = () => capacity.freeForNewest({ webhook_id: 'a' })
+  for (let n = 0; n < 4; n++) capacity.acquire('a')
+  now_ms = 499
+  assert.equal(newest(), 0)
+  const started: number[] = []
+  for (now_ms = 500; now_ms < 10_000; now_ms += 100)
+    if (newest()) {
+      capacity.acquire('a', 0, true)
+      started.push(now_ms)
+    }
+  assert.deepEqual(started, [500, 1000, 1500, 2000], 'a slow one is joined by another one, up to four')
+})
+
+test('with max_per_second, the newest delivery uses one start in two seconds', () => {
+  let now_ms = 0
+  const capacity = createCapacity(() => now_ms)
+  const newest = () => capacity.freeForNewest({ webhook_id: 'a', max_per_second: 1 })
+  attempts(capacity, 'a', 500, 500, 500)
+  assert.equal(newest(), 1)
+  capacity.acquire('a', 0, true)
+  capacity.release('a', outcome(500), 0, true)
+  now_ms = 1999
+  assert.equal(newest(), 0)
+  now_ms = 2000
+  assert.equal(newest(), 1)
+})
+
+test('slots for the newest never take the second half of all slots, and only first ones the second quarter', () => {
+  const capacity = createCapacity(() => 0)
+  const newest = (webhook_id: string) => capacity.freeForNewest({ webhook_id })
+  for (const id of ['a', 'b']) attempts(capacity, id, 500, 500, 500)
+  for (let n = 0; n < 128; n++) capacity.acquire(`other ${n}`)
+  assert.equal(newest('a'), 1)
+  capacity.acquire('a', 0, true)
+  assert.deepEqual([newest('a'), newest('b')], [0, 1])
+  for (let n = 0; n < 127; n++) capacity.acquire(`another ${n}`)
+  assert.equal(newest('b'), 0)
 })
 
 test('two or more webhooks that answer share half of all places equally, and others do not count', () => {

@@ -5,9 +5,8 @@ import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
-import { type Due, dueColumns, dueOf, queued, type Search, toRead } from './due.ts'
-import { findInOrder } from './in-order.ts'
-import { createPacing } from './pace.ts'
+import { type Chosen, chooseDue, type Wanted } from './choose.ts'
+import { type Due, dueColumns, queued } from './due.ts'
 
 /** The settings of a webhook that each of its attempts needs. */
 type Target = {
@@ -32,6 +31,8 @@ export type Claim = Omit<Due, 'payload' | 'seq'> &
     lease_ends_ms: number
     /** No other attempt was in flight at the claim. If the process crashes now, this delivery may be the cause. */
     alone: boolean
+    /** It has the slot for the newest delivery of its webhook. */
+    newest: boolean
   }
 
 /** Whether failed attempts of a delivery are retried. A resend and a test are one attempt. */
@@ -40,22 +41,7 @@ export const isRetried = ({ kind }: Pick<Due, 'kind'>): boolean => kind === 'eve
 /** A claim with the payload and the number of its event. Load it only right before the attempt: payloads may be large. */
 export type LoadedClaim = Claim & { payload: string; seq: number }
 
-type ClaimRequest = {
-  /** The webhooks, in the order of the claims. */
-  webhooks: readonly {
-    workspace_id: number
-    webhook_id: string
-    max_per_second?: number | null
-    ordered?: 0 | 1
-    /**
-     * Set for an ordered webhook whose outcomes this transaction has just written: the records whose next delivery they
-     * unblocked.
-     */
-    unblocked?: readonly string[]
-  }[]
-  /** How many deliveries of a webhook to claim, when this round has already reserved `promised` deliveries. */
-  limit: (webhook_id: string, promised: number) => number
-} & ClaimRound
+type ClaimRequest = Wanted & ClaimRound
 
 /** The values that all claims of one round share. */
 export type ClaimRound = {
@@ -70,7 +56,7 @@ export type ClaimRound = {
 }
 
 /**
- * Takes leases of due deliveries, the oldest of each webhook first. A claimed row is due again when its lease ends, so a
+ * Takes leases of due deliveries, from the ends of each webhook's queue. A claimed row is due again when its lease ends, so a
  * crashed owner needs no reaper. Only claimInterrupted takes rows whose lease has ended.
  */
 export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedClaim[]> {
@@ -82,51 +68,10 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedCla
   return claimChosen(tx, chosen, found, request)
 }
 
-async function chooseDue(tx: Db, request: ClaimRequest, targets: Promise<Targets>): Promise<Due[]> {
-  const { webhooks, limit: limitOf, fits, lease_ms } = request
-  const { elapsed_ms } = request.moment
-  const chosen: Due[] = []
-  const pacing = createPacing(tx, elapsed_ms)
-  for (let from = 0; from < webhooks.length; from += statements_at_once) {
-    let promised = chosen.length
-    const due = webhooks.slice(from, from + statements_at_once).map(async (webhook) => {
-      const { workspace_id, webhook_id, max_per_second = null, ordered = 0 } = webhook
-      const room = limitOf(webhook_id, promised)
-      if (room < 1) return []
-      promised += room
-      const search = { workspace_id, webhook_id, elapsed_ms, limit: room }
-      if (ordered) {
-        const free = pacing.free(webhook)
-        // After an outcome, this transaction holds the lock. Otherwise check first: a search locks rows.
-        if (!webhook.unblocked && (await free) < 1) return []
-        return findInOrder(tx, search, {
-          lease_ends_ms: elapsed_ms + lease_ms,
-          unblocked: webhook.unblocked ?? [],
-          free,
-        })
-      }
-      const limit = max_per_second === null ? room : Math.min(room, await pacing.free(webhook))
-      return limit < 1 ? [] : findDue(tx, { ...search, limit })
-    })
-    const found = await Promise.all(due)
-    const known = await targets
-    const isKnown = ({ webhook_id }: Due) => known.has(webhook_id)
-    for (const rows of found) chosen.push(...fitting(rows.filter(isKnown), fits))
-  }
-  pacing.store(chosen)
-  return chosen
-}
-
-/** The deliveries before the first whose body does not fit. A later one may not overtake it. */
-export function fitting<Row extends Due>(due: readonly Row[], fits: ClaimRound['fits']): Row[] {
-  const first = due.findIndex(({ webhook_id, bytes }) => !fits(webhook_id, bytes))
-  return due.slice(0, first < 0 ? due.length : first)
-}
-
 /** Leases the chosen rows, whose webhooks are among `targets`, and loads the payloads that the search did not read. */
 export async function claimChosen(
   tx: Db,
-  chosen: readonly Due[],
+  chosen: readonly Chosen[],
   targets: Targets,
   request: ClaimRound,
 ): Promise<LoadedClaim[]> {
@@ -148,13 +93,8 @@ export async function claimChosen(
     .sort((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1))
 }
 
-// Statements that are sent together. Until they answer, each webhook's whole limit counts as promised.
-const statements_at_once = 8
-
 /** The part of a lease beyond the timeout of the attempt, so that a live owner keeps its lease. */
 export const lease_slack_ms = 30_000
-
-const findDue = prepare((db, p: Search) => dueOf(db, p, dueColumns(toRead(db))))
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
@@ -203,7 +143,7 @@ export async function targetsOf(
 
 const claimedRow = prepare((db, p: { workspace_id: number; delivery_id: string }) => ({
   compile: () =>
-    sql<Omit<LoadedClaim, 'alone'>>`
+    sql<Omit<LoadedClaim, 'alone' | 'newest'>>`
       SELECT ${dueColumns('all')}, q.claim_id, q.run_at_ms AS lease_ends_ms, ${target_columns}
       FROM ${queued} JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
       WHERE q.workspace_id = ${p.workspace_id} AND q.delivery_id = ${p.delivery_id} AND q.claim_id IS NOT NULL`.compile(
@@ -218,7 +158,7 @@ export async function claimed(
   delivery_id: string,
 ): Promise<LoadedClaim | null> {
   const [claim] = await claimedRow(db, { workspace_id, delivery_id })
-  return claim ? { ...claim, alone: false } : null
+  return claim ? { ...claim, alone: false, newest: false } : null
 }
 
 const claim_columns = {

@@ -8,6 +8,7 @@ import type { Tracer } from '../../telemetry/tracer.ts'
 import { cacheOpened } from '../registration/secrets.ts'
 import type { BuildBody } from './bodies.ts'
 import { createCapacity } from './capacity.ts'
+import type { DueWebhook, Wanted } from './choose.ts'
 import {
   type Claim,
   claimDue,
@@ -142,7 +143,7 @@ export function createDispatcher(options: DispatcherOptions) {
       rest_until_ms = restAfter(performance.now() - before)
       const elapsed_ms = clock.elapsed()
       capacity.shareAmong(heads.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms))
-      const open = heads.filter(({ webhook_id }) => capacity.free(webhook_id) > 0)
+      const open = heads.filter((head) => capacity.free(head.webhook_id) + capacity.freeForNewest(head) > 0)
       const due = open.filter(({ run_at_ms }) => run_at_ms <= elapsed_ms)
       if (due.length && !(await claimAndStart(due))) return min_poll_ms
       // This poll read all heads. Deliveries that are still due have no free slot, and the end of an attempt wakes us.
@@ -198,10 +199,11 @@ export function createDispatcher(options: DispatcherOptions) {
 
   /** Resolves with the number of attempts started. */
   const claimAndStart = async (due: QueueHead[]): Promise<number> =>
-    startAll(await transaction(db, (tx) => claim(tx, due, capacity.free)))
-
-  type Webhooks = Parameters<typeof claimDue>[1]['webhooks']
-  type Limit = Parameters<typeof claimDue>[1]['limit']
+    startAll(
+      await transaction(db, (tx) =>
+        claim(tx, { webhooks: due, limit: capacity.free, newest: capacity.freeForNewest }),
+      ),
+    )
 
   const lease = () => ({
     claim_id: newId('clm'),
@@ -211,30 +213,30 @@ export function createDispatcher(options: DispatcherOptions) {
     idle: held.size === 0,
   })
 
-  const claim = (tx: Db, webhooks: Webhooks, limit: Limit): Promise<LoadedClaim[]> =>
-    claimDue(tx, { ...lease(), webhooks, limit })
+  const claim = (tx: Db, wanted: Wanted): Promise<LoadedClaim[]> => claimDue(tx, { ...lease(), ...wanted })
 
-  // Claims as many deliveries of each webhook as have just succeeded, without a poll. A webhook with more than its share
-  // gets fewer. When slots are scarce, or an attempt failed, the next poll decides instead.
+  // Claims as many deliveries of each webhook as the receiver has just answered, without a poll. A webhook with more than
+  // its share gets fewer. When slots are scarce, or an attempt got no answer, the next poll decides instead.
   async function refill(
     tx: Db,
     ended: readonly Ended[],
     unblocking: readonly BlockingDelivery[],
   ): Promise<LoadedClaim[]> {
     if (!running || capacity.crowded()) return []
-    const webhooks = new Map<string, Webhooks[number] & { slots: number; unblocked: string[] }>()
+    const webhooks = new Map<string, DueWebhook & { slots: number; unblocked: string[] }>()
     for (const { claim: done, outcome } of ended) {
       const { workspace_id, webhook_id, max_per_second, ordered } = done
       const webhook = { workspace_id, webhook_id, max_per_second, ordered }
       const entry = webhooks.get(webhook_id) ?? { ...webhook, slots: 0, unblocked: [] }
-      entry.slots += outcome.ok && done.kind !== 'ping' ? 1 : -Infinity
+      if (outcome.response === null || done.kind === 'ping') entry.slots = Number.NEGATIVE_INFINITY
+      else if (!done.newest) entry.slots++
       webhooks.set(webhook_id, entry)
     }
     for (const { webhook_id, record_key } of unblocking) webhooks.get(webhook_id)?.unblocked.push(record_key)
     const slotsOf = (webhook_id: string) =>
       (webhooks.get(webhook_id)?.slots ?? 0) - capacity.excess(webhook_id)
     const wanted = [...webhooks.values()].filter(({ webhook_id }) => slotsOf(webhook_id) > 0)
-    return wanted.length ? claim(tx, wanted, slotsOf) : []
+    return wanted.length ? claim(tx, { webhooks: wanted, limit: slotsOf }) : []
   }
 
   /**
@@ -253,7 +255,8 @@ export function createDispatcher(options: DispatcherOptions) {
   const releaseAll = (claims: Claim[]) => transaction(db, (tx) => release(tx, claims, clock.elapsed()))
 
   function start({ payload, seq, ...claim }: LoadedClaim): Promise<void> {
-    capacity.acquire(claim.webhook_id, claim.bytes)
+    const { webhook_id, bytes, newest } = claim
+    capacity.acquire(webhook_id, bytes, newest)
     const span = tracer ? attemptSpan(tracer, claim) : null
     const traceparent = span?.traceparent ?? claim.traceparent
     const entry: HeldClaim = {
@@ -271,9 +274,9 @@ export function createDispatcher(options: DispatcherOptions) {
       entry,
       exchange({ ...claim, payload, seq, traceparent }, () => mayStart(entry)),
     )
-      .then((outcome) => capacity.release(claim.webhook_id, outcome, claim.bytes))
+      .then((outcome) => capacity.release(webhook_id, outcome, bytes, newest))
       .catch((error) => {
-        capacity.release(claim.webhook_id, null, claim.bytes)
+        capacity.release(webhook_id, null, bytes, newest)
         onError(error)
       })
       .finally(() => {

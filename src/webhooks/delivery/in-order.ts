@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
-import { type Due, dueColumns, dueOf, queued, type Search, toRead } from './due.ts'
+import { type Due, dueColumns, dueOf, newestDueOf, queued, type Search, toRead } from './due.ts'
 
 // A delivery of an ordered webhook is blocked while an earlier one of its record is queued, or any one is in flight. A
 // search postpones the blocked ones that it finds, so that the next search does not read them again. The end of a
@@ -22,6 +22,7 @@ const blockedUntil = sql<number | null>`coalesce(
 // Many of these rows may be blocked, so it reads no payloads.
 const seen_columns = sql`${dueColumns('none')}, q.run_at_ms, ${blockedUntil} AS blocked_until_ms`
 const lookAhead = prepare((db, p: Search) => dueOf<Seen>(db, p, seen_columns))
+const lookBack = prepare((db, p: Search) => newestDueOf<Seen>(db, p, seen_columns))
 
 // Limits the rows that a search reads, so that a long queue of one record does not delay a transaction.
 const rows_at_once = 200
@@ -57,17 +58,33 @@ export async function findInOrder(
   if (next.length >= limit) return next.slice(0, Math.max(0, limit))
   return [
     ...next,
-    ...(await oldest(tx, { ...search, limit }, { lease_ends_ms, next, first, looked_at: room })),
+    ...(await unblockedOf(
+      tx,
+      { ...search, limit },
+      { lease_ends_ms, next, first, looked_at: room, look: lookAhead },
+    )),
   ]
 }
 
-type Look = { lease_ends_ms: number; next: readonly Due[]; first: Seen[]; looked_at: number }
+/** Finds the newest due deliveries of an ordered webhook that are not blocked. The caller has locked the webhook. */
+export async function findNewestInOrder(tx: Db, search: Search, lease_ends_ms: number): Promise<Due[]> {
+  const first = await lookBack(tx, search)
+  return unblockedOf(tx, search, { lease_ends_ms, next: [], first, looked_at: search.limit, look: lookBack })
+}
+
+type Look = {
+  lease_ends_ms: number
+  next: readonly Due[]
+  first: Seen[]
+  looked_at: number
+  look: typeof lookAhead
+}
 type Seen = Due & { run_at_ms: number; blocked_until_ms: number | null }
 
-async function oldest(
+async function unblockedOf(
   tx: Db,
   search: Search,
-  { lease_ends_ms, next, first, looked_at }: Look,
+  { lease_ends_ms, next, first, looked_at, look }: Look,
 ): Promise<Due[]> {
   const { elapsed_ms } = search
   const limit = search.limit - next.length
@@ -87,7 +104,7 @@ async function oldest(
     if (chosen.length === limit || found.length < window || !blocked.length || reads === max_reads)
       return chosen
     window = Math.min(4 * window, rows_at_once + 2 * limit)
-    found = await lookAhead(tx, { ...search, limit: window })
+    found = await look(tx, { ...search, limit: window })
   }
 }
 

@@ -4,11 +4,11 @@ import type { Db } from '../../db/db.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
+import { fitting } from './choose.ts'
 import {
   type Claim,
   type ClaimRound,
   claimChosen,
-  fitting,
   type LoadedClaim,
   type Targets,
   targetsOf,
@@ -87,7 +87,12 @@ export async function claimInterrupted(
   const chosen = fitting(await paced(usable, pacing.free), request.fits)
   pacing.store(chosen)
   const spent = due.filter((row) => !usable.includes(row))
-  const claims = await claimChosen(tx, chosen, targets, request)
+  const claims = await claimChosen(
+    tx,
+    chosen.map((row) => ({ ...row, newest: false })),
+    targets,
+    request,
+  )
   await logInterruptions(tx, chosen, claims, moment)
   return { claims, spent: lastOutcomes(spent, targets, moment) }
 }
@@ -130,7 +135,7 @@ function lastOutcomes(spent: readonly Interrupted[], targets: Targets, moment: M
   return spent.flatMap((row) => {
     const target = targets.get(row.webhook_id)
     if (!target) return []
-    const claim = { ...row, ...target, alone: true }
+    const claim = { ...row, ...target, alone: true, newest: false }
     const duration_ms = Math.max(0, moment.elapsed_ms - Number(row.claimed_at_ms))
     const outcome = {
       started_at_ms: moment.now_ms - duration_ms,

@@ -191,4 +191,21 @@ export const receivers: Fault[] = [
       ],
     },
   },
+  {
+    number: 51,
+    fault: 'A receiver answers 500 for some records, or does not answer for them.',
+    promise:
+      'An event of another record of the same webhook is sent within 2 s, beside a backlog of 400 failing ones, ordered or not.',
+    tests: {
+      'test/webhooks-failing-records.test.ts': [
+        'an event does not wait for … … that the receiver does not answer…',
+        'an event does not wait for failing retries that come due at once',
+        'with max_per_second, an event behind failing ones is among the first that are sent',
+        'the oldest events of failing records are sent beside the newest',
+      ],
+      'test/faults/failing-records.fault.ts': [
+        'behind 400 events of failing records, an event of another one arrives within two seconds, at any speed of the answers',
+      ],
+    },
+  },
 ]
