@@ -88,7 +88,8 @@ test('a webhook that had 128 places first shrinks to its share when eight others
   await until(async () => {
     const in_flight = await inFlight()
     numbers = [...in_flight.values()]
-    return !in_flight.has('wh_0') || (numbers.length === 9 && Math.min(...numbers) >= 20)
+    const has_backlog = (await outbox.queue()).some(({ webhook_id }) => webhook_id === 'wh_0')
+    return !has_backlog || (numbers.length === 9 && Math.min(...numbers) >= 20)
   })
   assert.equal(numbers.length, 9, 'equal only after the backlog')
   assert.ok(Math.max(...numbers) <= 30, String(numbers))
