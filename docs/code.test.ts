@@ -153,23 +153,31 @@ test('the check of a signature accepts a delivery, and refuses a changed body an
   assert.equal(isGenuine(secret, body), false)
 })
 
-test('the libraries of others verify a delivery as the page shows it', async () => {
-  const lines = programOf('receiving-webhooks.md', 'standardwebhooks').split('\n')
-  const imports = lines.filter((line) => line.startsWith('import '))
-  const others = lines.filter((line) => !line.startsWith('import '))
-  const file = write(
-    'libraries.ts',
-    `${imports.join('\n')}
-export async function check(secret: string, rawText: string, request: { headers: Record<string, string> }) {
-  ${others.join('\n').replace('await verify(', 'const genuine = await verify(')}
+test('the libraries of others verify a delivery as the page shows it, with headers of Node and of Fetch', async () => {
+  const isImport = (line: string) => line.startsWith('import ')
+  const node = programOf('receiving-webhooks.md', 'standardwebhooks').split('\n')
+  const fetched = programOf('receiving-webhooks.md', 'Object.fromEntries(request.headers)').split('\n')
+  const { secret, request } = await delivered(['company.created'], () => company('Libraries'))
+  const headers = new Headers(request.headers as Record<string, string>)
+  const cases = [
+    ['node', node, 'Record<string, string>', request.headers],
+    ['fetch', fetched, 'Headers', headers],
+  ] as const
+  for (const [name, lines, type, given] of cases) {
+    const steps = lines.filter((line) => !isImport(line)).join('\n')
+    const file = write(
+      `libraries-${name}.ts`,
+      `${node.filter(isImport).join('\n')}
+export async function check(secret: string, rawText: string, request: { headers: ${type} }) {
+  ${steps.replace('await verify(', 'const genuine = await verify(')}
   return { genuine, event }
 }\n`,
-  )
-  const { check } = await import(pathToFileURL(file).href)
-  const { secret, request } = await delivered(['company.created'], () => company('Libraries'))
-  const { genuine, event } = await check(secret, request.body, request)
-  assert.equal(genuine, true)
-  assert.equal(event.data.name, 'Libraries')
+    )
+    const { check } = await import(pathToFileURL(file).href)
+    const { genuine, event } = await check(secret, request.body, { headers: given })
+    assert.equal(genuine, true, name)
+    assert.equal(event.data.name, 'Libraries', name)
+  }
 })
 
 test('the receiver of won deals writes one invoice for a deal, also when a delivery arrives again', async () => {
