@@ -24,6 +24,7 @@ import { reportRoutes } from './across/reports/routes.ts'
 import { revertRoute } from './across/reverts/routes.ts'
 import { searchRoutes } from './across/search/routes.ts'
 import { timelineRoutes } from './across/timeline/routes.ts'
+import { titlesOf } from './across/titles.ts'
 import { trashRoutes } from './across/trash/routes.ts'
 import { listViews } from './across/views/queries.ts'
 import { viewRoutes } from './across/views/routes.ts'
@@ -212,6 +213,7 @@ function createService(
     password_cost: deps.password_cost,
     dispatcher,
     buildBody: createBodies(config.public_url),
+    findTitles: (db, workspace_id, records) => titlesOf(db, workspace_id, resources, records),
     policy,
     streams,
   }

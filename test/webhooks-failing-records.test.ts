@@ -44,7 +44,7 @@ for (const ordered of [false, true])
   for (const kind of ['of many records', 'of one record'] as const)
     test(`an event does not wait for ${backlog} ${kind} that the receiver does not answer${ordered ? ', in order' : ''}`, async (t) => {
       const { answer, release } = heldAnswers()
-      t.after(release)
+      t.after(() => release())
       receiver.answering = answer
       const { id } = await register(call, { url: receiver.url, events: ['company.*'], ordered })
       if (kind === 'of many records') await behindFailing(call, id)
@@ -68,7 +68,7 @@ for (const ordered of [false, true])
 
 test('an event does not wait for failing retries that come due at once', async (t) => {
   const { answer, release } = heldAnswers()
-  t.after(release)
+  t.after(() => release())
   receiver.answering = byRecord(() => ({ status: 500 }))
   const { id } = await register(call, { url: receiver.url, retry_delays: [1, 600] })
   await failingRecords(call)
@@ -94,7 +94,7 @@ test('with max_per_second, an event behind failing ones is among the first that 
 
 test('the oldest events of failing records are sent beside the newest', async (t) => {
   const { answer, release } = heldAnswers()
-  t.after(release)
+  t.after(() => release())
   receiver.answering = answer
   const { id } = await register(call, { url: receiver.url })
   await behindFailing(call, id)

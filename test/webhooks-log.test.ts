@@ -106,6 +106,89 @@ describe('the list of deliveries', () => {
     )
   })
 
+  test('filters by record, event and status code, alone and together, each total exact', async () => {
+    const [first] = all.filter(({ event }) => event === 'company.created').slice(-1)
+    const { kind, record_id, event_id } = first as Delivery
+    assert.equal(kind, 'companies')
+    const same = ({ kind: of, record_id: id }: Delivery) => of === kind && id === record_id
+    const record = `kind=companies&record_id=${record_id}`
+    assert.equal(await shows(record, same), 2)
+    assert.equal(await shows(`kind=companies&id=${record_id}`, same), 2)
+    assert.equal(
+      await shows(
+        `kind=deals&record_id=${record_id}`,
+        (one) => one.kind === 'deals' && one.record_id === record_id,
+      ),
+      2,
+    )
+    assert.equal(
+      await shows(`${record}&webhook_id=${good.id}`, (one) => same(one) && one.webhook_id === good.id),
+      1,
+    )
+    await shows(`${record},999999`, same)
+    await shows(
+      `kind=companies&record_id=!${record_id}`,
+      (one) => one.kind === kind && one.record_id !== record_id,
+    )
+    await shows('kind=deals', (one) => one.kind === 'deals')
+    await shows('kind=deals&event=company.created', () => false)
+    assert.equal(await shows(`event_id=${event_id}`, (one) => one.event_id === event_id), 2)
+    await shows(
+      `event_id=${event_id}&status=failed`,
+      (one) => one.event_id === event_id && one.status === 'failed',
+    )
+    await shows(`event_id=!${event_id}`, (one) => one.event_id !== event_id)
+    const codes = new Map<string, number | null>()
+    for (const row of (await call('GET', '/api/v1/deliveries?per_page=100&details=true')).body.data)
+      codes.set(row.id, row.last_response_status)
+    const has =
+      (...wanted: (number | null)[]) =>
+      ({ id }: Delivery) =>
+        wanted.includes(codes.get(id) ?? null)
+    assert.equal(await shows('status_code=500', has(500)), 7)
+    assert.equal(await shows('status_code=200,500', has(200, 500)), 18)
+    assert.equal(await shows('status_code=404', has(404)), 0)
+    await shows('status_code=!500', (one) => !has(500)(one))
+    await shows(
+      `status_code=500&webhook_id=${bad.id}&status=failed`,
+      (one) => has(500)(one) && one.webhook_id === bad.id && one.status === 'failed',
+    )
+    await shows(`${record}&status_code=500`, (one) => same(one) && has(500)(one))
+    for (const query of ['status_code=500', 'status_code=200,500', record]) {
+      const followed: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { body } = await call('GET', `/api/v1/deliveries?per_page=4&${query}&cursor=${cursor}`)
+        followed.push(...body.data.map(({ id }: Delivery) => id))
+        cursor = body.meta.next_cursor
+      }
+      const whole = (await call('GET', `/api/v1/deliveries?per_page=100&${query}`)).body.data
+      assert.deepEqual(
+        followed,
+        whole.map(({ id }: Delivery) => id),
+        query,
+      )
+    }
+    for (const query of [
+      'record_id=1',
+      'kind=companies,deals&record_id=1',
+      'id=1',
+      'kind=nothing',
+      'status_code=many',
+    ])
+      assert.equal((await call('GET', `/api/v1/deliveries?${query}`)).status, 422, query)
+  })
+
+  test('a row names its record: kind and id, and with details=true its present title', async () => {
+    const rows = (await call('GET', '/api/v1/deliveries?per_page=100&details=true')).body.data
+    for (const { event, kind, record_id, title } of rows)
+      if (event === 'ping') assert.deepEqual([kind, record_id, title], [null, null, null])
+      else
+        assert.deepEqual(
+          [kind, title],
+          event === 'company.created' ? ['companies', 'Acme'] : ['deals', 'Deal'],
+        )
+  })
+
   test('takes several values and "not" in each filter, with exact totals, by page and by cursor', async () => {
     const two = `webhook_id=${good.id},${bad.id}`
     const cases: [string, (one: Delivery) => boolean][] = [
@@ -144,7 +227,7 @@ describe('the list of deliveries', () => {
     const parts = (query: string) => call('GET', `/api/v1/deliveries?per_page=100&${query}`)
     for (const query of ['details=true', 'details=true&cursor=start'])
       for (const row of (await parts(query)).body.data) {
-        const { last_duration_ms, last_response_status, last_error_code, ...delivery } = row
+        const { last_duration_ms, last_response_status, last_error_code, title: _, ...delivery } = row
         const { attempts, ...shown } = (await call('GET', `/api/v1/deliveries/${delivery.id}`)).body.data
         assert.deepEqual(delivery, shown)
         const newest = attempts.at(-1)

@@ -99,7 +99,7 @@ describe('resend', () => {
     assert.equal((await webhook(call, hook.id)).status, 'active')
   })
 
-  test('is for succeeded and failed deliveries of a webhook that is there and not paused: 409 otherwise', async () => {
+  test('is for deliveries that are not cancelled, of a webhook that is there and not paused: 409 otherwise', async () => {
     const { hook, id } = await failed()
     const refused = async (delivery_id: string) => {
       const before = await delivery(call, delivery_id)
@@ -112,8 +112,8 @@ describe('resend', () => {
       () => log(call, 'status=pending'),
       ([one]) => one?.attempt_count === 1,
     )
-    await refused(String(waiting?.id))
     await act(call, hook.id, 'pause')
+    await refused(String(waiting?.id))
     await refused(id)
     await act(call, hook.id, 'resume')
     await call('DELETE', `/api/v1/webhooks/${hook.id}`)
@@ -122,13 +122,76 @@ describe('resend', () => {
     assert.equal((await resend('dlv_unknown')).status, 404)
   })
 
-  test('twice at once is sent once: the second is a conflict', async () => {
+  test('of a pending delivery makes its next attempt come at once, and the retries go on as usual', async () => {
+    receiver.answering = () => ({ status: 500 })
+    const hook = await register(call, { url: receiver.url, retry_delays: [3600, 60] })
+    await company(call)
+    const { id } = await onlyDelivery(call, hook.id)
+    const first = await attempted(call, id)
+    assert.equal(Date.parse(String(first.next_attempt_at)) >= clock.now() + 3_500_000, true)
+    const reply = await resend(id)
+    assert.equal(reply.status, 200, reply.text)
+    const { status, attempt_count, next_attempt_at } = reply.body.data
+    assert.deepEqual(
+      [status, attempt_count, next_attempt_at],
+      ['pending', 1, new Date(clock.now()).toISOString()],
+    )
+    const second = await attempted(call, id, 2)
+    assert.equal(second.status, 'pending', 'it was its first retry')
+    const [last] = second.attempts.slice(-1)
+    const ended_ms = Date.parse(String(last?.started_at)) + Number(last?.duration_ms)
+    const wait_ms = Date.parse(String(second.next_attempt_at)) - ended_ms
+    assert.ok(wait_ms >= 59_000 && wait_ms <= 61_000, `the second retry after ${wait_ms} ms`)
+    await turn()
+    assert.equal((await attempted(call, id, 3)).status, 'failed')
+    const [entry] = (await call('GET', `/api/v1/audit-log?kind=deliveries&record_id=${id}`)).body.data
+    assert.deepEqual([entry.action, entry.before], ['resent', { next_attempt_at: first.next_attempt_at }])
+  })
+
+  test('of a delivery whose attempt is in flight changes nothing', async () => {
+    const answered = Promise.withResolvers<void>()
+    receiver.answering = () => ({ after: answered.promise })
+    const hook = await register(call, { url: receiver.url })
+    await company(call)
+    const { id } = await onlyDelivery(call, hook.id)
+    await receiver.waitFor(1)
+    const before = await delivery(call, id)
+    const reply = await resend(id)
+    assert.deepEqual([reply.status, reply.body.data], [200, before])
+    answered.resolve()
+    assert.equal((await attempted(call, id)).status, 'succeeded')
+    assert.equal(receiver.received.length, 1)
+  })
+
+  test('of an ordered webhook sends the first delivery of a record only; a later one is a conflict that names it', async () => {
+    receiver.answering = () => ({ status: 500 })
+    const hook = await register(call, { url: receiver.url, events: ['company.*'], ordered: true })
+    const { id: record } = await company(call)
+    const { id } = await onlyDelivery(call, hook.id)
+    await attempted(call, id)
+    await call('PUT', `/api/v1/companies/${record}`, { phone: '1' })
+    const [later] = await log(call)
+    const refused = await resend(String(later?.id))
+    assert.deepEqual([refused.status, refused.body.error.code], [409, 'conflict'])
+    assert.match(refused.body.error.message, new RegExp(id))
+    receiver.answering = () => ({})
+    assert.equal((await resend(id)).status, 200)
+    await attempted(call, id, 2)
+    assert.equal((await attempted(call, String(later?.id))).status, 'succeeded')
+    const bodies = receiver.received.slice(-2).map(({ headers }) => headers['x-service-delivery'])
+    assert.deepEqual(bodies, [id, later?.id])
+  })
+
+  test('twice at once is sent once', async () => {
     const { id } = await succeeded()
     const refused = Promise.withResolvers<void>()
     receiver.answering = () => ({ after: refused.promise })
     const replies = await Promise.all([resend(id), resend(id), resend(id)])
     refused.resolve()
-    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409, 409])
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200],
+    )
     await attempted(call, id, 2)
     assert.equal(receiver.received.length, 2)
   })

@@ -27,6 +27,8 @@ export type Delivery = {
   webhook_id: string
   event_id: string
   event: string
+  kind: string | null
+  record_id: number | null
   status: string
   attempt_count: number
   next_attempt_at: string | null

@@ -897,6 +897,7 @@ CREATE TABLE events (
   UNIQUE (id)
 );
 CREATE INDEX events_feed ON events (workspace_id, seq);
+CREATE INDEX events_record ON events (workspace_id, record_id) WHERE record_id IS NOT NULL;
 
 CREATE TABLE webhooks (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1029,3 +1030,4 @@ CREATE TABLE webhook_attempts (
   error_message text,
   PRIMARY KEY (workspace_id, delivery_id, number)
 ) WITHOUT ROWID;
+CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number) WHERE response_status IS NOT NULL;

@@ -53,11 +53,22 @@ export const idsFilter = (name: string, about?: string) =>
   valuesFilter({ name, kind: 'id', nullable: false }, about)
 
 /** The ids that such a filter names; undefined without the filter. */
-export function wantedIds(name: string, text: string | undefined): Wanted<number> | undefined {
-  const wanted = text === undefined ? null : readWanted({ name, kind: 'id', nullable: false }, text)
+export const wantedIds = (name: string, text: string | undefined): Wanted<number> | undefined =>
+  wantedIntegers({ name, kind: 'id', nullable: false }, text)
+
+function wantedIntegers(parameter: Parameter, text: string | undefined): Wanted<number> | undefined {
+  const wanted = text === undefined ? null : readWanted(parameter, text)
   if (!wanted || 'code' in wanted) return undefined
-  return { ...wanted, any: wanted.any.map(Number), not: wanted.not.map(Number) }
+  return { ...wanted, any: [...new Set(wanted.any.map(Number))], not: wanted.not.map(Number) }
 }
+
+/** The schema of a filter by integers, for a list whose filters do not follow from columns. */
+export const numbersFilter = (name: string, about?: string) =>
+  valuesFilter({ name, kind: 'integer', nullable: false }, about)
+
+/** The integers that such a filter names; undefined without the filter. */
+export const wantedNumbers = (name: string, text: string | undefined): Wanted<number> | undefined =>
+  wantedIntegers({ name, kind: 'integer', nullable: false }, text)
 
 type OfTexts = { about?: string; nullable?: boolean }
 

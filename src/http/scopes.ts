@@ -62,6 +62,8 @@ export function createReadRights(resources: readonly Resource[]) {
     /** The kinds of the audit log that a caller may read; null: all. */
     readableKinds: (own: Scopes): readonly string[] | null =>
       own && kinds.filter((kind) => mayRead(own, kind)),
+    /** The kind of the records that an event such as `deal.won` is about; null for a ping. */
+    kindOfEvent: (event: string): string | null => kindOf(event) || null,
     /** The first parts of the names of events, such as `deal`, by kind. */
     group_of_kind: new Map(kinds_of_groups.map(([group, kind]): [string, string] => [kind, group])),
     /** Whether a caller may read the data of an event such as `deal.won`. A ping has none. */

@@ -1,5 +1,4 @@
 import { type TOptional, type TSchema, type TString, Type } from 'typebox'
-import type { MatchField } from '../db/lists/match-keys.ts'
 import { type FieldProblem, refuse } from '../errors.ts'
 import { valuesFilter } from '../http/filter-parameters.ts'
 import {
@@ -77,7 +76,10 @@ function kindOf(resource: Resource, name: string, column: Column): FilterKind | 
 }
 
 /** Whether lists find equal values of an e-mail, a telephone number or a website, by the index of its key. */
-export const matches = ({ duplicates, columns }: Resource, name: string): name is MatchField =>
+export const matches = (
+  { duplicates, columns }: Resource,
+  name: string,
+): name is 'email' | 'phone' | 'website' =>
   name === 'website'
     ? columns.website?.filtered === 'by_key'
     : (name === 'email' || name === 'phone') && duplicates.includes(name)

@@ -38,6 +38,7 @@ import { mergeLinkRecords } from './0036_merge_link_records.ts'
 import { importErrorCodes } from './0037_import_error_codes.ts'
 import { equalCharacters } from './0038_equal_characters.ts'
 import { appointmentClocks } from './0043_appointment_clocks.ts'
+import { deliveryFilters } from './0042_delivery_filters.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: Migration[] = [
   importErrorCodes,
   equalCharacters,
   appointmentClocks,
+  deliveryFilters,
 ]

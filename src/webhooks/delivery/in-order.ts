@@ -174,6 +174,19 @@ export const findBlocking = (
   rows: readonly (Ended & { delivery_id: string })[],
 ): Promise<BlockingDelivery[]> => blockingOf(tx, rows.filter(isOrdered), {})
 
+type Placed = Ended & { delivery_id: string; order_seq: number | null }
+
+/** The id of the delivery for which a queued one of an ordered webhook waits; null if it waits for none. */
+export async function findBlockerOf(tx: Db, row: Placed): Promise<string | null> {
+  const { webhook_id, record_key, order_seq, delivery_id } = row
+  if (record_key === null) return null
+  const { rows } = await sql<{ delivery_id: string }>`SELECT delivery_id FROM webhook_queue
+    WHERE webhook_id = ${webhook_id} AND record_key = ${record_key}
+      AND (order_seq, delivery_id) < (${order_seq}, ${delivery_id})
+    ORDER BY order_seq, delivery_id LIMIT 1`.execute(tx)
+  return rows[0]?.delivery_id ?? null
+}
+
 /** Makes the next delivery of each record due, after the given deliveries have left the queue. */
 export function releaseNext(tx: Db, ended: readonly Ended[], elapsed_ms: number): void {
   defer(tx, releaseFirst(tx, ended.filter(isOrdered), { elapsed_ms }))

@@ -35,7 +35,7 @@ import {
   webhookToChange,
 } from '../registration/webhooks.ts'
 import type { WebhookService } from '../service.ts'
-import { findDelivery } from './deliveries.ts'
+import { findDelivery, withKind } from './deliveries.ts'
 import { resendFailed } from './resends.ts'
 
 const ping = defineEvent('ping', 'A test of a webhook.', Type.Object({ message: Type.String() }), {
@@ -144,9 +144,10 @@ function testRoute(
         },
         meanwhile: (delivery_id, stopping) =>
           unlessStopped(stopping, dispatcher.attemptNow(request.access.workspace_id, delivery_id)),
-        after: async (tx, { workspace_id }, delivery_id) => ({
-          record: orNotFound('delivery', await findDelivery(tx, workspace_id, delivery_id, buildBody)),
-        }),
+        async after(tx, { workspace_id }, delivery_id) {
+          const found = await findDelivery(tx, workspace_id, delivery_id, buildBody)
+          return { record: withKind(rights, orNotFound('delivery', found)) }
+        },
       }),
   )
 }

@@ -5,6 +5,7 @@ import { type Listed, type Page, readPage, type Window } from '../../db/lists/li
 import { engineOf } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
 import { bodyFor } from '../../events/emit.ts'
+import type { ReadRights } from '../../http/scopes.ts'
 import type { BuildBody } from '../delivery/bodies.ts'
 import type { Delivery, DeliveryDetail } from '../registration/schema.ts'
 import {
@@ -16,6 +17,7 @@ import {
   matching,
   type VisibleEvents,
 } from './log-slices.ts'
+import { countAlong, idsAlong } from './log-sources.ts'
 import { newestAttempts, shownAttempts } from './shown-attempts.ts'
 
 const columns = [
@@ -30,7 +32,9 @@ const columns = [
   'finished_at',
 ] as const
 
-type Row = Delivery & { removed_at: string | null }
+type Row = Omit<Delivery, 'kind' | 'title'> & { removed_at: string | null }
+/** A row of the log. The caller adds what its event tells about the record. */
+export type LogRow = Omit<Delivery, 'kind' | 'title'>
 
 // When the webhook was deleted; null after all its deliveries are cancelled.
 const removedAt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
@@ -46,6 +50,14 @@ function current<R extends Row>({ removed_at, ...delivery }: R): Omit<R, 'remove
   if (delivery.status !== 'pending' || removed_at === null) return delivery
   return { ...delivery, status: 'cancelled', next_attempt_at: null, finished_at: removed_at }
 }
+
+const recordId = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
+  eb
+    .selectFrom('events as e')
+    .select('e.record_id')
+    .whereRef('e.workspace_id', '=', 'webhook_deliveries.workspace_id')
+    .whereRef('e.id', '=', 'webhook_deliveries.event_id')
+    .as('record_id')
 
 // Select these only for the rows of one page: each does a look-up by primary key for each row.
 const newestAttempt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
@@ -67,7 +79,7 @@ export async function listDeliveries(
   page: Page,
   visible: VisibleEvents,
   details = false,
-): Promise<Listed<Delivery>> {
+): Promise<Listed<LogRow>> {
   const { status, event } = filters
   const names = visible && event ? event.filter((name) => visible.includes(name)) : (event ?? visible)
   if (names?.length === 0 || status?.length === 0)
@@ -75,13 +87,14 @@ export async function listDeliveries(
   const by_pending_status = status?.includes('pending') || status?.includes('cancelled')
   const removed = by_pending_status ? await removedWebhooks(db, workspace_id) : []
   const log_query = { ...filters, event: names ?? undefined, removed }
-  const read = async ({ limit, offset, after }: Window): Promise<Delivery[]> => {
+  const read = async ({ limit, offset, after }: Window): Promise<LogRow[]> => {
     const before = after && String(after[0])
     const { ids } = await idsOf(db, workspace_id, log_query, { limit, offset, before })
+    if (Array.isArray(ids) && !ids.length) return []
     const rows = await db
       .selectFrom('webhook_deliveries')
       .select(columns)
-      .select(removedAt)
+      .select([recordId, removedAt])
       .$if(details, (query) =>
         query.select((eb) => [
           newestAttempt(eb).select('a.duration_ms').as('last_duration_ms'),
@@ -113,9 +126,9 @@ const namedOf = ({ webhook_id, event, status }: LogQuery) =>
 
 /** Whether record_counts has the total: of all deliveries, or of each value of one filter. An index has these, too. */
 function isTotalKept(log_query: LogQuery): boolean {
-  const { from, to, other_webhooks = [] } = log_query
-  const by_values = from === undefined && to === undefined && !other_webhooks.length
-  return by_values && namedOf(log_query).length <= 1
+  const { from, to, event_id, record_id, status_code, other_webhooks = [] } = log_query
+  const others = [from, to, event_id, record_id, status_code].some((filter) => filter !== undefined)
+  return !others && !other_webhooks.length && namedOf(log_query).length <= 1
 }
 
 /** The query for each value of its one filter. */
@@ -127,6 +140,8 @@ function partsOf(log_query: LogQuery): LogQuery[] {
 /** The ids of a page. On SQLite, a long read is done in slices, because a statement blocks all other requests. */
 async function idsOf(db: Db, workspace_id: number, log_query: LogQuery, window: LogWindow) {
   const { limit, offset, before } = window
+  const along = await idsAlong(db, workspace_id, log_query, window)
+  if (along) return { ids: along }
   const parts = isTotalKept(log_query) ? partsOf(log_query) : [log_query]
   const by_index = isTotalKept(log_query) && !log_query.removed.length && offset * parts.length <= max_skipped
   if (engineOf(db) === 'sqlite' && !by_index)
@@ -160,6 +175,8 @@ async function countMatching(db: Db, workspace_id: number, log_query: LogQuery):
     const totals = await Promise.all(kept.map((name) => countOf(db, workspace_id, name)))
     return totals.reduce((sum, n) => sum + n, 0)
   }
+  const along = await countAlong(db, workspace_id, log_query)
+  if (along !== null) return along
   if (engineOf(db) === 'sqlite') return countInSlices(db, workspace_id, log_query)
   const all = db.selectFrom('webhook_deliveries').where('workspace_id', '=', workspace_id)
   return countRows(all.where(matching(log_query)))
@@ -174,17 +191,26 @@ async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> 
   return rows.map(({ webhook_id }) => webhook_id)
 }
 
+/** A delivery. The caller adds the kind of its record. */
+export type FoundDelivery = Omit<DeliveryDetail, 'kind'>
+
+/** A delivery with the kind of its record. */
+export const withKind = <R extends { event: string; record_id: number | null }>(
+  { kindOfEvent }: Pick<ReadRights, 'kindOfEvent'>,
+  delivery: R,
+) => ({ ...delivery, kind: delivery.record_id === null ? null : kindOfEvent(delivery.event) })
+
 /** A delivery with its newest attempts, or null. The request body is the stored payload, so it has the sent bytes. */
 export async function findDelivery(
   db: Db,
   workspace_id: number,
   id: string,
   buildBody: BuildBody = bodyFor,
-): Promise<DeliveryDetail | null> {
+): Promise<FoundDelivery | null> {
   const row = await db
     .selectFrom('webhook_deliveries')
     .select(columns)
-    .select(['format', removedAt])
+    .select(['format', recordId, removedAt])
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
     .executeTakeFirst()

@@ -3,6 +3,9 @@ import type { Db } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import type { Delivery } from '../registration/schema.ts'
 
+/** One of these values, or any if there are none, and none of those. */
+type Values<T> = { any: readonly T[]; not: readonly T[] }
+
 /** The filters of the delivery log: one of several values each. `from` and `to` are inclusive times. */
 export type LogFilters = {
   webhook_id?: readonly string[] | undefined
@@ -10,6 +13,11 @@ export type LogFilters = {
   other_webhooks?: readonly string[] | undefined
   event?: readonly string[] | undefined
   status?: readonly Delivery['status'][] | undefined
+  event_id?: Values<string> | undefined
+  /** The record of the event, of the kind of `event`. */
+  record_id?: Values<number> | undefined
+  /** The status of the newest attempt's answer. */
+  status_code?: Values<number> | undefined
   from?: string | undefined
   to?: string | undefined
 }
@@ -25,7 +33,7 @@ const slice_size = 5000
 
 /** The condition on a row of the log. A `+` before each column keeps SQLite from using another index. */
 export function matching(
-  { webhook_id, other_webhooks, event, status, from, to, removed }: LogQuery,
+  { webhook_id, other_webhooks, event, status, from, to, removed, ...more }: LogQuery,
   before: '' | '+' = '',
 ): RawBuilder<SqlBool> {
   const sign = sql.raw(before)
@@ -58,8 +66,25 @@ export function matching(
     ...statuses(),
     ...bound('>=', from),
     ...bound('<=', to),
+    ...having(more.event_id, sql`coalesce(event_id, '')`),
+    ...having(more.record_id, record_of_event),
+    ...having(more.status_code, newest_status),
   ]
   return all.length ? sql<SqlBool>`${sql.join(all, sql` AND `)}` : sql<SqlBool>`TRUE`
+}
+
+const record_of_event = sql`coalesce((SELECT e.record_id FROM events AS e
+  WHERE e.workspace_id = webhook_deliveries.workspace_id AND e.id = webhook_deliveries.event_id), 0)`
+const newest_status = sql`coalesce((SELECT a.response_status FROM webhook_attempts AS a
+  WHERE a.workspace_id = webhook_deliveries.workspace_id AND a.delivery_id = webhook_deliveries.id
+  ORDER BY a.number DESC LIMIT 1), 0)`
+
+function having(values: Values<string | number> | undefined, of: RawBuilder<unknown>) {
+  const { any = [], not = [] } = values ?? {}
+  return [
+    ...(any.length ? [sql`${of} IN (${sql.join(any)})`] : []),
+    ...(not.length ? [sql`${of} NOT IN (${sql.join(not)})`] : []),
+  ]
 }
 
 const only = <T>(values: readonly T[] | undefined): T | undefined =>

@@ -91,6 +91,16 @@ const logged = {
   webhook_id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
   event_id: Type.String({ examples: ['evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
   event: Type.String({ examples: ['deal.won'] }),
+  kind: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'The kind of the record that the event is about. Null for a ping or an example.',
+    examples: ['deals'],
+  }),
+  record_id: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The id of the record.',
+    examples: [42],
+  }),
   status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
   attempt_count: Type.Integer({ description: 'The number of attempts without interrupted ones.' }),
   next_attempt_at: OptionalTimestamp(),
@@ -111,6 +121,10 @@ export const Delivery = Type.Object(
     last_response_status: detail<number>(
       'integer',
       'the status of the newest answer. Null if the newest attempt got none.',
+    ),
+    title: detail<string>(
+      'string',
+      'the present title of the record. Null if it is deleted, and for a ping or an example.',
     ),
     last_error_code: detail<string>(
       'string',

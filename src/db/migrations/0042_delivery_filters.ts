@@ -1,0 +1,13 @@
+import type { Migration } from '../migrate.ts'
+
+/** Finds the deliveries of a record, by its events, and those whose answer had a status code. */
+export const deliveryFilters: Migration = {
+  name: '0042_delivery_filters',
+  kind: 'expand',
+  scans: ['events', 'webhook_attempts'],
+  statements: () => [
+    'CREATE INDEX events_record ON events (workspace_id, record_id) WHERE record_id IS NOT NULL',
+    `CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number)
+      WHERE response_status IS NOT NULL`,
+  ],
+}
