@@ -51,7 +51,7 @@ test('a webhook that is made in the app delivers, and its delivery appears witho
   await page.getByLabel('Request', { exact: true }).getByText('9 headers').click()
   await page.getByText(String(receiver.received[0]?.headers['x-service-signature'])).waitFor()
   await checkScreen(page)
-  await page.getByRole('link', { name: 'Open', exact: true }).click()
+  await page.getByRole('link', { name: String(id), exact: true }).click()
   await page.waitForURL(new RegExp(`/companies/${id}$`))
 })
 
@@ -72,18 +72,18 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await page.getByText('down for repair').waitFor()
   await page.getByText('The receiver refused it').waitFor()
   await page.getByText(/Next attempt in \d+ min/).waitFor()
-  // Meanwhile it cannot be resent, and the page says why.
-  await page.getByText('Can be resent when it has ended').waitFor()
-  for (const attempt of [2, 3]) {
-    clock.advance(delay_s * 1000)
-    retried.rapport.wake()
-    await page.getByRole('button', { name: new RegExp(`Attempt ${attempt}`) }).waitFor()
-  }
+  // The first retry comes at once, and the second one as usual.
+  await page.getByRole('button', { name: 'Send now' }).click()
+  await page.getByText('The next attempt starts now').waitFor()
+  await page.getByRole('button', { name: /Attempt 2/ }).waitFor()
+  clock.advance(delay_s * 1000)
+  retried.rapport.wake()
+  await page.getByRole('button', { name: /Attempt 3/ }).waitFor()
   await page.locator('.page-line').getByText('Failed').waitFor()
   await checkScreen(page)
   await visit(page, '/settings/deliveries')
   await page
-    .getByRole('link', { name: /^company\.created, Warehouse, Failed · 500, \d\d:\d\d:\d\d$/ })
+    .getByRole('link', { name: /^company\.created, Acme, Warehouse, Failed · 500, \d\d:\d\d:\d\d$/ })
     .waitFor()
   await visit(page, '/settings/webhooks')
   await page.getByRole('row', { name: /Warehouse Failing HTTP 500 after 3 attempts\. Look at it/ }).waitFor()
@@ -110,5 +110,5 @@ test('a receiver that breaks shows its failed attempts and when the next one com
   await visit(page, '/settings/deliveries')
   await visit(page, `/settings/deliveries/${id}`)
   await page.getByRole('button', { name: 'Resend' }).click()
-  await page.getByText('or its webhook is paused or deleted.').waitFor()
+  await page.getByText('The webhook of this delivery was deleted.').waitFor()
 })

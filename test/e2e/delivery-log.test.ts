@@ -1,6 +1,7 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { useReceiver } from '../receiver.ts'
 import { addFilter, checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
 import { company, register } from '../webhooks.ts'
@@ -22,13 +23,13 @@ test('new deliveries come in at the top, and wait behind a button while somebody
   await many(50)
   await page.getByRole('button', { name: 'Show older deliveries' }).click()
   await many(60)
-  const top = await rows.first().locator('a').getAttribute('href')
+  const top = await rows.first().locator('[data-row-link]').getAttribute('href')
   await company(web.rapport.call, 'One more')
   await page.getByRole('button', { name: '1 new' }).waitFor()
-  await untilEqual(() => rows.first().locator('a').getAttribute('href'), top)
+  await untilEqual(() => rows.first().locator('[data-row-link]').getAttribute('href'), top)
   await checkScreen(page)
   await page.getByRole('button', { name: '1 new' }).click()
-  await rows.first().locator(`a:not([href="${top}"])`).waitFor()
+  await rows.first().locator(`[data-row-link]:not([href="${top}"])`).waitFor()
   // At the top nothing is held back.
   await company(web.rapport.call, 'And another')
   await many(62)
@@ -53,7 +54,7 @@ test('a log that is left open shows only the newest deliveries, and the older on
   const { id } = await register(web.rapport.call, { name: 'Busy', url: receiver.url })
   const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`)
   await page.getByText('Nothing matches these filters.').waitFor()
-  const links = page.locator('tbody tr a')
+  const links = page.locator('tbody [data-row-link]')
   const shown = () =>
     links.evaluateAll((all) => all.map((link) => link.getAttribute('href')?.split('/').at(-1)))
   async function sent(): Promise<string[]> {
@@ -201,4 +202,58 @@ test('on a phone, the log says why an attempt failed without a scroll to the sid
   await page.getByText('Connection refused').waitFor()
   const wide = await page.locator('.table-scroll').evaluate((one) => one.scrollWidth - one.clientWidth)
   assert.equal(wide, 0)
+})
+
+test('the log is filtered by record, event id and status code, and its rows name and link the record', async (t) => {
+  receiver.answering = ({ body }) => ({ status: body.includes('Refused') ? 503 : 200 })
+  const events = ['company.created', 'company.updated', 'deal.created']
+  const { id } = await register(web.rapport.call, { name: 'Filtered', url: receiver.url, events })
+  const { id: record } = await company(web.rapport.call, 'Refused Ltd.')
+  await web.rapport.call('PUT', `/api/v1/companies/${record}`, { phone: '1' })
+  await company(web.rapport.call, 'Accepted Ltd.')
+  await web.rapport.call('POST', '/api/v1/deals', { name: 'A deal' })
+  const wide = { viewport: { width: 1440, height: 900 } }
+  const page = await web.open(t, `/settings/deliveries?webhook_id=${id}`, wide)
+  const rows = page.locator('tbody tr')
+  const shown = (count: number) => untilEqual(() => rows.count(), count)
+  await shown(4)
+  await rows.getByRole('link', { name: 'Accepted Ltd.', exact: true }).waitFor()
+
+  await visit(page, `/settings/deliveries?webhook_id=${id}&kind=companies&record_id=${record}`)
+  await shown(2)
+  await untilEqual(() => rows.getByRole('link', { name: 'Refused Ltd.', exact: true }).count(), 2)
+  await page.locator('.chip').getByText(String(record)).first().waitFor()
+  const picture = (name: string, of: Page) => async (scheme: string) => {
+    const { SHOTS } = process.env
+    if (SHOTS) await of.screenshot({ path: `${SHOTS}/log-${name}-${scheme}.png` })
+  }
+  await visit(page, `/settings/deliveries?webhook_id=${id}`)
+  await shown(4)
+  await checkScreen(page, picture('all', page))
+  const small = await web.open(
+    t,
+    `/settings/deliveries?webhook_id=${id}&kind=companies&record_id=${record}`,
+    phone,
+  )
+  await untilEqual(() => small.locator('tbody tr').count(), 2)
+  await checkScreen(small, picture('390', small))
+  const editor = await addFilter(page, 'Status code')
+  await editor.getByRole('textbox').fill('503')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/status_code=503/)
+  await page.keyboard.press('Escape')
+  await shown(2)
+  await checkScreen(page, picture('503', page))
+  const [{ event_id }] = (await web.rapport.call('GET', `/api/v1/deliveries?webhook_id=${id}`)).body.data
+  await visit(page, `/settings/deliveries?event_id=${event_id}`)
+  await shown(1)
+  await rows.getByRole('link', { name: 'A deal', exact: true }).click()
+  await page.getByRole('heading', { name: 'A deal' }).waitFor()
+  await visit(page, `/settings/deliveries?webhook_id=${id}&status_code=503`)
+  await rows.first().getByText('Failed').or(rows.first().getByText('Pending')).first().click()
+  await page.getByRole('button', { name: 'Send now' }).waitFor()
+  await checkScreen(page, picture('send-now', page))
+  await page.getByRole('button', { name: 'Send now' }).click()
+  await page.getByText('The next attempt starts now').waitFor()
+  await page.getByRole('button', { name: /Attempt 2/ }).waitFor()
 })

@@ -43,7 +43,9 @@ type OtherPages = {
   '/settings/keys': 'page' | 'create'
   '/settings/webhooks': 'page' | 'create'
   '/settings/webhooks/$id': never
-  '/settings/deliveries': 'webhook_id' | 'event' | 'status' | 'from' | 'to' | 'open'
+  '/settings/deliveries':
+    | ('webhook_id' | 'event' | 'event_id' | 'kind' | 'record_id' | 'status' | 'status_code')
+    | ('from' | 'to' | 'open')
   '/settings/deliveries/$id': 'attempt'
 }
 

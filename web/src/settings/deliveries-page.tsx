@@ -4,11 +4,12 @@ import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { instantOf, isWall } from '../app/zones.ts'
-import { all_events } from '../kinds.ts'
+import { all_events, all_kinds } from '../kinds.ts'
+import type { Texts } from '../texts/texts.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import type { FilterField } from '../ui/filter-value.ts'
 import { type Filter, useListFilters } from '../ui/filters.tsx'
-import { useListView } from '../ui/list-view.ts'
+import { isId, useListView } from '../ui/list-view.ts'
 import { DeliveryLog } from './delivery-log.tsx'
 import type { LogFilters } from './live-log.ts'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -16,11 +17,18 @@ import { useWebhooks, webhookName } from './webhooks.ts'
 
 const ResendFailed = laterDialog(async () => (await import('./resend-failed.tsx')).ResendFailed)
 
-const fields: readonly FilterField[] = [
-  ...['webhook_id', 'event', 'status'].map((name) => ({ name, kind: 'choice' as const, single: true })),
-  { name: 'time', kind: 'moment', single: true, ends: [['from', 'to']] },
-]
-const [webhook, event, status, time] = fields as [FilterField, FilterField, FilterField, FilterField]
+const choice = (name: string): FilterField => ({ name, kind: 'choice', single: true })
+const by = {
+  webhook_id: choice('webhook_id'),
+  event: choice('event'),
+  event_id: { name: 'event_id' },
+  kind: choice('kind'),
+  record_id: { name: 'record_id', single: true },
+  status: choice('status'),
+  status_code: { name: 'status_code', kind: 'number' },
+  time: { name: 'time', kind: 'moment', single: true, ends: [['from', 'to']] },
+} as const satisfies Record<string, FilterField>
+const fields = Object.values(by)
 const statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
 
 /** The log of all deliveries, live. */
@@ -32,17 +40,24 @@ export function DeliveriesPage() {
   const { data: webhooks } = useWebhooks()
   const [resending, setResending] = useState(false)
   const [total, setTotal] = useState<number | undefined>()
-  const { from, to, ...equal } = view.filters
+  const { from, to, record_id, ...equal } = view.filters
   const start = from && isWall(from) && instantOf(from, zone)
   // The chosen minute is included.
   const end = to && isWall(to) && new Date(Date.parse(instantOf(to, zone)) + 59_999).toISOString()
-  const filters = { ...equal, ...(start && { from: start }), ...(end && { to: end }) } as LogFilters
+  // An id needs its kind.
+  const record = equal.kind && record_id && isId(record_id) ? { record_id } : {}
+  const filters = {
+    ...equal,
+    ...record,
+    ...(start && { from: start }),
+    ...(end && { to: end }),
+  } as LogFilters
 
   const { webhook_id } = view.filters
   const deleted = webhooks && !webhooks.some(({ id }) => id === webhook_id) && webhook_id
   const asked: Filter[] = [
     {
-      ...webhook,
+      ...by.webhook_id,
       label: t.settings.webhook,
       options: [
         ...(webhooks ?? []).map((one) => ({ value: one.id, label: webhookName(one) })),
@@ -53,16 +68,20 @@ export function DeliveriesPage() {
       ],
     },
     {
-      ...event,
+      ...by.event,
       label: t.settings.event,
       options: [...all_events, 'ping'].map((name) => ({ value: name, label: name })),
     },
+    { ...by.event_id, label: t.settings.event_id },
+    { ...by.kind, label: t.settings.record_kind, options: kindChoices(t) },
+    ...(equal.kind ? [{ ...by.record_id, label: t.settings.record_id }] : []),
     {
-      ...status,
+      ...by.status,
       label: t.fields.status,
       options: statuses.map((status) => ({ value: status, label: t.settings.delivery_status[status] })),
     },
-    { ...time, label: t.settings.time },
+    { ...by.status_code, label: t.settings.status_code },
+    { ...by.time, label: t.settings.time },
   ]
   const filtering = useListFilters({ view, filters: asked, search: false })
   return (
@@ -93,6 +112,9 @@ export function DeliveriesPage() {
     </SettingsFrame>
   )
 }
+
+const kindChoices = (t: Texts) =>
+  all_kinds.flatMap(({ kind, events }) => (events.length ? { value: kind, label: t.kinds[kind].one } : []))
 
 const queryOf = (filters: LogFilters) => {
   const query = new URLSearchParams(filters as Record<string, string>).toString()

@@ -14,6 +14,7 @@ import { Countdown } from './countdown.tsx'
 import { DeliveryInPanel } from './delivery-view.tsx'
 import { type LogFilters, useLiveLog } from './live-log.ts'
 import { failureOf, statusText } from './outcome-text.ts'
+import { RecordOfEvent } from './record-of-event.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 import './deliveries.css'
@@ -123,7 +124,7 @@ function useRowName(): (row: Row) => string {
   return (row) => {
     const webhook = webhooks?.find(({ id }) => id === row.webhook_id)
     const outcome = statusText(row.status, failureOf(row, t), t)
-    return [row.event, webhook && webhookName(webhook), outcome, timeOf(row.created_at)]
+    return [row.event, row.title, webhook && webhookName(webhook), outcome, timeOf(row.created_at)]
       .filter(Boolean)
       .join(', ')
   }
@@ -152,6 +153,12 @@ function useColumns(): Column<Row>[] {
       label: t.settings.event,
       phone: true,
       cell: ({ event }) => <code className="event-name">{event}</code>,
+    },
+    {
+      id: 'record',
+      label: t.settings.record,
+      phone: true,
+      cell: (row) => <RecordOfEvent of={row} />,
     },
     {
       id: 'webhook',

@@ -4,15 +4,15 @@ import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
-import { inWords, ProblemNote, showProblem } from '../app/problems.tsx'
+import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { AttemptDetail } from './attempt.tsx'
 import { AttemptLine } from './attempt-line.tsx'
-import { pageOfEvent } from './event-page.ts'
 import { Explain } from './explain-button.tsx'
+import { RecordOfEvent } from './record-of-event.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 import './deliveries.css'
@@ -34,7 +34,11 @@ export function useDelivery(id: string) {
   })
 }
 
-/** Resends a finished delivery once. */
+/** Whether the next attempt of a pending delivery is under way, or about to be. */
+const isDue = ({ status, next_attempt_at }: Delivery): boolean =>
+  status === 'pending' && !(next_attempt_at && Date.parse(next_attempt_at) > Date.now())
+
+/** Resends a finished delivery once, or makes the next attempt of a pending one come now. */
 export function Resend({ delivery }: { delivery: Delivery }) {
   const t = useTexts()
   const client = useQueryClient()
@@ -42,16 +46,17 @@ export function Resend({ delivery }: { delivery: Delivery }) {
   const [sending, setSending] = useState(false)
   const paused = useIsPaused(delivery)
   const { id, status } = delivery
+  const pending = status === 'pending'
   if (!writes || status === 'cancelled') return null
   async function send() {
     setSending(true)
     try {
       const params = { path: { delivery_id: id } }
       const resending = api.POST('/api/v1/deliveries/{delivery_id}/resend', { params, body: {} })
-      const changed = await inWords(dataOf(resending), t.settings.not_resent)
+      const changed = await dataOf(resending)
       client.setQueryData(['deliveries', 'one', id], changed)
       client.invalidateQueries({ queryKey: ['deliveries'] })
-      showMessage(t.settings.resent)
+      showMessage(pending ? t.settings.sent_now : t.settings.resent)
     } catch (error) {
       showProblem(error, t)
       if (error instanceof Problem && error.status === 409)
@@ -61,8 +66,8 @@ export function Resend({ delivery }: { delivery: Delivery }) {
     }
   }
   return (
-    <Button loading={sending} disabled={paused || status === 'pending'} onClick={send}>
-      {t.settings.resend}
+    <Button loading={sending} disabled={paused || isDue(delivery)} onClick={send}>
+      {pending ? t.settings.send_now : t.settings.resend}
     </Button>
   )
 }
@@ -72,13 +77,13 @@ function useIsPaused({ webhook_id }: Delivery): boolean {
   return webhooks?.find(({ id }) => id === webhook_id)?.status === 'paused'
 }
 
-/** The status of a delivery, and why it cannot be resent now. */
+/** The status of a delivery, and why it cannot be sent now. */
 export function ResendStatus({ delivery }: { delivery: Delivery }) {
   const t = useTexts()
   const paused = useIsPaused(delivery)
   const { status } = delivery
   const writes = useMay()('webhooks:write')
-  const reason = paused ? t.settings.resume_first : status === 'pending' && t.settings.resent_later
+  const reason = paused ? t.settings.resume_first : isDue(delivery) && t.settings.under_way
   return (
     <Group gap="sm">
       <DeliveryStatus status={status} />
@@ -103,7 +108,7 @@ export function DeliveryView({ delivery, chosen, onChoose }: Props) {
   const body = latest?.request.body ?? ''
   return (
     <div className="delivery">
-      <Facts delivery={delivery} body={body} />
+      <Facts delivery={delivery} />
       <div className="delivery-split">
         <AttemptLine
           delivery={delivery}
@@ -122,13 +127,12 @@ export function DeliveryView({ delivery, chosen, onChoose }: Props) {
   )
 }
 
-function Facts({ delivery, body }: { delivery: Delivery; body: string }) {
+function Facts({ delivery }: { delivery: Delivery }) {
   const t = useTexts()
   const formats = useFormats()
   const { data: webhooks } = useWebhooks()
   const { id, event, event_id, webhook_id, created_at } = delivery
   const webhook = webhooks?.find((one) => one.id === webhook_id)
-  const record = pageOfEvent(event, body)
   return (
     <dl className="delivery-facts">
       <div>
@@ -146,11 +150,11 @@ function Facts({ delivery, body }: { delivery: Delivery; body: string }) {
           <Explain event_id={event_id} event={event} />
         </dd>
       </div>
-      {record && (
+      {delivery.record_id !== null && (
         <div>
           <dt>{t.settings.record}</dt>
           <dd>
-            <Link to={record}>{t.settings.open_record}</Link>
+            <RecordOfEvent of={delivery} />
           </dd>
         </div>
       )}

@@ -8,7 +8,7 @@ import { type Log, release, takeChanges, takeIn, takeOlder } from './log.ts'
 
 export type LogFilters = Pick<
   NonNullable<paths['/api/v1/deliveries']['get']['parameters']['query']>,
-  'webhook_id' | 'event' | 'status' | 'from' | 'to'
+  'webhook_id' | 'event' | 'event_id' | 'kind' | 'record_id' | 'status' | 'status_code' | 'from' | 'to'
 >
 
 const per_page = 50

@@ -74,8 +74,8 @@ export function takeOlder(log: Log, older: Delivery[], next: string | null): Log
   return { ...log, rows, next, ends: withEnd(log.ends, older, next) }
 }
 
-/** Updates known rows. */
+/** Updates known rows. They keep what a change does not have. */
 export function takeChanges(log: Log, changed: Delivery[]): Log {
   const updated = new Map(changed.map((row) => [row.id, row]))
-  return { ...log, rows: log.rows.map((row) => updated.get(row.id) ?? row) }
+  return { ...log, rows: log.rows.map((row) => ({ ...row, ...updated.get(row.id) })) }
 }
