@@ -99,7 +99,6 @@ const chosen = faults.filter(({ number }) => !asked.length || asked.includes(num
 if (!name && chosen.length < (new Set(asked).size || faults.length))
   throw new Error(
     `There is no fault ${positionals.join(', ')}: give numbers from 1 to ${faults.at(-1)?.number}, or ${long.join(', ')}.`,
-    `There is no fault ${positionals.join(', ')}: give numbers from 1 to ${faults.length}, or ${long.join(', ')}.`,
   )
 await buildWebApp(console.log)
 const { held, ran } = name ? await runLong(name) : await runTable(chosen)
