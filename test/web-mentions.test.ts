@@ -18,7 +18,8 @@ const zoe = member("Zoë O'Brien (Sales)", 'zoe.obrien@acme.example')
 const grace = member('Grace Hopper', 'grace@acme.example')
 const other_grace = member('grace hopper', 'hopper@acme.example')
 const eva = { ...member('Eva Öztürk', 'eva@acme.example'), former_names: ['Eva Brandt', 'Jo'] }
-const all = [jo, jo_weiss, zoe, grace, other_grace, eva]
+const nikos = member('ΝΊΚΟΣ', 'nikos@acme.example')
+const all = [jo, jo_weiss, zoe, grace, other_grace, eva, nikos]
 
 test('what the app shows as a mention is what the service notifies of', () => {
   const pattern = mentionPattern(all) as RegExp
@@ -31,6 +32,7 @@ test('what the app shows as a mention is what the service notifies of', () => {
     ['@jo@acme.examples', []],
     ['@Grace Hopper', ['@Grace Hopper']],
     ['@Eva Brandt, @Eva Öztürk', ['@Eva Brandt', '@Eva Öztürk']],
+    ["@Νίκος and @ΝΊΚΟΣ's @ΝΊΚΟΣΑ", ['@Νίκος', '@ΝΊΚΟΣ']],
     ['', []],
   ]
   for (const [text, mentions] of texts) {

@@ -9,7 +9,7 @@ import {
   sortValue,
 } from '../db/lists/defined-values.ts'
 import { shareDefinitions } from '../db/locks.ts'
-import { deferRows, rootOf } from '../db/statements/bulk.ts'
+import { deferRows, hasOnce, onceIn, rootOf } from '../db/statements/bulk.ts'
 import { defer, prepare } from '../db/statements/prepare.ts'
 import { type FieldProblem, refuse } from '../errors.ts'
 import type { Context } from '../events/context.ts'
@@ -51,12 +51,11 @@ export async function readDefinitions(db: Db, key: Key): Promise<Definition[]> {
 export const hasDefinitions = ({ columns, part_of }: Resource): boolean =>
   'custom_fields' in columns && !part_of
 
-const known = new WeakMap<Db, Map<string, Promise<Definition[]>>>()
-const nameOf = (workspace_id: number, { table }: Resource) => `${workspace_id} ${table}`
+const nameOf = (workspace_id: number, { table }: Resource) => `definitions ${workspace_id} ${table}`
 
 /** Whether this transaction has read the definitions already, or reads them now. */
 export const hasReadDefinitions = (tx: Db, workspace_id: number, resource: Resource): boolean =>
-  known.get(rootOf(tx))?.has(nameOf(workspace_id, resource)) ?? false
+  hasOnce(tx, nameOf(workspace_id, resource))
 
 /**
  * The definitions that hold for the records of a resource, also those whose existing values are still being checked. A
@@ -65,25 +64,15 @@ export const hasReadDefinitions = (tx: Db, workspace_id: number, resource: Resou
  */
 export function definitionsOf(db: Db, workspace_id: number, resource: Resource): Promise<Definition[]> {
   if (!hasDefinitions(resource)) return Promise.resolve([])
-  const { table: kind } = resource
-  if (!db.isTransaction) return readDefinitions(db, { workspace_id, kind })
-  // All items of a batch share the read.
-  const tx = rootOf(db)
-  let of_transaction = known.get(tx)
-  if (!of_transaction) {
-    of_transaction = new Map()
-    known.set(tx, of_transaction)
-  }
-  const name = nameOf(workspace_id, resource)
-  let found = of_transaction.get(name)
-  if (!found) {
+  const key = { workspace_id, kind: resource.table }
+  if (!db.isTransaction) return readDefinitions(db, key)
+  return onceIn(db, nameOf(workspace_id, resource), (tx) => {
     // A statement of its own: the read must begin after the lock is held.
     defer(tx, shareDefinitions(tx, workspace_id))
-    found = readDefinitions(tx, { workspace_id, kind })
+    const found = readDefinitions(tx, key)
     defer(tx, found)
-    of_transaction.set(name, found)
-  }
-  return found
+    return found
+  })
 }
 
 /** For whom a write is: the workspace, the author, and the scopes. */

@@ -41,6 +41,25 @@ const members = new WeakMap<Db, Member>()
 /** The handle of the transaction, also for a member's handle. */
 export const rootOf = (db: Db): Db => members.get(db)?.bulk.tx ?? db
 
+const kept = new WeakMap<Db, Map<string, unknown>>()
+
+/**
+ * The result of a read that a transaction does once, also for all items of a batch. The first call of a name reads, with the
+ * handle of the transaction.
+ */
+export function onceIn<T>(tx: Db, name: string, read: (root: Db) => T): T {
+  const root = rootOf(tx)
+  const results = kept.get(root) ?? new Map<string, unknown>()
+  if (!results.has(name)) {
+    kept.set(root, results)
+    results.set(name, read(root))
+  }
+  return results.get(name) as T
+}
+
+/** Whether the transaction has done a read of onceIn already, or does it now. */
+export const hasOnce = (tx: Db, name: string): boolean => kept.get(rootOf(tx))?.has(name) ?? false
+
 export type Bulk = {
   /** The handle of an item. `index` orders what the items write. */
   member(index: number): Db
