@@ -35,49 +35,62 @@ type Find = (text: string) => Set<string>
  * unless it is the present name of somebody. The time for a text does not grow with the number of members.
  */
 export function finderOf(all: readonly Member[]): Find {
-  const present = labelsOf(all, ({ name, email }) => [name, email])
-  const former = labelsOf(all, ({ former_names = [] }) => former_names)
-  const by_label = new Map([...former, ...present])
-  const longestLabel = labelFinder(by_label)
+  const labels = labelsOf(all)
+  const lengths = lengthsByStart(labels.keys())
+  const longest = Math.max(0, ...[...lengths.values()].map(([first = 0]) => first))
+  const mentionedAt = (text: string, at: number): readonly string[] => {
+    const rest = folded(text.slice(at, at + longest + max_end))
+    for (const length of lengths.get(startOf(rest)) ?? []) {
+      end.lastIndex = length
+      const ids = labels.get(rest.slice(0, length))
+      if (ids && end.test(rest)) return ids
+    }
+    return []
+  }
   return (text) => {
     const composed = text.normalize('NFC')
     const found = new Set<string>()
-    for (const { index } of composed.matchAll(sign).take(max_signs))
-      for (const id of by_label.get(longestLabel(composed, index + 1)) ?? []) found.add(id)
+    sign.lastIndex = 0
+    for (let count = 0; count < max_signs && sign.test(composed); count++)
+      for (const id of mentionedAt(composed, sign.lastIndex)) found.add(id)
     return found
   }
 }
 
-/** Finds the longest label at a place of a text; '' for none. It looks up one text for each length of the labels that begin alike. */
-function labelFinder(labels: ReadonlyMap<string, unknown>) {
+/** The ids of the members of each label. */
+function labelsOf(all: readonly Member[]): Map<string, string[]> {
+  const present = new Map<string, string[]>()
+  const former = new Map<string, string[]>()
+  const add = (labels: Map<string, string[]>, text: string, id: string) => {
+    const label = folded(text)
+    const ids = labels.get(label)
+    if (!ids) labels.set(label, [id])
+    else if (!ids.includes(id)) ids.push(id)
+  }
+  for (const { id, name, email, former_names = [] } of all) {
+    add(present, name, id)
+    add(present, email, id)
+    for (const text of former_names) add(former, text, id)
+  }
+  for (const [label, ids] of former) if (!present.has(label)) present.set(label, ids)
+  present.delete('')
+  return present
+}
+
+/** The lengths of the labels with each first word, the longest first. */
+function lengthsByStart(labels: Iterable<string>): Map<string, number[]> {
   const by_start = new Map<string, Set<number>>()
-  for (const label of labels.keys()) {
+  for (const label of labels) {
     const start = startOf(label)
-    by_start.set(start, (by_start.get(start) ?? new Set()).add(label.length))
+    const lengths = by_start.get(start)
+    if (lengths) lengths.add(label.length)
+    else by_start.set(start, new Set([label.length]))
   }
-  const lengths = new Map([...by_start].map(([start, all]) => [start, [...all].sort((a, b) => b - a)]))
-  const longest = Math.max(0, ...[...lengths.values()].map(([first = 0]) => first))
-  return (text: string, at: number): string => {
-    const rest = folded(text.slice(at, at + longest + max_end))
-    const isWhole = (label: string) => {
-      end.lastIndex = label.length
-      return labels.has(label) && end.test(rest)
-    }
-    const candidates = lengths.get(startOf(rest))?.map((length) => rest.slice(0, length))
-    return candidates?.find(isWhole) ?? ''
-  }
+  return new Map([...by_start].map(([start, lengths]) => [start, [...lengths].sort((a, b) => b - a)]))
 }
 
-// The first word. A mention ends where a word ends, so a text has the first word of its label.
-const startOf = (label: string): string => /^[\p{L}\p{N}_]*/u.exec(label)?.[0] ?? ''
-
-function labelsOf(all: readonly Member[], namesOf: (member: Member) => readonly string[]) {
-  const ids = new Map<string, string[]>()
-  for (const member of all)
-    for (const label of new Set(namesOf(member).map(folded)))
-      if (label) ids.set(label, [...(ids.get(label) ?? []), member.id])
-  return ids
-}
+// A mention ends where a word ends, so a text has the first word of its label.
+const startOf = (label: string): string => label.slice(0, label.search(/[^\p{L}\p{N}_]|$/u))
 
 // In lower case, the form of a sigma depends on the text after it.
 const folded = (text: string) => text.trim().normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
@@ -104,7 +117,7 @@ export async function notifyMentioned(
 ): Promise<void> {
   if (context.source === 'import' || !text || text === before || text.search(sign) < 0) return
   const find = await finderIn(tx, context.workspace_id)
-  const known = find(before ?? '')
+  const known = before ? find(before) : new Set()
   for (const user_id of find(text))
     if (!known.has(user_id))
       notify(tx, context, {
