@@ -92,6 +92,42 @@ test('each operator is met by exactly the values that the table says', () => {
   }
 })
 
+test('a list has a value exactly when one of its values equals it', () => {
+  const values = [
+    0,
+    '0',
+    '-0',
+    '0.0',
+    1.5,
+    '1.50',
+    '-1.5',
+    '12345678901234567890.10',
+    '12345678901234567890.2',
+  ]
+  const others = [
+    '2026-12-24',
+    '2026-12-24T00:00:00Z',
+    '2026-02-30',
+    '007',
+    'x',
+    '',
+    true,
+    false,
+    1e21,
+    '1e21',
+  ]
+  const all = [...values, ...others]
+  const isMet = (seen: unknown, op: Condition['op'], value: unknown) =>
+    failedCondition(JSON.stringify([{ field: 'data.value', op, value }]), { data: { value: seen } }) === null
+  for (const seen of [...all, 2 ** 64])
+    for (const one of all) {
+      const is_equal = isMet(seen, 'eq', one)
+      const about = `${JSON.stringify(seen)} and ${JSON.stringify(one)}`
+      assert.equal(isMet(seen, 'in', ['y', one]), is_equal, about)
+      assert.equal(isMet(seen, 'not_in', ['y', one]), !is_equal, about)
+    }
+})
+
 test('all conditions must hold, and the first that does not is returned with the value that it saw', () => {
   const [won, large, by_person] = [
     { field: 'data.stage', op: 'eq', value: 'won' },

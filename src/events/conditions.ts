@@ -10,7 +10,7 @@ export function pathOf(field: string): string[] {
   return parent && key ? [...parent.split('.'), key] : field.split('.')
 }
 
-type Parsed = Condition & { path: readonly string[] }
+type Parsed = { condition: Condition; path: readonly string[]; holds: (seen: unknown) => boolean }
 // Few texts are in use. Parsing them again would cost more than evaluating them.
 const parsed = new Map<string, readonly Parsed[]>()
 const max_parsed = 1000
@@ -18,7 +18,11 @@ const max_parsed = 1000
 function parse(text: string): readonly Parsed[] {
   let conditions = parsed.get(text)
   if (!conditions) {
-    conditions = (JSON.parse(text) as Condition[]).map((one) => ({ ...one, path: pathOf(one.field) }))
+    conditions = (JSON.parse(text) as Condition[]).map((condition) => ({
+      condition,
+      path: pathOf(condition.field),
+      holds: holdsFor(condition),
+    }))
     if (parsed.size >= max_parsed) parsed.clear()
     parsed.set(text, conditions)
   }
@@ -30,9 +34,9 @@ export type Failed = { condition: Condition; seen: unknown }
 
 /** The first condition that a payload does not meet; null if it meets all. `text` is the stored list. */
 export function failedCondition(text: string, payload: object): Failed | null {
-  for (const { path, ...condition } of parse(text)) {
+  for (const { condition, path, holds } of parse(text)) {
     const seen = valueAt(payload, path)
-    if (!holds(condition, seen)) return { condition, seen }
+    if (!holds(seen)) return { condition, seen }
   }
   return null
 }
@@ -47,38 +51,81 @@ function valueAt(payload: object, path: readonly string[]): unknown {
   return value ?? null
 }
 
-function holds({ op, value }: Condition, seen: unknown): boolean {
-  if (op === 'ne') return !equals(seen, value)
-  if (op === 'not_in') return !isOneOf(seen, value)
-  if (op === 'exists') return (seen !== null) === value
-  if (op === 'eq') return equals(seen, value)
-  if (seen === null) return false
-  if (op === 'in') return isOneOf(seen, value)
-  if (op === 'contains') return contains(seen, value)
-  const order = compare(seen, value)
-  if (order === null) return false
-  if (op === 'gt') return order > 0
-  if (op === 'gte') return order >= 0
-  return op === 'lt' ? order < 0 : order <= 0
+function holdsFor({ op, value }: Condition): (seen: unknown) => boolean {
+  if (op === 'exists') return (seen) => (seen !== null) === value
+  if (op === 'in' || op === 'not_in') {
+    const isIn = membership(value as unknown[])
+    return op === 'in' ? (seen) => seen !== null && isIn(seen) : (seen) => !isIn(seen)
+  }
+  const operand = operandOf(value)
+  if (op === 'eq') return (seen) => equals(seen, operand)
+  if (op === 'ne') return (seen) => !equals(seen, operand)
+  if (op === 'contains') return (seen) => contains(seen, operand)
+  const isMet = orders[op]
+  return (seen) => {
+    const order = compareTo(seen, operand)
+    return order !== null && isMet(order)
+  }
 }
 
-const equals = (seen: unknown, value: unknown) => seen === value || compare(seen, value) === 0
+const orders = {
+  gt: (order: number) => order > 0,
+  gte: (order: number) => order >= 0,
+  lt: (order: number) => order < 0,
+  lte: (order: number) => order <= 0,
+}
 
-const isOneOf = (seen: unknown, values: unknown) => (values as unknown[]).some((value) => equals(seen, value))
+/** The value of a condition: what it compares as is found out once. */
+type Operand = { value: unknown; decimal: number | string | null; time: number | null }
+const operandOf = (value: unknown): Operand => ({
+  value,
+  decimal: isDecimal(value) ? value : null,
+  time: timeOf(value),
+})
 
-const contains = (seen: unknown, value: unknown): boolean =>
+const equals = (seen: unknown, operand: Operand): boolean =>
+  seen === operand.value || compareTo(seen, operand) === 0
+
+/** Whether a value equals one of a list. The time does not grow with the list. */
+function membership(list: readonly unknown[]): (seen: unknown) => boolean {
+  const decimals = list.filter(isDecimal)
+  const values = new Set(list)
+  const times = new Set(list.map(timeOf))
+  const texts = new Set(decimals.flatMap((one) => (typeof one === 'string' ? shortDecimal(one) : [])))
+  const numbers = new Set(decimals.filter((one) => typeof one === 'number'))
+  const nearest = new Set(decimals.map(Number))
+  return (seen) => {
+    if (values.has(seen)) return true
+    if (isDecimal(seen)) {
+      if (typeof seen === 'number') return nearest.has(seen)
+      return texts.has(shortDecimal(seen)) || numbers.has(Number(seen))
+    }
+    const time = timeOf(seen)
+    return time !== null && times.has(time)
+  }
+}
+
+/** The text that equal decimals have in common: without zeros at the end of the fraction. */
+function shortDecimal(text: string): string {
+  const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
+  return short === '-0' ? '0' : short
+}
+
+const contains = (seen: unknown, operand: Operand): boolean =>
   Array.isArray(seen)
-    ? seen.some((one) => equals(one, value))
-    : typeof seen === 'string' && typeof value === 'string' && seen.includes(value)
+    ? seen.some((one) => equals(one, operand))
+    : typeof seen === 'string' && typeof operand.value === 'string' && seen.includes(operand.value)
 
 /**
  * The order of two values: below 0, 0 or above 0. Numbers and decimals as texts compare by value, and so do days and times.
  * A day is its first moment in UTC. Null: values of other kinds have no order.
  */
-export function compare(a: unknown, b: unknown): number | null {
-  if (isDecimal(a) && isDecimal(b)) return compareDecimals(a, b)
-  const [first, second] = [timeOf(a), timeOf(b)]
-  return first === null || second === null ? null : first - second
+export const compare = (a: unknown, b: unknown): number | null => compareTo(a, operandOf(b))
+
+function compareTo(seen: unknown, { decimal, time }: Operand): number | null {
+  if (decimal !== null) return isDecimal(seen) ? compareDecimals(seen, decimal) : null
+  const moment = time === null ? null : timeOf(seen)
+  return moment === null || time === null ? null : moment - time
 }
 
 // Not 007 or +49: such texts are numbers of telephones and customers.
