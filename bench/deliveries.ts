@@ -153,16 +153,19 @@ async function compare(
   return line(cells, quotients(rates.rapport, rates.bare), wanted === null ? null : { least: wanted })
 }
 
+// With 10 webhooks, as many deliveries as a transaction inserts itself (events/deliveries.ts).
+const events_at_once = 200
+
 /** Writes events and their deliveries with the function of the service. */
 async function preload({ db, clock }: Database, events: number): Promise<void> {
-  for (let from = 0; from < events; from += 500)
+  for (let from = 0; from < events; from += events_at_once)
     await transaction(db, async (tx) => {
       const now_ms = clock.now()
       const context = contextOf(
         { now: () => now_ms, elapsed: () => now_ms },
         { workspace_id, actor: { kind: 'service', id: null }, request_id: null },
       )
-      for (let n = from; n < Math.min(events, from + 500); n++)
+      for (let n = from; n < Math.min(events, from + events_at_once); n++)
         await emit(tx, context, contactCreated, { ...contactCreated.example, id: n + 1 })
     })
 }

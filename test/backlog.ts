@@ -69,7 +69,7 @@ export async function seedDeliveries({ db }: Pick<Database, 'db'>, backlog: Back
 
 const batch = 500
 
-/** Emits an event for each record at once, with its deliveries, as batches do, beside a running service. */
+/** Emits an event for each record, with its deliveries, as batches do, beside a running service. */
 export async function emitMany(
   data_dir: string,
   definition: EventDefinition,
@@ -80,15 +80,14 @@ export async function emitMany(
   const clock = { now: () => now_ms, elapsed: () => now_ms }
   const actor = { kind: 'service', id: null } as const
   const context = contextOf(clock, { workspace_id, actor, request_id: null })
-  await beside(data_dir, (db) =>
-    transaction(db, async (tx) => {
-      readSubscribers(tx, workspace_id, [definition.name])
-      for (let at = 0; at < records.length; at += batch) {
+  await beside(data_dir, async (db) => {
+    for (let at = 0; at < records.length; at += batch)
+      await transaction(db, async (tx) => {
+        readSubscribers(tx, workspace_id, [definition.name])
         const bulk = openBulk(tx)
         const some = records.slice(at, at + batch)
         await Promise.all(some.map((one, index) => emit(bulk.member(index), context, definition, one)))
         await bulk.flush()
-      }
-    }),
-  )
+      })
+  })
 }

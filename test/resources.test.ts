@@ -47,6 +47,7 @@ const without_records = [
   'sessions',
   'webhook_backfills',
   'webhook_deliveries',
+  'webhook_fanouts',
   'webhook_queue',
   'webhook_registrations',
   'webhook_removals',

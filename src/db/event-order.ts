@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { beforeCommit, defer, engineOf, prepare } from './statements/prepare.ts'
+import { writeAtCommit } from './statements/at-commit.ts'
+import { engineOf, prepare } from './statements/prepare.ts'
 import { prepareInsert } from './statements/recordset.ts'
 
 // Readers follow the events of a workspace by seq, so no event may appear below a seq that was already read. SQLite has
@@ -53,27 +54,14 @@ const lockAndInsert = prepare((db, p: NewEvent) => ({
       FROM turn`.compile(db),
 }))
 
-// The events of a transaction on PostgreSQL, which it inserts before its commit.
-const collected = new WeakMap<Db, NewEvent[]>()
-
 /**
  * Inserts events, in their order. Within a workspace, seq grows in the order of commits, also beside concurrent writers.
  * PostgreSQL gets the events together with the COMMIT, so a transaction does not find its own.
  */
 export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
-  if (engineOf(tx) === 'sqlite') return void (await insert(tx, events))
-  const waiting = collected.get(tx)
-  if (waiting) return void waiting.push(...events)
-  const all = [...events]
-  collected.set(tx, all)
-  beforeCommit(tx, () => defer(tx, insertInTurn(tx, all)))
+  if (engineOf(tx) === 'sqlite') await insert(tx, events)
+  else writeAtCommit(tx, insertInTurn, events)
 }
-
-/** The number of events that a transaction has collected, before a savepoint. */
-export const countCollected = (tx: Db): number => collected.get(tx)?.length ?? 0
-
-/** Drops the events that were collected since a savepoint, which is rolled back. */
-export const dropCollected = (tx: Db, kept: number): unknown => collected.get(tx)?.splice(kept)
 
 async function insertInTurn(tx: Db, events: readonly NewEvent[]): Promise<void> {
   const [event] = events

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
 import { engineOf } from './statements/prepare.ts'
-import { prepareRows } from './statements/recordset.ts'
+import { prepareInsert, prepareRows } from './statements/recordset.ts'
 
 // Deliveries of an ordered webhook are attempted one after the other for each record. Their rows of the queue have the
 // record, and a place in its order: `order_seq`, then the delivery's id, which orders the deliveries of one transaction.
@@ -38,3 +38,17 @@ const insert = prepareRows(columns, (db, { row, values }) => ({
 /** Adds rows to the queue, each after all rows of its record. Call it while the records are locked. */
 export const enqueueInOrder = (tx: Db, rows: Parameters<typeof insert>[1]): Promise<unknown> =>
   insert(tx, rows, {})
+
+/** Adds rows of stored events to the queue, whose place in the order of their record is the seq of the event. */
+export const enqueueAt = prepareInsert('webhook_queue', {
+  ...columns,
+  record_key: 'text',
+  order_seq: 'bigint',
+})
+
+/** The record of a delivery for an ordered webhook, and its place: those of its event. */
+export function placeOf({ event, record_id, seq }: StoredEvent, ordered: 0 | 1) {
+  const record_key = ordered ? recordKey(event, record_id) : null
+  return { record_key, order_seq: record_key === null ? null : seq }
+}
+type StoredEvent = { event: string; record_id: number | null; seq: number }

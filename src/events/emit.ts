@@ -1,23 +1,16 @@
 import type { Db } from '../db/db.ts'
 import { insertEvents } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
-import { addCounts, countChanges } from '../db/lists/counts.ts'
 import { shareSubscriptions } from '../db/locks.ts'
-import { enqueueInOrder, recordKey } from '../db/queue-order.ts'
-import { deferRows, rootOf } from '../db/statements/bulk.ts'
+import { recordKey } from '../db/queue-order.ts'
+import { writeAtCommit } from '../db/statements/at-commit.ts'
+import { deferRows, onceIn } from '../db/statements/bulk.ts'
 import { announce, defer, engineOf } from '../db/statements/prepare.ts'
-import { prepareInsert } from '../db/statements/recordset.ts'
 import { findSubscriptions, recipientsOf, type Subscription } from '../db/subscriptions.ts'
 import { failedCondition } from './conditions.ts'
 import type { Context } from './context.ts'
 import { api_version, type Changes, type EventDefinition, exampleChanges } from './define.ts'
-
-type Prepared = {
-  workspace_id: number
-  names: readonly string[]
-  found: Promise<Subscription[]>
-}
-const prepared = new WeakMap<Db, Prepared>()
+import { insertDelivery, writeDeliveries } from './deliveries.ts'
 
 /**
  * Reads who is subscribed to events that this transaction may emit; the first call of a transaction decides. On PostgreSQL
@@ -37,12 +30,22 @@ export function prepareEmit(
 
 /** Reads who is subscribed to events, once for all that this transaction will emit. On SQLite this pays off in bulk only. */
 export function readSubscribers(tx: Db, workspace_id: number, names: readonly string[]): void {
-  const root = rootOf(tx)
-  if (prepared.has(root)) return
-  const found = names.length ? subscriptionsTo(tx, workspace_id, names) : Promise.resolve([])
-  defer(tx, found)
-  prepared.set(root, { workspace_id, names, found })
+  onceIn(tx, 'subscribers', (root) => {
+    if (!names.length) return
+    const found = subscriptionsTo(root, workspace_id, names)
+    defer(root, found)
+    for (const event of names)
+      onceIn(root, recipientsName(workspace_id, event), () => found.then((all) => recipientsOf(event, all)))
+  })
 }
+
+const recipientsName = (workspace_id: number, event: string) => `recipients ${workspace_id} ${event}`
+
+/** The webhooks that asked for an event, whatever their conditions. A transaction reads them once. */
+const recipientsIn = (tx: Db, workspace_id: number, event: string): Promise<Subscription[]> =>
+  onceIn(tx, recipientsName(workspace_id, event), async (root) =>
+    recipientsOf(event, await subscriptionsTo(root, workspace_id, [event])),
+  )
 
 /** Reads the subscriptions, and keeps a backfill from reading until the changes of this transaction can be read. */
 function subscriptionsTo(tx: Db, workspace_id: number, names: readonly string[]): Promise<Subscription[]> {
@@ -65,18 +68,40 @@ export async function emit(
   const { workspace_id } = context
   const event = definition.name
   announce(tx, 'events')
+  // On PostgreSQL, the events of a commit take a lock, so the deliveries come before them.
+  writeAtCommit(tx, writeDeliveries, [])
   const payload = payloadFrom(context, definition, record, changes)
   const record_id = idOf(record)
   const event_id = insertPayload(tx, context, event, payload, record_id)
-  const known = prepared.get(rootOf(tx))
-  const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
-  const found = is_known ? known.found : subscriptionsTo(tx, workspace_id, [event])
-  const recipients = recipientsOf(event, await found).filter(
+  const asked = await recipientsIn(tx, workspace_id, event)
+  if (!asked.length) return
+  const recipients = await meant(tx, asked, payload)
+  const delivery = { event_id, event, kind: 'event' as const, record_key: recordKey(event, record_id) }
+  if (recipients.length) writeAtCommit(tx, writeDeliveries, [{ context, delivery, recipients }])
+}
+
+// Conditions are judged for this long before others get a turn of the event loop.
+const max_turn_ms = 20
+
+/** The webhooks whose conditions an event meets. The items of a batch judge in turn. */
+async function meant(
+  tx: Db,
+  asked: readonly Subscription[],
+  payload: object,
+): Promise<readonly Subscription[]> {
+  if (asked.every(({ conditions }) => conditions === null)) return asked
+  const turn: Turn = onceIn(tx, 'turn of conditions', () => ({ began_ms: performance.now(), over: null }))
+  while (turn.over) await turn.over
+  const recipients = asked.filter(
     ({ conditions }) => conditions === null || !failedCondition(conditions, payload),
   )
-  const delivery = { event_id, event, kind: 'event' as const, record_key: recordKey(event, record_id) }
-  if (recipients.length) insertDeliveries(tx, context, delivery, recipients)
+  if (performance.now() - turn.began_ms > max_turn_ms) {
+    const others = new Promise<void>((resolve) => setImmediate(resolve))
+    turn.over = others.then(() => void Object.assign(turn, { began_ms: performance.now(), over: null }))
+  }
+  return recipients
 }
+type Turn = { began_ms: number; over: Promise<void> | null }
 
 /**
  * Writes an event for one webhook alone, with its delivery, whatever events the webhook has. The feed leaves it out. False
@@ -95,7 +120,7 @@ export function emitTo(
   const event_id = insertPayload(tx, context, definition.name, payload, record.id, webhook_id)
   const { name } = definition
   const record_key = recordKey(name, record.id)
-  insertDeliveries(tx, context, { event_id, event: name, kind: 'backfill', record_key }, [webhook])
+  insertDelivery(tx, context, { event_id, event: name, kind: 'backfill', record_key, ...webhook })
   return true
 }
 
@@ -157,102 +182,6 @@ function insertPayload(
   const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent, webhook_id }
   deferRows(tx, insertEvents, [row])
   return id
-}
-
-type NewDelivery = {
-  event_id: string
-  event: string
-  kind: 'event' | 'backfill' | 'ping'
-  /** The record, for the order of deliveries. */
-  record_key?: string | null
-}
-
-/** A webhook, and the form of its bodies as stored. */
-type Recipient = { webhook_id: string; format: string | null; ordered?: 0 | 1 }
-
-/** The lease of a delivery that the caller attempts itself. */
-type Lease = { claim_id: string; ends_ms: number }
-
-const addDeliveries = prepareInsert('webhook_deliveries', {
-  id: 'text!',
-  workspace_id: 'bigint!',
-  webhook_id: 'text!',
-  event_id: 'text!',
-  event: 'text!',
-  status: 'text!',
-  next_attempt_at: 'text!',
-  created_at: 'text!',
-  format: 'text',
-})
-
-const enqueue = prepareInsert('webhook_queue', {
-  delivery_id: 'text!',
-  workspace_id: 'bigint!',
-  webhook_id: 'text!',
-  kind: 'text!',
-  run_at_ms: 'bigint!',
-  tries: 'bigint!',
-  claim_id: 'text',
-  claimed_at_ms: 'bigint',
-})
-
-/** Adds a delivery that is due now to the log and the queue; returns its id. */
-export function insertDelivery(
-  tx: Db,
-  context: Context,
-  { webhook_id, format, ...delivery }: NewDelivery & Recipient,
-  lease?: Lease,
-): string {
-  const [id = ''] = insertDeliveries(tx, context, delivery, [{ webhook_id, format }], lease)
-  return id
-}
-
-// Runs three statements for any number of webhooks, and a fourth one for ordered webhooks.
-function insertDeliveries(
-  tx: Db,
-  { workspace_id, now, elapsed }: Context,
-  { event_id, event, kind, record_key = null }: NewDelivery,
-  recipients: readonly Recipient[],
-  lease?: Lease,
-): string[] {
-  announce(tx, 'deliveries')
-  const elapsed_ms = elapsed()
-  const logged = recipients.map(({ webhook_id, format }) => ({
-    id: newId('dlv'),
-    workspace_id,
-    webhook_id,
-    event_id,
-    event,
-    status: 'pending',
-    next_attempt_at: now,
-    created_at: now,
-    format,
-  }))
-  const queued = logged.map(({ id, webhook_id }) => ({
-    delivery_id: id,
-    workspace_id,
-    webhook_id,
-    kind,
-    tries: 0,
-    run_at_ms: lease?.ends_ms ?? elapsed_ms,
-    claim_id: lease?.claim_id ?? null,
-    claimed_at_ms: lease ? elapsed_ms : null,
-  }))
-  const counted = ['webhook_id', 'event', 'status']
-  const counts = logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row))
-  deferRows(tx, addDeliveries, logged)
-  const in_order = new Set(recipients.flatMap(({ webhook_id, ordered }) => (ordered ? [webhook_id] : [])))
-  const isOrdered = ({ webhook_id }: { webhook_id: string }) =>
-    record_key !== null && in_order.has(webhook_id)
-  deferRows(tx, enqueue, in_order.size ? queued.filter((row) => !isOrdered(row)) : queued)
-  if (record_key !== null && in_order.size)
-    deferRows(
-      tx,
-      enqueueInOrder,
-      queued.filter(isOrdered).map((row) => ({ ...row, record_key })),
-    )
-  deferRows(tx, addCounts, counts)
-  return logged.map(({ id }) => id)
 }
 
 const sources = { key: 'api', person: 'app', visitor: 'booking', command_line: 'service', service: 'service' }

@@ -1,9 +1,9 @@
 import { CompiledQuery } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
-import { countCollected, dropCollected } from '../db/event-order.ts'
 import { lockRow, lockTexts } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
+import { markCollected } from '../db/statements/at-commit.ts'
 import { type Bulk, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
 import { defer, engineOf, run } from '../db/statements/prepare.ts'
@@ -248,7 +248,7 @@ async function runTogether(
 async function runAlone(work: Work, task: Task): Promise<Outcome> {
   const { tx, bulk } = work
   await savepoint(tx, 'SAVEPOINT')
-  const events = countCollected(tx)
+  const dropCollected = markCollected(tx)
   try {
     const matched = await matchesOf(work, [task])
     const outcome = await attempt(task, bulk.member(task.index), matched.get(task.record ?? '') ?? [])
@@ -260,7 +260,7 @@ async function runAlone(work: Work, task: Task): Promise<Outcome> {
     const known = troubleOf(error) ? null : publicError(error)
     if (!known || known.statusCode >= 500) throw error
     bulk.discard()
-    dropCollected(tx, events)
+    dropCollected()
     await savepoint(tx, 'ROLLBACK TO')
     await savepoint(tx, 'RELEASE')
     return failed(task, known)

@@ -39,6 +39,7 @@ import { importErrorCodes } from './0037_import_error_codes.ts'
 import { equalCharacters } from './0038_equal_characters.ts'
 import { deliveryFilters } from './0042_delivery_filters.ts'
 import { appointmentClocks } from './0043_appointment_clocks.ts'
+import { fanouts } from './0040_fanouts.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: Migration[] = [
   equalCharacters,
   deliveryFilters,
   appointmentClocks,
+  fanouts,
 ]

@@ -3,17 +3,21 @@ import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { continueResend } from '../log/resends.ts'
 import { cancelSomeOfBackfill, continueRemoval, stoppedBackfill } from '../registration/removal.ts'
+import { continueFanout } from './fanouts.ts'
 import { releaseSome, webhookToRelease } from './order-off.ts'
 
 // Does one step of pending work. False when nothing is left, or another process does the work.
 async function doStep(db: Db, clock: Clock): Promise<boolean> {
-  const [removals, resends, stopped, unordered] = await Promise.all([
+  const [fanouts, removals, resends, stopped, unordered] = await Promise.all([
+    db.selectFrom('webhook_fanouts').select('webhook_id').limit(1).execute(),
     db.selectFrom('webhook_removals').select('webhook_id').limit(1).execute(),
     db.selectFrom('webhook_resends').select('webhook_id').limit(1).execute(),
     stoppedBackfill(db),
     webhookToRelease(db),
   ])
   const elapsed_ms = clock.elapsed()
+  const when = { now: isoTime(clock.now()), elapsed_ms }
+  if (fanouts.length && (await transaction(db, (tx) => continueFanout(tx, when)))) return true
   if (removals.length && (await transaction(db, continueRemoval))) return true
   if (stopped) {
     const options = { skip_locked: true }
@@ -21,11 +25,11 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
   }
   if (unordered && (await releaseSome(db, unordered, elapsed_ms))) return true
   if (!resends.length) return false
-  return transaction(db, (tx) => continueResend(tx, { now: isoTime(clock.now()), elapsed_ms }))
+  return transaction(db, (tx) => continueResend(tx, when))
 }
 
 /**
- * Finishes large deletions and resends, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
+ * Inserts the deliveries of large transactions, finishes large deletions and resends, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
  * longer ordered, in small transactions. A crash may have interrupted them. Pauses after each transaction for as long as it
  * took, so it uses at most half of the time. May be stopped between two transactions.
  */

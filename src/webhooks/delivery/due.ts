@@ -62,10 +62,10 @@ export const queued = sql`webhook_queue AS q
  * A search, oldest first. On PostgreSQL, concurrent claims skip each other's locked rows. Rows of equal `run_at_ms` come
  * in the order of their ids, which is also the index's order.
  */
-export function dueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>) {
+export function dueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>, but = sql``) {
   return {
     compile: () =>
-      sql<Row>`SELECT ${columns} FROM ${queued} WHERE ${isDue(p)}
+      sql<Row>`SELECT ${columns} FROM ${queued} WHERE ${isDue(p)} ${but}
         ORDER BY ${alongIndex(db)} LIMIT ${p.limit} ${locked(db)}`.compile(db),
   }
 }
@@ -74,7 +74,7 @@ export function dueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>
 const newest_read = 1000
 
 /** A search, newest first. First attempts come before retries, which have failed before. */
-export function newestDueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>) {
+export function newestDueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>, but = sql``) {
   const order = sql`CASE WHEN q.tries > 0 THEN 1 ELSE 0 END, q.run_at_ms DESC, q.delivery_id DESC`
   const end = sql`SELECT q.delivery_id, q.tries, q.run_at_ms FROM webhook_queue AS q WHERE ${isDue(p)}
     ORDER BY ${alongIndex(db, 'DESC')} LIMIT ${sql.lit(newest_read)}`
@@ -84,7 +84,7 @@ export function newestDueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<un
   return {
     compile: () =>
       sql<Row>`SELECT ${columns} FROM ${queued} WHERE q.workspace_id = ${p.workspace_id} AND q.claim_id IS NULL
-          AND q.delivery_id ${chosen} ORDER BY ${order} ${locked(db)}`.compile(db),
+          AND q.delivery_id ${chosen} ${but} ORDER BY ${order} ${locked(db)}`.compile(db),
   }
 }
 

@@ -19,10 +19,15 @@ const blockedUntil = sql<number | null>`coalesce(
     ORDER BY b.order_seq, b.delivery_id LIMIT 1),
   (SELECT c.run_at_ms FROM webhook_queue AS c WHERE ${sameRecord('c')} AND c.claim_id IS NOT NULL LIMIT 1))`
 
+// Events of these deliveries may come before those of the queue. In the statement that finds a row: a later change of a record
+// is only read where the fan-out of an earlier one is.
+const isComplete = sql`AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f
+  WHERE f.workspace_id = q.workspace_id AND f.webhook_id = q.webhook_id)`
+
 // Many of these rows may be blocked, so it reads no payloads.
 const seen_columns = sql`${dueColumns('none')}, q.run_at_ms, ${blockedUntil} AS blocked_until_ms`
-const lookAhead = prepare((db, p: Search) => dueOf<Seen>(db, p, seen_columns))
-const lookBack = prepare((db, p: Search) => newestDueOf<Seen>(db, p, seen_columns))
+const lookAhead = prepare((db, p: Search) => dueOf<Seen>(db, p, seen_columns, isComplete))
+const lookBack = prepare((db, p: Search) => newestDueOf<Seen>(db, p, seen_columns, isComplete))
 
 // Limits the rows that a search reads, so that a long queue of one record does not delay a transaction.
 const rows_at_once = 200
@@ -133,7 +138,7 @@ const firstOf = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms: numb
   return {
     compile: () =>
       sql<Due>`SELECT ${dueColumns(toRead(db))} FROM ${from}
-        q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms}
+        q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms} ${isComplete}
         ${on_sqlite ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`}`.compile(db),
   }
 })

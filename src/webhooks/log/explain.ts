@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
+import { fanoutOf } from '../../db/fanouts.ts'
 import { notFound } from '../../errors.ts'
 import type { Condition } from '../../events/conditions.ts'
 import { payloadOf } from '../../events/emit.ts'
@@ -100,6 +101,9 @@ async function explain(db: Db, workspace_id: number, event: EventRow): Promise<E
     .where('event_id', '=', event.id)
     .execute()
   const status_of = new Map(deliveries.map(({ webhook_id, status }) => [webhook_id, status]))
+  if (status_of.size < webhooks.length)
+    for (const webhook_id of await fanoutOf(db, workspace_id, event.id))
+      if (!status_of.has(webhook_id)) status_of.set(webhook_id, 'pending')
   const others = webhooks.flatMap(({ id }) => (status_of.has(id) ? [] : [id]))
   const registrations = event.is_for_all ? await registrationsAt(db, workspace_id, event.seq, others) : []
   const asked = new Map(registrations.map((one) => [one.at.webhook_id, one]))

@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { disableTimeouts, lockRow } from '../../db/locks.ts'
-import { recordKey } from '../../db/queue-order.ts'
+import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import type { VisibleEvents } from './log-slices.ts'
@@ -120,20 +120,6 @@ const statusesOf = prepareRows(id_columns, (db, { row, rows }) => ({
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}
       ${engineOf(db) === 'postgres' ? sql`ORDER BY d.id FOR UPDATE OF d` : sql``}`.compile(db),
 }))
-const queue_columns = {
-  workspace_id: 'bigint!',
-  delivery_id: 'text!',
-  webhook_id: 'text!',
-  record_key: 'text',
-  order_seq: 'bigint',
-} as const
-const enqueue = prepareRows(queue_columns, (db, { row, values }, p: { elapsed_ms: number }) => ({
-  compile: () =>
-    sql`INSERT INTO webhook_queue (delivery_id, workspace_id, webhook_id, record_key, order_seq, kind, run_at_ms, tries)
-      ${values([row.delivery_id, row.workspace_id, row.webhook_id, row.record_key, row.order_seq, sql.lit('resend'), sql`CAST(${p.elapsed_ms} AS bigint)`, 0])}`.compile(
-      db,
-    ),
-}))
 const setPending = prepareRows(id_columns, (db, { row, rows }, p: { now: string }) => ({
   compile: () =>
     sql`UPDATE webhook_deliveries AS d SET status = 'pending', next_attempt_at = ${p.now}, finished_at = NULL ${rows('FROM')}
@@ -159,12 +145,17 @@ export async function resend(
     {},
   )
   const finished = found.filter(({ status }) => statuses.includes(status))
-  const rows = finished.map(({ id, webhook_id, event, record_id, seq, ordered }) => {
-    const record_key = ordered ? recordKey(event, record_id) : null
-    const order_seq = record_key === null ? null : seq
-    return { workspace_id, id, delivery_id: id, webhook_id, record_key, order_seq }
-  })
-  await enqueue(tx, rows, { elapsed_ms })
+  const rows = finished.map(({ id, webhook_id, ordered, ...event }) => ({
+    workspace_id,
+    id,
+    delivery_id: id,
+    webhook_id,
+    kind: 'resend',
+    run_at_ms: elapsed_ms,
+    tries: 0,
+    ...placeOf(event, ordered),
+  }))
+  await enqueueAt(tx, rows)
   await setPending(tx, rows, { now })
   await addCounts(tx, [
     ...finished.map(({ status }) => ({ workspace_id, name: `deliveries.status=${status}`, by: -1 })),

@@ -74,6 +74,9 @@ async function removeOldEvents(
   after: number,
   stopping?: AbortSignal,
 ): Promise<number | null> {
+  // Deliveries of these may wait to be inserted, since before a long pause of the service.
+  const fanouts = await db.selectFrom('webhook_fanouts').select('webhook_id').limit(1).execute()
+  if (fanouts.length) return null
   // Events are stored in the order of their times, so the first recent one ends the search.
   const events = await db
     .selectFrom('events as e')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { hasFanout } from '../../db/fanouts.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { disableTimeouts, lockRow } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
@@ -47,7 +48,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   const in_flight = await cancelInFlight(tx, removal)
   const first = await cancelSome(tx, removal)
   const rest = await countQueued(tx, removal)
-  if (rest) {
+  if (rest || (await hasFanout(tx, removal))) {
     await tx.insertInto('webhook_removals').values(removal).execute()
     announce(tx, 'backlog')
   }
@@ -64,8 +65,9 @@ const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
     sql`DELETE FROM webhook_queue AS q ${rows('USING')}
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
 }))
+/** Marks deliveries of a deleted webhook as cancelled. */
 // No RETURNING: SQLite would keep the old version of every page, and search all of them for each row.
-const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: string }) => ({
+export const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: string }) => ({
   compile: () =>
     sql`UPDATE webhook_deliveries AS d
       SET status = 'cancelled', finished_at = ${p.removed_at}, next_attempt_at = NULL ${rows('FROM')}
@@ -172,7 +174,7 @@ export async function continueRemoval(tx: Db): Promise<boolean> {
     .where('webhook_id', '=', webhook_id)
     .limit(1)
     .execute()
-  if (left.length) return false
+  if (left.length || (await hasFanout(tx, removal))) return false
   await tx
     .deleteFrom('webhook_removals')
     .where('workspace_id', '=', workspace_id)

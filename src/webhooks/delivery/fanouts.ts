@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { lockRow } from '../../db/locks.ts'
+import { enqueueAt, placeOf } from '../../db/queue-order.ts'
+import { announce } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
+import { logDeliveries } from '../../events/deliveries.ts'
+import { cancel } from '../registration/removal.ts'
+
+/** The present: as ISO text, and in service time. */
+type When = { now: string; elapsed_ms: number }
+type Webhook = { workspace_id: number; webhook_id: string }
+type Event = { id: string; event: string; record_id: number | null; seq: number }
+
+const event_columns = { workspace_id: 'bigint!', id: 'text!' } as const
+const eventsOf = prepareRows(event_columns, (db, { row, rows }) => ({
+  compile: () =>
+    sql<Event>`SELECT e.id, e.event, e.record_id, e.seq FROM ${rows('first')} events AS e
+      WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.id}`.compile(db),
+}))
+
+/**
+ * Inserts the oldest deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook. False when
+ * none is left.
+ */
+export async function continueFanout(tx: Db, when: When): Promise<boolean> {
+  const oldest = await tx
+    .selectFrom('webhook_fanouts')
+    .select(['workspace_id', 'webhook_id', 'first_id'])
+    .orderBy('first_id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!oldest) return false
+  const { workspace_id, webhook_id, first_id } = oldest
+  // Lock the webhook first, the common order. Another process may have done this meanwhile, or deleted the webhook.
+  await lockRow(tx, 'webhooks', workspace_id, webhook_id)
+  const taken = await tx
+    .deleteFrom('webhook_fanouts')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('first_id', '=', first_id)
+    .returning(['event_ids', 'format'])
+    .executeTakeFirst()
+  if (!taken) return true
+  const ids = JSON.parse(taken.event_ids) as string[]
+  const events = await eventsOf(
+    tx,
+    ids.map((id) => ({ workspace_id, id })),
+    {},
+  )
+  events.sort((a, b) => a.seq - b.seq)
+  await insert(tx, oldest, events, { ...when, format: taken.format })
+  return true
+}
+
+async function insert(
+  tx: Db,
+  { workspace_id, webhook_id }: Webhook,
+  events: readonly Event[],
+  { now, elapsed_ms, format }: When & { format: string | null },
+): Promise<void> {
+  const webhook = await tx
+    .selectFrom('webhooks')
+    .select('ordered')
+    .where('workspace_id', '=', workspace_id)
+    .where('id', '=', webhook_id)
+    .executeTakeFirst()
+  const deliveries = events.map(({ id, event }) => ({ event_id: id, event, webhook_id, format }))
+  const logged = logDeliveries(tx, { workspace_id, now }, deliveries, webhook ? 'pending' : 'cancelled')
+  if (!webhook) return cancelAll(tx, { workspace_id, webhook_id }, logged, now)
+  announce(tx, 'deliveries')
+  const rows = events.map((event, index) => ({
+    delivery_id: logged[index] as string,
+    workspace_id,
+    webhook_id,
+    kind: 'event',
+    run_at_ms: elapsed_ms,
+    tries: 0,
+    ...placeOf(event, webhook.ordered),
+  }))
+  await enqueueAt(tx, rows)
+}
+
+/** Cancels deliveries of a webhook that was deleted before they were inserted. */
+async function cancelAll(
+  tx: Db,
+  { workspace_id, webhook_id }: Webhook,
+  ids: readonly string[],
+  now: string,
+): Promise<void> {
+  const removal = await tx
+    .selectFrom('webhook_removals')
+    .select('removed_at')
+    .where('workspace_id', '=', workspace_id)
+    .where('webhook_id', '=', webhook_id)
+    .executeTakeFirst()
+  const rows = ids.map((delivery_id) => ({ workspace_id, delivery_id }))
+  await cancel(tx, rows, { removed_at: removal?.removed_at ?? now })
+}
