@@ -296,4 +296,35 @@ export const requests: Fault[] = [
       ],
     },
   },
+  {
+    number: 55,
+    fault: 'A batch of 1,000 activities that each mention a member, in a workspace with 2,000 members',
+    promise: 'It takes at most 1.3 times the CPU time of a batch without mentions. Each thing is read once.',
+    tests: {
+      'test/batch-costs.test.ts': [
+        'a batch of 1,000 activities with a mention each costs at most 1.3 of one without, at 2,000 members',
+      ],
+    },
+  },
+  {
+    number: 56,
+    fault: 'A batch of 1,000 companies, with 60 or 100 webhooks of 20 conditions, then `kill -9`',
+    promise:
+      'Other writes wait for at most 1 s. Each delivery arrives once, as its conditions were judged in the batch. A refused batch has none. Ordered webhooks stay in order.',
+    tests: {
+      'test/faults/fanout.fault.ts': [
+        'a batch with 60,000 deliveries lets other writes wait for at most 1 s, and kill -9 after it loses none',
+      ],
+      'test/webhooks-fanout.test.ts': [
+        'a write waits for less than a second of work beside a batch of 1,000 with 100 webhooks of 20 conditions',
+        'each delivery of a large batch arrives once, as it was judged in the batch, also after a restart',
+      ],
+      'src/webhooks/delivery/fanouts.test.ts': [
+        'a transaction with 3,000 deliveries inserts none of them; the backlog inserts each once',
+        'a rolled-back transaction leaves nothing to insert',
+        'deliveries of a webhook that is deleted before they are inserted are cancelled in the log',
+        'an ordered webhook gets nothing while deliveries of it wait to be inserted, and then each record in order',
+      ],
+    },
+  },
 ]
