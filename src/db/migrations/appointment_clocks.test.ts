@@ -11,7 +11,7 @@ import { clockChanges } from '../../resources/appointments/clocks.ts'
 import { setZoneFolder } from '../../zones/zones.ts'
 import { transaction } from '../db.ts'
 import { migrate } from '../migrate.ts'
-import { appointmentClocks } from './0043_appointment_clocks.ts'
+import { appointmentClocks } from './0041_appointment_clocks.ts'
 import { migrations } from './index.ts'
 
 const hour = 3_600_000

@@ -37,9 +37,9 @@ import { importKinds } from './0035_import_kinds.ts'
 import { mergeLinkRecords } from './0036_merge_link_records.ts'
 import { importErrorCodes } from './0037_import_error_codes.ts'
 import { equalCharacters } from './0038_equal_characters.ts'
-import { deliveryFilters } from './0042_delivery_filters.ts'
-import { appointmentClocks } from './0043_appointment_clocks.ts'
+import { deliveryFilters } from './0039_delivery_filters.ts'
 import { fanouts } from './0040_fanouts.ts'
+import { appointmentClocks } from './0041_appointment_clocks.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -82,6 +82,6 @@ export const migrations: Migration[] = [
   importErrorCodes,
   equalCharacters,
   deliveryFilters,
-  appointmentClocks,
   fanouts,
+  appointmentClocks,
 ]

@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts'
 
 /** Finds the deliveries of a record, by its events, and those whose answer had a status code. */
 export const deliveryFilters: Migration = {
-  name: '0042_delivery_filters',
+  name: '0039_delivery_filters',
   kind: 'expand',
   scans: ['events', 'webhook_attempts'],
   statements: () => [

@@ -7,7 +7,7 @@ import type { Migration } from '../migrate.ts'
  * older processes write have neither.
  */
 export const appointmentClocks: Migration = {
-  name: '0043_appointment_clocks',
+  name: '0041_appointment_clocks',
   kind: 'expand',
   scans: ['appointments'],
   statements: () => [
