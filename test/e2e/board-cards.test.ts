@@ -214,11 +214,11 @@ describe('the board of deals', () => {
     await more.waitFor()
     const cards = column(page, 'demo').locator('.card-link')
     const changed = Promise.withResolvers<void>()
-    await page.route(/cursor=[^&]/, async (route) => {
+    await page.route(/cursor=(?!start)/, async (route) => {
       await changed.promise
       await route.continue()
     })
-    const again = page.waitForRequest((request) => /stage=demo.*cursor=(&|$)/.test(request.url()))
+    const again = page.waitForRequest((request) => /stage=demo.*cursor=start(&|$)/.test(request.url()))
     await more.click()
     // The event stream tells of the change, which is then read.
     const told = page.waitForRequest((request) => /reports\/pipeline/.test(request.url()))

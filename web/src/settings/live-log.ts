@@ -35,7 +35,7 @@ export function useLiveLog(filters: LogFilters, held: boolean) {
   const [loading_older, setLoadingOlder] = useState(false)
   const top = useQuery({
     queryKey: ['deliveries', 'list', filters],
-    queryFn: ({ signal }) => pageOf(filters, '', signal),
+    queryFn: ({ signal }) => pageOf(filters, 'start', signal),
     refetchInterval: often_ms,
   })
   const total = useQuery({
