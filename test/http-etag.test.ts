@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { readStored } from './database.ts'
 import { refused } from './envelope.ts'
 import { callOf, turnableClock, useRapport } from './harness.ts'
+import type { Operation } from './operations.ts'
+import { startRequests } from './valid-requests.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -147,4 +149,37 @@ test('404 comes before 412, and 412 before what is wrong with the body', async (
   refused(await call('POST', `${path}/999999/restore`, undefined, headers), 404, 'not_found')
   refused(await read(`${path}/999999`, { 'if-none-match': '*' }), 404, 'not_found')
   refused(await call('PUT', at, { name: 5, nonsense: 1 }, headers), 412, 'precondition_failed')
+})
+
+test('a POST that acts on nothing with an ETag, such as a create or a batch, is 412 with any If-Match and does nothing', async () => {
+  const requests = await startRequests(rapport)
+  const takesMatch = ({ described }: Operation) =>
+    described.parameters?.some(({ $ref = '' }: { $ref?: string }) => $ref.endsWith('/if_match'))
+  const operations = requests.operations.filter(
+    (one) => one.method === 'POST' && one.caller === 'key' && !takesMatch(one),
+  )
+  const names = operations.map(({ name }) => name)
+  for (const name of ['/contacts', '/deals/batch', '/imports', '/contacts/{id}/notes', '/merges/{id}/undo'])
+    assert.ok(names.includes(`post ${name}`), name)
+  for (const operation of operations) {
+    assert.ok(operation.described.responses[412], operation.name)
+    const request = await requests.request(operation)
+    for (const version of [stale, '*']) {
+      const headers = { ...request.headers, 'if-match': version }
+      refused(await requests.send({ ...request, headers }), 412, 'precondition_failed')
+    }
+    const { status, text } = await requests.send(request)
+    assert.ok(status < 300, `${operation.name}: ${text}`)
+  }
+})
+
+test('If-Match of a POST below an unknown record is 404', async () => {
+  const headers = { 'if-match': stale }
+  for (const [at, body] of [
+    ['/contacts/999999/notes', { body: 'A note' }],
+    ['/members/usr_unknown/reassign', { to: null }],
+    ['/merges/999999/undo', {}],
+    ['/audit-log/groups/grp_unknown/revert', {}],
+  ] as const)
+    refused(await call('POST', `/api/v1${at}`, body, headers), 404, 'not_found')
 })

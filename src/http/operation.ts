@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Static, TSchema } from 'typebox'
+import { refuseMatch } from './etag.ts'
 import type { App } from './server.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -39,12 +40,10 @@ type Declared = {
   answers: Record<number, TSchema>
   /** Goes beyond the base interface. */
   extension: boolean
-  /** Obeys If-Match: 412 if the record has changed. */
+  /** Obeys If-Match: 412 if the record has changed. Other writes act on something without an ETag: 412 to any If-Match. */
   guarded?: boolean
   /** Answers with something that is not a record, such as a number, and so without an ETag. */
   answers_no_record?: boolean
-  /** Answers 412 to any If-Match: it acts on something without an ETag. */
-  refuses_match?: boolean
   /** Obeys If-None-Match: 304 if the record is the same. */
   conditional?: boolean
   /** Obeys Last-Event-ID. */
@@ -108,9 +107,22 @@ export function operation<O extends Operation>(
     ...(checkBody && {
       validatorCompiler: (part) => (part.httpPart === 'body' ? checkBody : validatorCompiler(part as never)),
     }),
-    handler: handler as never,
+    handler: (refusesMatch(declared) ? refusing(handler as never) : handler) as never,
   })
 }
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
+
+// A path with parameters may name something that does not exist. Its handler finds that first.
+const refusesMatch = ({ method, guarded, path }: Operation): boolean =>
+  method !== 'GET' && !guarded && !path.includes(':')
+
+const refusing =
+  (handler: Handler): Handler =>
+  (request, reply) => {
+    refuseMatch(request)
+    return handler(request, reply)
+  }
 
 /** Collects the operations that are added to the app after this call. */
 export function collectOperations(app: App): readonly Operation[] {

@@ -113,7 +113,6 @@ function undoRoute(
       body: NoFields,
       answers: { 200: Undone },
       extension: true,
-      refuses_match: true,
       conflict: true,
       repeatable: true,
     },
@@ -121,9 +120,9 @@ function undoRoute(
       write.inSteps(request, reply, {
         async before(tx, context) {
           context.source = 'merge'
-          refuseMatch(request)
           const { id } = request.params
           const kind = await kindOf(tx, context, kinds, id)
+          refuseMatch(request)
           refuseWithout(request.access, kind)
           const merge = await beginUndo(tx, context, kind, id, config.trash_days)
           return { merge, kind, who: whoOf(context) }

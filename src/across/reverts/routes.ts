@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { notFound, refuseMore } from '../../errors.ts'
 import { Single, single } from '../../http/envelope.ts'
+import { refuseMatch } from '../../http/etag.ts'
 import { NoFields } from '../../http/fields.ts'
 import { type Operation, operation } from '../../http/operation.ts'
 import { callAs, extraOf } from '../../http/own-calls.ts'
@@ -70,6 +71,7 @@ export function revertRoute(
           // As in the audit log, the caller learns nothing of other kinds.
           const records = all.filter(({ kind }) => rights.mayRead(scopes, kind))
           if (!records.length) throw notFound('This group of changes')
+          refuseMatch(request)
           const limit = `A group has at most ${max_changes} changes`
           refuseMore('too_many_changes', count - 1, max_changes, limit, 'Revert the records one by one.')
           return { records, left: [] as Left[], restored: 0 }

@@ -86,9 +86,9 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
       requireScope(request.access, { scope: `${scope}:write` })
       return write.inSteps(request, reply, {
         async before(tx, context) {
-          refuseMatch(request)
           const ids = await beginErasure(tx, context.workspace_id, resource, id)
           if (!ids.length) throw notFound(`This ${noun}`)
+          refuseMatch(request)
           return { context, ids }
         },
         // An erasure takes several transactions. The trash job completes an interrupted one.

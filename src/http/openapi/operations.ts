@@ -74,7 +74,7 @@ const successes: Record<string, string> = {
 /** Adds the callers, the headers and the errors of an operation, by its declaration. */
 export function completeOperation(method: string, given: Described, declared: Operation): Described {
   const described = method === 'patch' ? asPatch(given, declared) : given
-  const { scope, query, body, conflict, guarded, refuses_match, repeatable } = declared
+  const { scope, query, body, conflict, repeatable } = declared
   const extension = described['x-extension']
   const completed = {
     ...described,
@@ -98,7 +98,7 @@ export function completeOperation(method: string, given: Described, declared: Op
     ['forbidden', true],
     ['not_found', declared.params !== undefined],
     ['conflict', repeatable || conflict],
-    ['precondition_failed', guarded || refuses_match],
+    ['precondition_failed', method !== 'get'],
     ['payload_too_large', body !== undefined],
     ['unsupported_media_type', body !== undefined],
     ['validation_failed', (query ?? body) !== undefined],

@@ -4,6 +4,7 @@ import { notFound } from '../../errors.ts'
 import { all_at_once_bytes, countFitting, page_bytes } from '../../http/answers.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List } from '../../http/envelope.ts'
+import { refuseMatch } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor, wholeAnswer } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -87,8 +88,9 @@ function routes(app: App, service: Service, notes: Notes): void {
       body: create,
       view,
     },
-    async (tx, context, { params: { id }, body, problems }) => {
+    async (tx, context, { request, params: { id }, body, problems }) => {
       const record = await notes.create(tx, context, id, body, problems)
+      refuseMatch(request)
       return { record, location: `${path.replace(':id', String(id))}/${record.id}` }
     },
   )
