@@ -156,7 +156,7 @@ for (const { section, extent, measure, engine } of chosen) {
   try {
     const lines = await measure(databases, engine)
     console.log(`\n${lines.join('\n')}\n`)
-    if (values.write) record(`${section} ${engine}`, `${extent}. Rapport ran from the ${runs}`, lines)
+    if (values.write) record(`${section} ${engine}`, `${extent}, from the ${runs}`, lines)
   } finally {
     stopServers()
     await databases.remove()
