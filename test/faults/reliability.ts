@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { type Engine, engines } from '../engines.ts'
 import type { Long } from './report.ts'
 import { type Fault, faults } from './table.ts'
@@ -33,11 +34,8 @@ const table_head = ['| # | Fault | Promise | Tests | SQLite | PostgreSQL |', '|-
 
 /** The cells of a row that do not depend on a run. */
 export function fixedCells({ number, fault, promise, tests }: Fault): string {
-  const held = Object.entries(tests).map(([path, names]) => {
-    const [name] = path.split('/').slice(-1)
-    return `[${name}](../${path}): ${names.join(' · ')}`
-  })
-  const cells = [String(number), fault, promise, held.join('<br>')]
+  const files = Object.keys(tests).map((path) => `[${basename(path)}](../${path})`)
+  const cells = [String(number), fault, promise, files.join('<br>')]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 
