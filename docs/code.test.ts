@@ -15,7 +15,7 @@ import { type Received, startReceiver } from '../test/receiver.ts'
 import { register, until } from '../test/webhooks.ts'
 import { blocksIn } from './blocks.ts'
 
-// The blocks of the pages that are no shell commands. Each program is checked by its types, then run.
+// The blocks of the pages other than shell commands. Each program is checked by its types, then run.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 let installed: Awaited<ReturnType<typeof installClient>>

@@ -9,7 +9,7 @@ import { startReceiver } from '../test/receiver.ts'
 type Env = Record<string, string | undefined>
 
 /**
- * Tries an installed program. It serves the API, the web app, the docs page and booking pages, sends a delivery, runs two
+ * Tries an installed program. It serves the API, the web app, the docs page and booking pages, and sends a delivery. It runs two
  * processes on one port, makes a backup, and stops with exit code 0. `folder` is an empty folder for its data.
  */
 export async function tryProgram(program: string, folder: string, env: Env): Promise<void> {

@@ -228,7 +228,7 @@ function createAccessRecorder(db: Db, clock: ServiceClock) {
   return ({ id, actor }: Access) => (actor.kind === 'person' ? sessionUsed(id) : keyUsed(id))
 }
 
-/** What an export of the workspace has besides records. */
+/** The parts of an export of the workspace besides records. */
 const exported_others: Others = {
   workspace: async (db, { workspace_id }) => [(await findWorkspace(db, workspace_id)) ?? {}],
   members: async (db, { workspace_id }) =>

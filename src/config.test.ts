@@ -209,7 +209,7 @@ test('a secret may be in a file, which the variable with _FILE names', (t) => {
     { SECRET_KEY_FILE: `${file}2` },
     /^SECRET_KEY has a file that cannot be read: .*secret key2, ENOENT\.$/,
   )
-  // A wrong value in a file is told like another one, and is not quoted.
+  // A wrong value in a file is reported like another one, and is not quoted.
   writeFileSync(url, 'mysql://rapport:pass@db/rapport')
   refused({ DATABASE_URL_FILE: url }, /^DATABASE_URL must be a URL such as (?!.*pass@db).*\.$/)
 })

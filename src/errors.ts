@@ -70,7 +70,7 @@ export type ConflictReason = (typeof conflict_reasons)[number]
 /** The numbers and names in the message of a conflict. */
 export type Facts = Record<string, string | number>
 
-/** What can be wrong with a field. Clients have a sentence for each in their own language. */
+/** The problems of a field. Clients have a sentence for each in their own language. */
 export const field_codes = [
   'ambiguous',
   'before_start',

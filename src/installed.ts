@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isSea } from 'node:sea'
 
-/** What tells how somebody on this machine runs the command line. */
+/** The signs of how somebody on this machine runs the command line. */
 export type Started = {
   /** The program as it was called, and the file that Node runs. */
   argv0: string
@@ -30,7 +30,7 @@ export const printerOf = (started: Started, path: string): string =>
 // Double quotes are understood by the shells of all platforms.
 const quoted = (path: string) => (/[^\w./:\\-]/.test(path) ? `"${path}"` : path)
 
-// The image has the program here (release/image.sh). Who installs it in another container works inside of that one.
+// The image has the program here (release/image.sh). An operator who installs it in another container works inside of that one.
 const isImage = (entry: string) => entry === '/app/main.js' || entry === '/usr/local/bin/rapport'
 
 // The files that a runtime puts into its containers, and the words that run a command in one.

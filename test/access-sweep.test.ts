@@ -30,7 +30,7 @@ const withKey = (request: ValidRequest, key: string): ValidRequest => ({
 const as = async (request: ValidRequest, headers: Record<string, string>) =>
   requests.send({ ...request, headers })
 
-/** What the workspace has, as far as a refused request could have changed it. */
+/** The contents of the workspace, as far as a refused request could have changed it. */
 async function trace() {
   const total = async (path: string) => (await requests.call('GET', `/api/v1/${path}`)).body.meta.total
   return [await total('audit-log?per_page=1'), await total('deliveries?per_page=1')]

@@ -82,7 +82,7 @@ describe('keys', () => {
         }
       return median(times.close) / median(times.far)
     }
-    // A difference that a guesser could use is there each time. What the machine does beside is not.
+    // A difference that a guesser could use is there each time. Other work of the machine is not.
     const ratios: number[] = []
     do ratios.push(await ratio())
     while (ratios.length < 5 && !ratios.some((one) => one > 0.67 && one < 1.5))

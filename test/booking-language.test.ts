@@ -8,7 +8,7 @@ const rapport = useRapport({ clock: turnableClock() })
 
 const monday = '2026-11-23T08:00:00.000Z'
 
-/** What a page says, without the names of zones. */
+/** The text of a page, without the names of zones. */
 const said = (text: string) =>
   [...text.replaceAll(/<option.*?<\/select>/gs, '').matchAll(/>([^<>]*\p{L}{2}[^<>]*)</gu)].map(([, part]) =>
     unescaped(part as string).trim(),

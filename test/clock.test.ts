@@ -95,7 +95,7 @@ test('a start 40 days ahead removes nothing, but removes after a day of service 
   assert.equal(await held(rapport), 0)
 })
 
-/** What `rapport clock confirm` does, beside the running service. */
+/** Does what `rapport clock confirm` does, beside the running service. */
 async function confirm(data_dir: string, given: Clock) {
   const database = await openScratch(data_dir)
   await (await keepServiceClock(database, { given })).confirm()

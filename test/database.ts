@@ -30,7 +30,7 @@ type Reader = {
   close(): unknown
 }
 
-/** The file of the first key in the data folder. It has the key itself and is no part of the database. */
+/** The file of the first key in the data folder. It has the key itself and is not a part of the database. */
 export const first_key_file = 'first-api-key.txt'
 
 function readSqlite(data_dir: string): Reader {

@@ -11,7 +11,7 @@ import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createDatabase } from './postgres.ts'
 
-/** What this process tests on; test/run.ts sets it, and starts the server that PostgreSQL needs. */
+/** The engine that this process tests on; test/run.ts sets it, and starts the server that PostgreSQL needs. */
 export const engine = process.env.TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
 
 const server = () => {

@@ -66,7 +66,7 @@ async function migrated(env: Env): Promise<void> {
 // Each process loads the service: compiling it anew each time is a fifth of what a test file costs.
 const compiled = join(root, 'node_modules/.cache/rapport')
 
-/** What a process of tests has in its environment. */
+/** The environment of a process of tests. */
 export function environmentOf(env: Env): Env {
   // Set where tests of the runner itself run: it would send reports elsewhere.
   const { NODE_TEST_CONTEXT, ...own } = process.env as Env

@@ -64,5 +64,5 @@ export function authorsOf({ created_by }: Record<string, { id?: string }>, name 
   return { created_by: author, updated_by: author }
 }
 
-/** What a record of a key has without an owner, tags and custom fields. */
+/** The fields of a key's record without an owner, tags and custom fields. */
 export const unset = { owner_id: null, tags: [], custom_fields: {} }

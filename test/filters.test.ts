@@ -170,7 +170,7 @@ const fields: Record<string, Record<string, Form>> = {
 }
 
 const digits = (phone: string) => phone.replaceAll(/[ \-()+./]/g, '')
-/** What a record shows for a field, as the filter compares it: the values, of which one may match. */
+/** The values of a record's field, as the filter compares them: the values, of which one may match. */
 function valuesOf(item: Item, name: string, form: Form): unknown[] {
   const [, key] = /\[(.+)\]/.exec(name) ?? []
   const shown = key ? item.custom_fields[key] : form === 'tag' ? item.tags : item[name]

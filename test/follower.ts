@@ -37,7 +37,7 @@ export async function follow(url: string, key: string, { headers = {}, query = '
       await ended
       return JSON.parse(text)
     },
-    /** What a browser would send when it comes back. */
+    /** The header that a browser would send when it comes back. */
     last_id: () => frames.findLast(({ id }) => id !== undefined)?.id ?? '',
     ended,
     async waitFor(count: number, limit_ms = 60_000): Promise<Frame[]> {

@@ -78,7 +78,7 @@ const limited = new Set(['POST /webhooks', 'POST /booking-pages', 'POST /custom-
 
 let slugs = 0
 const definition = () => ({ resource: 'contacts', type: 'text', key: `key-${++slugs}` })
-/** What an operation needs beside the texts; for a change, the record. */
+/** The needs of an operation beside the texts; for a change, the record. */
 const needs: Record<string, () => object> = {
   'POST /appointments': () => times,
   'POST /booking-pages': () => ({ slug: `page-${++slugs}`, time_zone: 'UTC' }),
@@ -149,7 +149,7 @@ async function filled(path: string): Promise<string> {
   return at.replace('{note_id}', note.body.data.id)
 }
 
-/** What a field shows of a text, by the contract; undefined: it is refused. */
+/** A text as its field shows it, by the contract; undefined: it is refused. */
 function expected(text: string, { max, required }: Fields[string]): string | null | undefined {
   if (!canBeStored(text)) return undefined
   const trimmed = text.trim()

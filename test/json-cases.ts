@@ -184,7 +184,7 @@ const inText = (...bytes: number[]) =>
 const inKey = (...bytes: number[]) =>
   Buffer.concat([Buffer.from('{"name":"A","'), Buffer.from(bytes), Buffer.from('":1}')])
 
-// Bytes that are no UTF-8: lone continuations, cut sequences, overlong ones, surrogates, beyond Unicode.
+// Bytes that are not UTF-8: lone continuations, cut sequences, overlong ones, surrogates, beyond Unicode.
 const bad_bytes = [
   [0x80],
   [0xbf],
@@ -221,7 +221,7 @@ export const invalid: Case[] = [
   ]),
 ]
 
-/** What the standard leaves to the reader, and what this service does with it. */
+/** Inputs that the standard leaves to the reader, and how this service treats them. */
 export const left_open: (Case & { status: number; shown?: unknown })[] = [
   ...['1e400', '-1e400', '1E+9999', `${'9'.repeat(400)}`, `-${'9'.repeat(400)}.5`].map((text) => ({
     what: `beyond a double: ${text.slice(0, 12)}`,

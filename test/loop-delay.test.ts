@@ -62,7 +62,7 @@ async function leastHold(sent: Sent) {
 }
 
 /**
- * `refused_by`: which part of the service refuses the case, by the status. What a part has refused once is not sent to it
+ * `refused_by`: which part of the service refuses the case, by the status. A case that a part has refused once is not sent to it
  * again through another operation.
  */
 type Case = Sent & { what: string; refused_by?: Record<number, string> }

@@ -17,7 +17,7 @@ async function samples(): Promise<Record<string, number>> {
   )
 }
 
-/** What was added to the samples by work, without those that stayed the same. */
+/** The samples that work added, without those that stayed the same. */
 async function added(names: RegExp, work: () => Promise<void>): Promise<Record<string, number>> {
   const earlier = await samples()
   await work()

@@ -13,7 +13,7 @@ export type Operation = {
   method: string
   /** With its prefix: /api/v1/contacts/{id}/notes. */
   path: string
-  /** Who may call it: anybody, a signed-in person alone, or a key with the scope too. */
+  /** The callers who may use it: anybody, a signed-in person alone, or a key with the scope too. */
   caller: 'anyone' | 'person' | 'key'
   scope: string | null
   /** Any of these scopes is enough, too. */

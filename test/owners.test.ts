@@ -68,7 +68,7 @@ describe('the owner', () => {
     const { id } = await ask(grace.call, 'POST', '/companies', kinds.companies)
     await ask(ada, 'DELETE', `/members/${grace.id}`)
     assert.equal((await ask(ada, 'GET', `/companies/${id}`)).owner_id, grace.id)
-    // What GET shows can be sent back.
+    // The answer of GET can be sent back.
     const shown = await ask(ada, 'GET', `/companies/${id}`)
     assert.deepEqual(await ask(ada, 'PUT', `/companies/${id}`, shown), shown)
     const changed = await ask(ada, 'PUT', `/companies/${id}`, { owner_id: ada_id })

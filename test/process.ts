@@ -76,7 +76,7 @@ export async function serveProcess(t: TestContext, env: Env) {
   return {
     url,
     pid: child.pid as number,
-    /** What it has written to standard output so far. */
+    /** Its standard output so far. */
     output: () => output,
     signal: (name: NodeJS.Signals) => child.kill(name),
     /** The exit code; null after a signal that it could not handle. */

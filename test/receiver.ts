@@ -13,7 +13,7 @@ export type Received = {
   body: string
 }
 
-/** What to answer: a response (by default 200, empty, at once; `after` something), no response ever, or a TCP reset. */
+/** The answer: a response (by default 200, empty, at once; `after` something), no response ever, or a TCP reset. */
 export type Answer =
   | {
       status?: number

@@ -57,7 +57,7 @@ const outcomes = some.length ? await runAll([], some) : []
 for (const [index, { passed, failures }] of outcomes.entries()) {
   const [engine] = some[index] as (typeof some)[number]
   console.log(`\n${engine}: ${passed} tests passed`)
-  // Told again: the end of the output is all that some machines keep.
+  // Printed again: the end of the output is all that some machines keep.
   for (const { name, text } of failures) console.log(`\n✖ ${name}\n${text}`)
 }
 const passed = outcomes.length > 0 && outcomes.every(({ failures }) => !failures.length)

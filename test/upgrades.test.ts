@@ -46,7 +46,7 @@ async function scratch(t: TestContext): Promise<string> {
   return folder
 }
 
-/** What a process of another version does at its start. */
+/** The start of a process of another version. */
 async function migrateWith(
   data_dir: string,
   more: Migration[],

@@ -166,7 +166,7 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
   const idBelow = async (collection: string, who: Person | null, path = '') =>
     String((await (found[path.replace(base, '')] ?? found[collection])?.(who)) ?? (await make(collection)).id)
 
-  /** What a schema cannot say, by the field's name or by operation and field. */
+  /** Values that a schema cannot describe, by the field's name or by operation and field. */
   const known: Record<string, (who: Person | null) => unknown> = {
     slug: () => `page-${++made}`,
     'post /custom-fields key': () => `key ${++made}`,

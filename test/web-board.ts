@@ -22,7 +22,7 @@ export async function startBoard() {
     api,
     createDeal: (fields: object) => api('POST', '/deals', fields),
     dealOf: (id: number) => api('GET', `/deals/${id}`),
-    /** What arrived of an event. */
+    /** The delivery of an event that arrived. */
     events: (name: string) =>
       receiver.received.map(({ body }) => JSON.parse(body)).filter(({ event }) => event === name),
     headsAreTheApis: (page: Page) => headsAre(page, () => api('GET', '/reports/pipeline')),
@@ -51,7 +51,7 @@ export const toast = (page: Page, text: string | RegExp) => page.getByRole('aler
 
 type Head = { stage: string; count: number; value: number }
 
-/** What the heads of the columns say, read until it is what the API says. */
+/** The texts of the heads of the columns, read until they are those of the API. */
 async function headsAre(page: Page, report: () => Promise<{ stages: Head[] }>): Promise<void> {
   const { stages } = await report()
   const money = (value: number) =>

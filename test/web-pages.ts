@@ -71,7 +71,7 @@ type Wanted = {
 }
 
 /**
- * A page with these options, which is as if it were new. If it shows the app with the same session, the app is told to
+ * A page with these options, which is as if it were new. If it shows the app with the same session, the app is made to
  * start again: that takes a quarter of a page load.
  */
 export async function takePage(browser: Browser, { options, origin, cookie, load }: Wanted) {

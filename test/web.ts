@@ -15,7 +15,7 @@ export { visit }
 export const desk = { viewport: { width: 1280, height: 800 } }
 export const phone = { viewport: { width: 390, height: 844 } }
 
-/** Who sets the service up in these tests. */
+/** The person who sets the service up in these tests. */
 export const owner = {
   name: 'Olivia Owner',
   email: 'olivia@example.test',
@@ -205,7 +205,7 @@ export async function fits(page: Page): Promise<void> {
 
 const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** What axe finds against these rules, with the places. */
+/** The findings of axe against these rules, with the places. */
 export const violations = (
   page: Page,
   runOnly: { type: 'tag' | 'rule'; values: string[] },

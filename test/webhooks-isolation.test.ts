@@ -14,7 +14,7 @@ let control: Rapport
 let hanging: Receiver
 let healthy: Receiver
 before(async () => {
-  // What waits for a receiver that hangs waits for longer than any busy machine takes.
+  // A delivery that waits for a receiver that hangs waits for longer than any busy machine takes.
   rapport = await startRapport({ env: { MAX_WEBHOOKS: '300', WEBHOOK_TIMEOUT_MS: '60000' } })
   control = await startRapport()
   hanging = await startReceiver({ answer: 'hang' })

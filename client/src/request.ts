@@ -3,7 +3,7 @@ import { errorOf, RapportError } from './errors.ts'
 import { remember } from './responses.ts'
 import { retryDelay, wait } from './retry.ts'
 
-/** What a call may say beside its arguments. */
+/** The options of a call, beside its arguments. */
 export type Options = {
   /** Ends the call, its waits and its retries. The call throws the signal's reason. */
   signal?: AbortSignal | undefined

@@ -1,4 +1,4 @@
-/** What an answer said beside its body. */
+/** The parts of an answer beside its body. */
 export type Answered = {
   status: number
   headers: Headers

@@ -49,7 +49,7 @@ const insertAll = prepareRows(columns, (db, { row, values }) => ({
     sql`INSERT INTO notifications (${names}) ${values(Object.values(row))} ${together}`.compile(db),
 }))
 
-/** Writes notifications. Those of a member with the same source become one, with the sum of their records. */
+/** Writes notifications. Notifications of a member with the same source become one, with the sum of their records. */
 export async function writeNotifications(tx: Db, rows: readonly NewNotification[]): Promise<void> {
   const merged = new Map<string, NewNotification>()
   for (const row of rows) {

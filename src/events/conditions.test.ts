@@ -64,7 +64,7 @@ const rows: Row[] = [
     ['2026-11-22', '2026-11-21T08:30:01Z'],
   ],
 ]
-// Missing, null, or below a value that is no object.
+// Missing, null, or below a value that is not an object.
 const missing = [
   'data.company_id',
   'data.none',

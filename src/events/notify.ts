@@ -18,7 +18,7 @@ export type Notice = {
 
 /**
  * Notifies a member, in the transaction of the cause. Nobody is notified of their own act. The records that one request
- * assigns to a member are one notification. Those of an import are shown when it ends (showNotices).
+ * assigns to a member are one notification. Notices of an import are shown when it ends (showNotices).
  */
 export function notify(tx: Db, context: Context, notice: Notice): void {
   const { actor, workspace_id, request_id, now } = context

@@ -23,7 +23,7 @@ type Idempotent = {
 type Declared = {
   /** Such as /api/v1/contacts/:id. */
   path: string
-  /** What a key or a role needs, such as contacts:read; `session`: any signed-in person and no key; `open`: everybody. */
+  /** The scope that a key or a role needs, such as contacts:read; `session`: any signed-in person and no key; `open`: everybody. */
   scope: string
   /** Scopes of which any is enough, too. Such an operation answers with what the caller may read. */
   or_scopes?: readonly string[]

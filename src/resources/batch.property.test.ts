@@ -135,7 +135,7 @@ const batch = fc.oneof(
   ),
 )
 
-/** What a batch does with an item, as single requests. */
+/** The effect of an item of a batch, as single requests. */
 async function runSingle({ call, stored }: Side, resource: Resource, item: Item): Promise<string> {
   const path = `/api/v1/${resource}`
   const { op, id, data, match } = item

@@ -286,7 +286,7 @@ export const verbOf =
     return step(tx, context, before, body)
   }
 
-/** The operations of a resource, as callers use them that know no resource by name. */
+/** The operations of a resource, for callers that do not name a resource. */
 export type Operations<View> = {
   create: Create<View, object>
   change: Change<View, object>

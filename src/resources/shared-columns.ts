@@ -61,7 +61,7 @@ export const custom_fields = defineColumns({
 
 const author_kinds = ['person', 'key', 'visitor', 'service'] as const
 
-/** Who wrote a record. The command line and jobs are the service. */
+/** The author of a record. The command line and jobs are the service. */
 export const Author = Type.Object(
   {
     kind: Type.Unsafe<(typeof author_kinds)[number]>({ type: 'string', enum: author_kinds }),
@@ -87,7 +87,7 @@ const author = (description: string) => ({
   personal: false,
 })
 
-/** Who made a record, and who changed it last. Null on records that version 0.1 wrote. */
+/** The authors of a record: its maker, and the last person who changed it. Null on records that version 0.1 wrote. */
 export const authors = defineColumns({
   created_by: author('Who made the record. Null if version 0.1 made it.'),
   updated_by: author('Who changed it last. Null if version 0.1 did.'),

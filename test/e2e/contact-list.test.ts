@@ -73,7 +73,7 @@ test('deleting asks nothing and can be undone, one contact or many', async (t) =
   await page.route('**/api/v1/contacts/batch', async (route) => {
     const { items, ...body } = route.request().postDataJSON()
     batches.push(items.map(({ id }: { id: number }) => id).sort())
-    // The service knows no record of this id.
+    // The service does not have a record of this id.
     const sent = items.map((item: { id: number }) => (item.id === ids[1] ? { ...item, id: 999_999 } : item))
     await route.fulfill({ response: await route.fetch({ postData: { ...body, items: sent } }) })
   })

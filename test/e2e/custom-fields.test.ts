@@ -39,7 +39,7 @@ test('fields are created, renamed, ordered by the keyboard and deleted; their va
   await dialog.getByRole('button', { name: 'Create field' }).click()
   await order(page, ['Customer tier tier'])
 
-  // A value of a contact is no number.
+  // A value of a contact is not a number.
   await page.getByRole('button', { name: 'Create field' }).click()
   await dialog.getByLabel('Key').fill('seats')
   await dialog.getByRole('combobox', { name: 'Type' }).click()

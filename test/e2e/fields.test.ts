@@ -12,7 +12,7 @@ const web = useWeb()
 const made = async (path: string, body: object): Promise<number> =>
   dataOf(await web.rapport.call('POST', `/api/v1/${path}`, body), 201).id
 const stored = async (path: string) => (await web.rapport.call('GET', `/api/v1/${path}`)).body.data
-/** What the page asks to be stored from now on. */
+/** The changes that the page sends from now on. */
 function changes(page: Page): string[] {
   const sent: string[] = []
   page.on('request', (request) => {
@@ -303,7 +303,7 @@ test('a refused value stays while its record is shown, and is reported when the 
   // The same when the answer comes only after the record has gone.
   await page.reload()
   await row('Ada').click()
-  // What was refused is a draft, until it is discarded.
+  // A refused text is a draft, until it is discarded.
   await page.getByText('Draft restored').waitFor()
   await untilEqual(() => field.inputValue(), 'not-an-email')
   await page.getByRole('button', { name: 'Discard draft' }).click()

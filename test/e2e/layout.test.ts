@@ -80,7 +80,7 @@ const overlaps = (page: Page): Promise<string[]> =>
         const x = (box.left + box.right) / 2
         const y = (box.top + box.bottom) / 2
         const top = document.elementFromPoint(x, y)
-        // What is scrolled away, clipped, or under something that floats is not seen there.
+        // An element that is scrolled away, clipped, or under something that floats is not seen there.
         if (!top || !(top === element || element.contains(top) || top.contains(element))) continue
         if (getComputedStyle(element).visibility !== 'visible') continue
         found.push({ text: node.data.trim().slice(0, 40), box, element })

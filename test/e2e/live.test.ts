@@ -74,7 +74,7 @@ test('the stream does not wait for the page, and what is read when it is open is
   assert.equal(new Set(read).size, read.length, `${read}`)
 })
 
-/** What a page that opens asks the service twice. */
+/** The requests that a page sends twice while it opens. */
 async function askedTwice(t: Parameters<Web['open']>[0], path: string): Promise<string[]> {
   const page = await web.open(t, null, { allow: dropped })
   const asked: string[] = []

@@ -146,7 +146,7 @@ test('what is written in a dialog survives Escape and a reload, is said to be re
   await dialog.getByRole('button', { name: 'Discard draft' }).click()
   await untilEqual(() => name.inputValue(), '')
 
-  // What is stored, and what is cancelled, leaves no draft.
+  // A stored text and a cancelled one leave no draft.
   await name.fill('Whole company')
   await dialog.getByRole('button', { name: 'Create company' }).click()
   await page.getByText('Whole company created').waitFor()

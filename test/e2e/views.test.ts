@@ -202,7 +202,7 @@ test('tabs move by drag and by keyboard, for this person alone, and stay there',
   await checkScreen(page)
   await page.getByRole('menuitem', { name: 'Move left' }).click()
   await areTabs(page, ...others, 'Three', 'One', 'Two')
-  // What is stored, after the last answer.
+  // The stored tabs, after the last answer.
   await until(
     async () => (await asPerson(page, 'GET', '/view-tabs/activities')).tabs.length,
     (count) => count === others.length + 3,

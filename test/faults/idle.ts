@@ -34,7 +34,7 @@ export async function startIdle(t: TestContext): Promise<string> {
 /** The median and the longest of some waits. */
 export type Waits = { middle_ms: number; most_ms: number }
 
-/** What the machine adds: to single answers, and how many times as long any work takes. */
+/** The delay that the machine adds to single answers, and how many times as long any work takes. */
 export type Noise = Waits & { stretch: number }
 
 /**
@@ -76,7 +76,7 @@ function waitsOf(times: number[]): Waits {
   return { middle_ms: sorted[sorted.length >> 1] ?? 0, most_ms: sorted.at(-1) ?? 0 }
 }
 
-/** What a limit of an idle machine is for the longest wait on this machine, as busy as it was. */
+/** The limit of an idle machine, scaled for the longest wait on this machine, as busy as it was. */
 export const limitBeside = (limit_ms: number, { stretch, most_ms }: Noise): number =>
   limit_ms * stretch + most_ms
 

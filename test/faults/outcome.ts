@@ -32,7 +32,7 @@ export function judge(fault: Fault, engine: Engine, { results, reports }: Ran): 
 
 type Totals = { lost: number; phantom: number; unannounced: number; events: number; answers: number }
 
-/** What all tests together have counted. */
+/** The counts of all tests together. */
 export function addUp(all: Ran[]): Totals {
   const totals: Totals = { lost: 0, phantom: 0, unannounced: 0, events: 0, answers: 0 }
   for (const { reports } of all)

@@ -6,7 +6,7 @@ import { type Fault, faults } from './table.ts'
 
 const file = new URL('../../docs/reliability.md', import.meta.url)
 
-/** What docs/reliability.md has between the markers of a section. */
+/** The lines of docs/reliability.md between the markers of a section. */
 export function readSection(section: string): string[] {
   const { text, from, to } = find(section)
   return text.slice(from, to).trim().split('\n')

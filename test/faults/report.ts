@@ -1,18 +1,18 @@
 import { appendFileSync } from 'node:fs'
 
-/** What takes as long as it is given: npm run faults -- history, npm run faults -- soak. */
+/** Runs that take as long as they are given: npm run faults -- history, npm run faults -- soak. */
 export const long = ['history', 'soak'] as const
 export type Long = (typeof long)[number]
 
 /**
- * What a test of a fault has counted, beside whether it passed. Lost: acknowledged, but neither delivered nor in the log
+ * The counts of a test of a fault, beside whether it passed. Lost: acknowledged, but neither delivered nor in the log
  * as failed. Phantom: delivered or stored, although its change was refused or rolled back. Unannounced: an answer ≥ 500
  * that is not 503 with Retry-After.
  */
 export type Report = {
   /** Its row in the table, or a run of its own; none for what counts for no single one. */
   fault?: number | Long
-  /** What it measured, in a few words. */
+  /** Its measurement, in a few words. */
   figures?: string
   events?: number
   lost?: number

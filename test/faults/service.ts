@@ -44,7 +44,7 @@ export async function startService(
     data_dir,
     pid: child.pid as number,
     call: client(shown.url, token),
-    /** What the process wrote to its standard error, and its log to standard output. */
+    /** The standard error of the process, and its log on standard output. */
     log,
     /** The log without the warnings about the PostgreSQL of the tests. */
     complaints: () =>

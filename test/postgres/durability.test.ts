@@ -9,7 +9,7 @@ import { client } from '../harness.ts'
 import { command, createDatabase, startPostgres } from '../postgres.ts'
 import { scratchFolder } from '../process.ts'
 
-/** What the connections that serve say of a setting. */
+/** A setting, as the connections that serve have it. */
 async function servedWith(DATABASE_URL: string, setting: string) {
   const database = await openDatabase(readConfig({ DATABASE_URL }))
   // Several at once, each on a connection of its own.

@@ -8,7 +8,7 @@ type Call = ReturnType<typeof client>
 
 export const secret_key = 'the key of the kept databases, which protects nothing'
 
-/** What a test must know of a kept database. */
+/** The facts of a kept database that a test must know. */
 export type Kept = {
   /** The wall clock when the database was written, in milliseconds since 1970. */
   now: number

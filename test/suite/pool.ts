@@ -26,7 +26,7 @@ type Wishes = {
 const at_once = availableParallelism() + 2
 // A test that takes longer hangs: the longest needs 2 minutes here, and several times as much on a busy machine.
 const test_ms = 600_000
-// A long diff is told in full where its file ends.
+// A long diff is printed in full where its file ends.
 const repeated_lines = 15
 
 /**
@@ -46,7 +46,7 @@ export async function runFiles(
   return queues.map(({ outcome }) => outcome)
 }
 
-/** What a free place runs: it belongs to the batch with the most files left for each of its processes. */
+/** The file that a free place runs: it belongs to the batch with the most files left for each of its processes. */
 const nextOf = (queues: Queue[]) =>
   queues.reduce((most, queue) => (queue.share() > most.share() ? queue : most)).next()
 
@@ -125,7 +125,7 @@ async function runWorker(
     const exit = await exitOf(child)
     await told_all
     turns.at(-1)?.breakOff(`Its process ended with ${exit}.`)
-    // What no test has failed by, such as an error that came when it was over.
+    // Errors by which no test has failed, such as an error that came when it was over.
     if (exit !== 0 && !turns.some(({ failed }) => failed()))
       outcome.failures.push({
         name: `the process of ${turns.map(({ file }) => file).join(', ')}`,
@@ -147,7 +147,7 @@ function createTurn(
 ) {
   const started_ms = performance.now()
   const failures: string[] = []
-  // What runs.
+  // The running files.
   let test = ''
   let over = false
   const fail = (name: string, text: string) => {

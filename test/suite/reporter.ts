@@ -1,7 +1,7 @@
 import type { EventData } from 'node:test'
 import { inspect } from 'node:util'
 
-/** What a worker tells its parent: the outcome of a test, something it says, or that a file is done. */
+/** A message of a worker to its parent: the outcome of a test, something it says, or that a file is done. */
 export type Told =
   | { told: 'start'; name: string }
   | { told: 'pass' }
@@ -38,7 +38,7 @@ export default async function* report(source: AsyncIterable<Event>) {
 
 function tellFailure(name: string, { details, file, line }: EventData.TestFail) {
   const { error } = details
-  // Those that failed in it tell for themselves.
+  // Tests that failed in it report for themselves.
   if ((error as Error & { failureType?: string }).failureType === 'subtestsFailed') return
   tell({ told: 'fail', name, place: file ? `${file}:${line}` : '', error: inspect(error.cause ?? error) })
 }

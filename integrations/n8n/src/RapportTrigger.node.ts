@@ -93,7 +93,7 @@ export class RapportTrigger {
   }
 }
 
-/** What the form of the node says of the webhook. */
+/** The webhook as the form of the node describes it. */
 function settingsOf(context: HookContext) {
   const { conditions, headers, ordered, max_per_second } = context.getNodeParameter('options', {}) as Json
   return {

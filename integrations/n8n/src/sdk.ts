@@ -68,7 +68,7 @@ export type HttpAnswer = {
   body: unknown
 }
 
-/** What every function of a node has as `this`. */
+/** The `this` of every function of a node. */
 export type Context = {
   getCredentials(name: string): Promise<Json>
   getNode(): {

@@ -33,7 +33,7 @@ export const libraryArgon2: Argon2 = async (
 
 const argon2 = nativeArgon2 ?? libraryArgon2
 
-/** Who asks for a hash. `identified`: by a known browser, a session or a link. Callers take turns by `key`. */
+/** The caller that asks for a hash. `identified`: by a known browser, a session or a link. Callers take turns by `key`. */
 export type Asker = { identified: boolean; key: string }
 const anonymous: Asker = { identified: false, key: '' }
 

@@ -7,7 +7,7 @@ import type { RoleScopes } from './roles.ts'
 import { createSignIn, type SignIn } from './sign-in.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
 
-/** What the routes of people need beside the service. */
+/** The needs of the routes of people, beside the service. */
 export type RoleService = Service & { role_scopes: RoleScopes; password_cost?: Cost | undefined }
 
 /** The service as the routes of people use it. */

@@ -95,9 +95,9 @@ type Trial = {
   /** Creates the records that the operation needs. Returns its path. */
   path: () => Promise<string>
   body?: () => object
-  /** What it answers when it changes something. */
+  /** Its answer when it changes something. */
   status?: 200 | 201 | 202
-  /** What the same call answers when it is repeated and changes nothing; null where it changes something each time. */
+  /** The answer of the same call when it is repeated and changes nothing; null where it changes something each time. */
   again: 200 | 404 | 409 | null
   /** Called in vain before; default: the same path with a wrong body, or for a DELETE with a wrong If-Match. */
   in_vain?: string
@@ -270,7 +270,7 @@ const total = async () => (await call('GET', `${base}/audit-log?per_page=1`)).bo
 const newest = async (count: number) =>
   count ? (await call('GET', `${base}/audit-log?per_page=${count}`)).body.data : []
 
-/** What a call leaves in the log. */
+/** The entries that a call leaves in the log. */
 async function entriesOf(work: () => Promise<Reply>) {
   const before = await total()
   const reply = await work()

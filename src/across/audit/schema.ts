@@ -59,7 +59,7 @@ export const ListedAuditEntry = Type.Object(
 )
 export type ListedAuditEntry = Static<typeof ListedAuditEntry>
 
-/** What the log can be asked for; `kinds` are what entries are about. */
+/** The filters of the log; `kinds` are what entries are about. */
 export const auditQuery = (kinds: readonly string[]) =>
   ListQuery({
     cursor,

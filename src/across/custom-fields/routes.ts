@@ -38,7 +38,7 @@ export function customFieldRoutes(app: App, service: Service): void {
     path: '/api/v1/custom-fields',
     params: IdParams,
     reads: 'workspace:read',
-    // Who reads a kind of record sees its custom fields.
+    // A reader of a kind of record sees its custom fields.
     or_reads: defined.map((resource) => `${resource.scope}:read`),
     writes: 'workspace:write',
     noun: 'custom field',

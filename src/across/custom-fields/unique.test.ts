@@ -297,7 +297,7 @@ test('a merge gives the survivor the unique value of a merged record, and its un
   const chosen = await merge(one.id, two.id, { 'custom_fields.number': two.id })
   assert.equal(chosen.number, 'B')
   assert.deepEqual(await values(), [[one.id, 'B']])
-  // The value that nobody has any more is free, and the undo does not need it.
+  // A value that no record has now is free, and the undo does not need it.
   assert.deepEqual(problems(await create(call, 'B')), taken)
   const back = await ok(call, 'POST', `${base}/merges/${chosen.undo}/undo`)
   assert.deepEqual(back, { restored: 2, left: [] })

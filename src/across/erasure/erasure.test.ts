@@ -153,7 +153,7 @@ async function makePerson() {
   return { id, company, note, deal, activity, meeting, visit, moved, page, visits }
 }
 
-/** What the person booked, and staff made of it: by now, nothing of it refers to the contact. */
+/** The appointments that the person booked, as staff changed them: by now, nothing of it refers to the contact. */
 async function makeVisits(id: number) {
   const { get, post } = visitor(rapport.url)
   const book = async (hour: number) => {
@@ -298,7 +298,7 @@ test('free text of other records that mentions the person stays, and the copy of
 
 type Made = Awaited<ReturnType<typeof makePerson>>
 
-/** What a visitor wrote is gone from records that staff gave to another contact, and from the visitor's own page. */
+/** A visitor's texts are gone from records that staff gave to another contact, and from the visitor's own page. */
 async function seeVisits({ moved, cancelled, other, get }: Made['visits']) {
   const booked = await ok('GET', `/appointments/${moved.id}`)
   assert.deepEqual(

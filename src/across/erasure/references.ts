@@ -14,7 +14,7 @@ import { batchesOf, bytesOf, piecesOf } from './slices.ts'
 export type LinkedIds = ReadonlyMap<string, Map<number, boolean>>
 export const noneLinked: LinkedIds = new Map()
 
-/** What a scan reads: the rows of one workspace. The signal ends it. */
+/** The range of a scan: the rows of one workspace. The signal ends it. */
 type Scan = { workspace_id: number; stopping: AbortSignal | undefined }
 
 // The sizes of this many rows are read in about 1 ms.

@@ -128,7 +128,7 @@ async function rewritten(csv: string, delimiter: string, encoding: string): Prom
   return encodings[encoding]?.(`${lines.join('\n')}\n`) as Buffer
 }
 
-// What the service sets itself.
+// Fields that the service sets itself.
 const own = ['created_at', 'updated_at', 'closed_at', 'company_id', 'contact_id', 'deal_id']
 async function comparable(csv: string): Promise<string> {
   const [header = [], ...rows] = await cellsOf(csv)

@@ -88,7 +88,7 @@ function changedKeys(all: readonly [Fields, ...Fields[]], wanted: Wanted): Custo
   return changed
 }
 
-/** What a merge changed in the survivor: its fields before and after. Of the custom fields, only changed keys. */
+/** The changes of a merge in the survivor: its fields before and after. Of the custom fields, only changed keys. */
 export type SurvivorChanges = { before: Record<string, unknown>; after: Record<string, unknown> }
 
 /** The changes that an undo needs, from the survivor before the merge and the fields that the merge sets. */

@@ -93,7 +93,7 @@ const Left = Type.Object(
   { title: 'LeftRecord' },
 )
 
-/** What an undo put back, and what it left. */
+/** The records that an undo put back, and those that it left. */
 export const Undone = Type.Object({
   success: Type.Literal(true),
   data: Type.Object(

@@ -18,7 +18,7 @@ const hour = 3_600_000
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Auckland']
 const reasons = ['Price', 'Kein Budget für 2027', 'Chose a competitor']
 
-/** What happens to one of the deals and activities of a history, after some hours. */
+/** A step of a history: it changes a deal or an activity, after some hours. */
 const step = fc.record({
   hours: fc.oneof(fc.nat(48), fc.nat(900)),
   owner: fc.nat(2),

@@ -4,7 +4,7 @@ import { idFrom } from '../../db/ids.ts'
 /** The most changes of a group that are reverted. */
 export const max_changes = 1000
 
-/** What a group of changes did to a record: its actions in their order, and the values of fields before the first one. */
+/** The changes of a record by a group: its actions in their order, and the values of fields before the first one. */
 export type RecordChanges = {
   kind: string
   id: number

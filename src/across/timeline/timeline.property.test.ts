@@ -92,7 +92,7 @@ const ranks = [
 ]
 const text = ({ at, type, id }: Key) => `${at} ${type} ${id}`
 
-/** What a timeline must show, from all rows of the tables. */
+/** The entries that a timeline must show, from all rows of the tables. */
 async function model(owner: keyof World, id: number): Promise<string[]> {
   const stored = await readStored(rapport.data_dir)
   const rows = async (table: string) =>

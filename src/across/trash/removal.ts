@@ -77,7 +77,7 @@ async function removeParts(
   return rows.length
 }
 
-/** Removes the values of these records from the audit log. Who changed them, and when, stays. */
+/** Removes the values of these records from the audit log. The author and the time of each change stay. */
 async function forgetSides(tx: Db, workspace_id: number, kind: string, ids: readonly number[]) {
   for await (const some of entriesOf(tx, workspace_id, kind, ids))
     await tx

@@ -102,7 +102,7 @@ const remedies: Record<string, string> = {
   interrupted: 'The service ended during the attempts. Look into its log, and at its memory.',
 }
 
-/** What somebody does against an error of attempts. */
+/** The remedy for an error of attempts. */
 function remedyOf(error: Failure | null): string {
   if (!error) return 'Look into the delivery log.'
   const { code, status } = error

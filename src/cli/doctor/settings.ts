@@ -15,7 +15,7 @@ const of_commands = [
   'RAPPORT_WORKER',
 ]
 
-/** What is doubtful about valid settings. */
+/** Doubts about valid settings. */
 export function examineSettings(config: Config, env: Env): Finding[] {
   const findings = [
     ...unknownNames(env),

@@ -147,7 +147,7 @@ export const examineMigrations = ({ newest, pending }: Plan): Finding =>
 /** The settings of the database that can lose writes, and whether the key opens its secrets. */
 export async function examineDatabase(database: Examined, config: Config): Promise<Finding[]> {
   const findings: Finding[] = []
-  // Those of SQLite are settings of a connection that writes: each start checks and logs them.
+  // On SQLite, they are settings of a connection that writes: each start checks and logs them.
   const problems = database.engine === 'postgres' ? await durabilityProblems(database) : []
   for (const problem of problems) {
     const [first = '', ...rest] = problem.split(/(?<=\.) /)

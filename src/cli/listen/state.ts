@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { makeFolder } from '../../db/folder.ts'
 import { generateSecret, secretProblem } from '../../webhooks/delivery/signature.ts'
 
-/** What a listener keeps: its position in the feed, and the secret that signs. */
+/** The state of a listener: its position in the feed, and the secret that signs. */
 export type State = {
   file: string
   secret: string

@@ -8,7 +8,7 @@ import { isInstallation } from '../../move/tables.ts'
 import { signingSecrets } from '../../webhooks/registration/secrets.ts'
 import type { Api } from '../api.ts'
 
-/** What a listener takes from a webhook of the workspace. */
+/** The parts of a webhook that a listener takes. */
 export type Taken = { id: string; events: string[]; secrets: string[] }
 
 type Listed = { id: string; name: string | null; events: string[] }

@@ -55,7 +55,7 @@ type Work = { random: Random; now_ms: number; owners: readonly string[]; steps: 
 
 const history_days = 180
 
-/** What happened in the workspace, oldest first. The same wish gives the same steps. */
+/** The steps of the workspace's history, oldest first. The same wish gives the same steps. */
 export function planOf({ seed, size, now_ms, owners, names, slug }: Wish): Step[] {
   const random = seededRandom(seed)
   const counts = sizes[size]

@@ -1,6 +1,6 @@
 import type { CustomFieldBody } from '../../across/custom-fields/schema.ts'
 
-/** What people do and write in the workspace that `rapport seed` makes. */
+/** The acts and texts of people in the workspace that `rapport seed` makes. */
 export const subjects: Record<'call' | 'email' | 'meeting' | 'task', readonly string[]> = {
   call: [
     'Call about the offer',

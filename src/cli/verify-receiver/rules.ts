@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Answer, exchange, type Limits, type Sent, type Slowness } from './exchange.ts'
 import { changed, cut, samplesOf, unsigned } from './samples.ts'
 
-/** What a rule found. `is_kept` is null if the receiver gives no way to tell. */
+/** The result of a rule. `is_kept` is null if the receiver gives no way to tell. */
 export type Verdict = { rule: string; is_kept: boolean | null; seen: string; advice: string }
 
 type Receiver = {

@@ -128,7 +128,7 @@ const counts_of_values = prepare(
   },
 )
 
-/** The numbers of live records with each value of a counted field, as a text. Those without a value are not among them. */
+/** The numbers of live records with each value of a counted field, as a text. Records without a value are not among them. */
 export async function countsOfValues(db: Db, workspace_id: number, kind: string, field: string) {
   const { from, ...range } = rangeOf(kind, field)
   const rows = await counts_of_values(db, { workspace_id, from, ...range })

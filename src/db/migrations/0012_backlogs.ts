@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** What a deletion or a resend of many deliveries leaves to be done in small transactions, over restarts too. */
+/** The rest of a deletion or a resend of many deliveries, to be done in small transactions, over restarts too. */
 export const backlogs: Migration = {
   name: '0012_backlogs',
   kind: 'contract',

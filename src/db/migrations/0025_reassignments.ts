@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** What the records of a member still wait for, after a reassignment of more than one batch. */
+/** The rest of a reassignment of more than one batch. */
 export const reassignments: Migration = {
   name: '0025_reassignments',
   kind: 'expand',

@@ -16,7 +16,7 @@ const webhook_columns = [
 ]
 
 /**
- * What a webhook is told, and how. Queued deliveries of an ordered webhook have their record and their place in its order.
+ * The events of a webhook, and their form. Queued deliveries of an ordered webhook have their record and their place in its order.
  * webhook_registrations keeps what a webhook asked for, from an event on, as long as events are kept.
  */
 export const webhookOptions: Migration = {

@@ -38,7 +38,7 @@ type NewTable = {
   columns: string[]
   /** The columns of references, with the tables that they refer to. */
   references?: Record<string, string>
-  /** What lists can be sorted by beside the dates: the name of the index, and its expressions. */
+  /** The orders of lists beside the dates: the name of the index, and its expressions. */
   orders?: Record<string, string>
 }
 

@@ -279,7 +279,7 @@ export function prepareById<P extends Keyed, R extends Pick<P, 'id'>>(
   }
 }
 
-/** A text for the parameters without the id. Those of one statement have the same names. */
+/** A text for the parameters without the id. Parameters of one statement have the same names. */
 function keyOf(p: Keyed): string {
   let key = ''
   for (const [name, value] of Object.entries(p))

@@ -48,7 +48,7 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
 const hidden = (model: Model, company: number | null) => company === null || model.companies[company]?.deleted
 
-/** What GET shows of the company: the id, or null while it is in the trash. */
+/** The company in the answer of GET: the id, or null while it is in the trash. */
 const shown = (model: Model, company: number | null) =>
   hidden(model, company) ? null : (model.companies[company as number]?.id ?? null)
 

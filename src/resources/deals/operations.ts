@@ -120,7 +120,7 @@ function judge(
   return decide(current, input, context)
 }
 
-/** What the rules decided; throws 422 with the problems of the schema, the rules, the values and the references. */
+/** The decision of the rules; throws 422 with the problems of the schema, the rules, the values and the references. */
 async function accepted(
   tx: Db,
   context: Context,

@@ -70,7 +70,7 @@ const furthest = sql`(SELECT max(place) FROM (SELECT ${placeIn('deals.stage')} A
   SELECT ${placeIn('deal_stages.from_stage')} FROM deal_stages
   WHERE deal_stages.workspace_id = deals.workspace_id AND deal_stages.deal_id = deals.id) AS places)`
 
-/** What a parameter asks for. Null means anything. */
+/** The condition of a parameter. Null means anything. */
 function wantedOf(parameter: Parameter, text = ''): Wanted | null {
   const wanted = text ? readWanted(parameter, text) : null
   if (wanted && 'code' in wanted) throw invalid([wanted])

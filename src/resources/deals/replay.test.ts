@@ -21,7 +21,7 @@ before(async () => {
 
 const path = '/api/v1/deals'
 
-/** What a receiver of all deal events knows of a deal; `gone` while it is in the trash. */
+/** A deal as a receiver of all its events knows it; `gone` while it is in the trash. */
 type Known = { deal: Record<string, unknown>; gone: boolean }
 
 /**

@@ -33,7 +33,7 @@ export const max_notes = 1000
 /** The record of a note, and the note. */
 export type NoteKey = { id: number; note_id: number }
 
-/** What reads and changes the notes of one kind. */
+/** The functions that read and change the notes of one kind. */
 export type Notes = ReturnType<typeof notesOf>
 
 function notesOf(kind: NoteKind) {
@@ -155,7 +155,7 @@ function notesOf(kind: NoteKind) {
     return { id: (note as Row)[by] as number, note_id }
   }
 
-  /** The same by the id of the note alone, for callers that know no resource by name. */
+  /** The same by the id of the note alone, for callers that do not name a resource. */
   const by_id: Operations<Note> = {
     create(tx, context, given, problems) {
       refuse(problems)

@@ -132,7 +132,7 @@ const unpaused = prepareRows(webhook_columns, (db, { row, rows }) => ({
 /** Webhooks by their ids. */
 export type Targets = ReadonlyMap<string, Target>
 
-/** Those of the webhooks that are not paused and not about to be deleted. Locks them until the commit. */
+/** The webhooks of these that are not paused and not about to be deleted. Locks them until the commit. */
 export async function targetsOf(
   tx: Db,
   webhooks: readonly { workspace_id: number; webhook_id: string }[],

@@ -172,7 +172,7 @@ export function createSender(options: SenderOptions): Sender {
       const started = performance.now()
 
       let { response, error, stale } = await exchange(agent, request, started)
-      // The receiver closed an idle connection while the request was sent. This is no failure of the receiver: retry once.
+      // The receiver closed an idle connection while the request was sent. This is not a failure of the receiver: retry once.
       if (stale && mayStart?.() !== false) ({ response, error } = await exchange(unshared, request, started))
 
       // Round up, so that a retry counted from the end of the attempt is never early.

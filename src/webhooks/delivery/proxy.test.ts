@@ -75,7 +75,7 @@ test('a delivery goes through the proxy, by name, with its credentials, and over
   for (let n = 0; n < 2; n++) {
     const outcome = await send({ ...message, url: 'http://hooks.example/hook?a=1' })
     assert.equal(outcome.ok, true, JSON.stringify(outcome.error))
-    // undici frees a connection after the answer's end was told.
+    // undici frees a connection after it has reported the answer's end.
     await new Promise(setImmediate)
   }
   const authorization = `Basic ${Buffer.from('me:p@ss').toString('base64')}`

@@ -44,7 +44,7 @@ test('each webhook is explained as it was judged, over a random history of webho
   const expected = new Map<string, Map<string, string>>()
   const companies: number[] = []
 
-  /** What must be told of a webhook, by a model that knows only these webhooks and events. */
+  /** The explanation of a webhook, by a model that knows only these webhooks and events. */
   function judge({ ask, is_bad }: Hook, event: string, company: Record<string, unknown>, changed: string[]) {
     const meets = ask.events.some((wanted) => ['*', event, 'company.*'].includes(wanted))
     if (!meets) return 'not_subscribed'

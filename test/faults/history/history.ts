@@ -58,7 +58,7 @@ export type StoredEvent = {
 /** A list that was read to its end, and what its meta said. */
 export type Total = { query: string; total: number; counted: number }
 
-/** What the API shows when everything is over. */
+/** The state that the API shows when everything is over. */
 export type Reading = {
   /** The feed, oldest first. */
   events: StoredEvent[]

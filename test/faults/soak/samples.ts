@@ -16,7 +16,7 @@ type Stored = Awaited<ReturnType<typeof readStored>>
 
 const megabyte = 2 ** 20
 
-/** What a process holds now, after a collection of garbage, and how many rows each table has. */
+/** The memory and handles of a process, after a collection of garbage, and how many rows each table has. */
 export async function takeSample(
   pid: number,
   probe: string,

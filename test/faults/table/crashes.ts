@@ -1,6 +1,6 @@
 import type { Fault } from '../table.ts'
 
-/** What happens to the service, its database, its machine and its clock. */
+/** Faults of the service, its database, its machine and its clock. */
 export const crashes: Fault[] = [
   {
     number: 1,

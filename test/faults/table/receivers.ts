@@ -1,6 +1,6 @@
 import type { Fault } from '../table.ts'
 
-/** What receivers and their networks do. */
+/** Faults of receivers and their networks. */
 export const receivers: Fault[] = [
   {
     number: 10,

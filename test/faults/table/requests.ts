@@ -1,6 +1,6 @@
 import type { Fault } from '../table.ts'
 
-/** What clients send, and how. */
+/** Faults of clients: the requests, and how they are sent. */
 export const requests: Fault[] = [
   {
     number: 33,

@@ -13,7 +13,7 @@ type WebhookBody = paths['/api/v1/webhooks']['post']['requestBody']['content']['
 /** The name of one event: not `deal.*` or `*`, which a webhook may also have. */
 export type EventName = Exclude<WebhookBody['events'][number], `${string}*`>
 
-/** What the function of a query gets: the signal by which a later query ends it. */
+/** The argument of a query's function: the signal by which a later query ends it. */
 export type Aborted = { signal: AbortSignal }
 
 let place: string | null = null
@@ -147,11 +147,11 @@ function problemOf(response: Response, body: unknown): Problem {
   return problem
 }
 
-/** What became of many items. */
+/** The outcome of many items. */
 export type Outcomes<Item> = {
   done: Item[]
   failed: { item: Item; problem: Problem }[]
-  /** What was not begun, because it was stopped. */
+  /** Items that were not begun, because the work was stopped. */
   stopped: Item[]
   /** Of what is done: the items that were so already. */
   unchanged: ReadonlySet<Item>

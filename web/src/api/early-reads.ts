@@ -2,7 +2,7 @@ import { whenIdle } from '../app/idle.ts'
 import { type Place, placeOf } from './place.ts'
 
 // A page reads its data again each time that it is opened, and its requests stay the same. This browser remembers them, so
-// that index.html can send them before the scripts are there. Those of the main pages are known before their first visit.
+// that index.html can send them before the scripts are there. The requests of the main pages are known before their first visit.
 
 const stored = 'rapport-reads'
 const max_pages = 30
@@ -29,7 +29,7 @@ let asked: string[] | null = []
 
 /**
  * A request without the origin. Its times are named as index.html reads them: {now}, a later time of a day as {T22:59:59.999Z},
- * and a day as the days from today, in UTC. Those in the address of the page stay.
+ * and a day as the days from today, in UTC. Times in the address of the page stay.
  */
 export function templateOf(url: string, now = Date.now()): string {
   const path = url.slice(window.location.origin.length)

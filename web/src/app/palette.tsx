@@ -107,7 +107,7 @@ function useGroups(text: string): { groups: Group[]; searching: boolean; failed:
 
 const icons = { actions: ZapIcon, lists: ZapIcon, create: PlusIcon, go: ArrowRightIcon }
 
-/** All commands. Those that no page registers are listed only for a text: `more`. */
+/** All commands. Commands that no page registers are listed only for a text: `more`. */
 function useListed(more: boolean): Listed[] {
   const offered = useOffered().filter(({ keys_only, id }) => !keys_only && id !== 'palette')
   const others = [useCreates(), useSettings(), useAppearance(), useSigningOut()].flat()

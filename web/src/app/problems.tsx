@@ -7,7 +7,7 @@ import { explain } from './explain.ts'
 
 export { explain, fieldMessage, inWords } from './explain.ts'
 
-/** What no repetition changes: the person may not do it, or it does not exist. */
+/** Problems that no repetition changes: the person may not do it, or it does not exist. */
 const isFinal = (error: unknown): boolean => error instanceof Problem && [403, 404].includes(error.status)
 
 /** An error in place: the message, the request id to copy, and a retry button where a retry can help. */

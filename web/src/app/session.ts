@@ -61,7 +61,7 @@ export function useSignOut(): () => Promise<void> {
 
 const signed_in = 'rapport-signed-in'
 
-/** Remembers in this browser that somebody is signed in, so that the end of a session is told apart from none. */
+/** Remembers in this browser that somebody is signed in, so that the end of a session differs from the lack of one. */
 export function keepSignedIn(now: boolean): void {
   try {
     if (now) localStorage.setItem(signed_in, '1')

@@ -19,7 +19,7 @@ type Placed = { appointment: Appointment; from: number; to: number; column: numb
 
 const minutesOf = (wall: string): number => Number(wall.slice(11, 13)) * 60 + Number(wall.slice(14, 16))
 
-/** The appointments of a day. Those of the same time share its width. */
+/** The appointments of a day. Appointments of the same time share its width. */
 function placedOn(day: string, appointments: readonly Appointment[], zone: string): Placed[] {
   const placed: Placed[] = []
   let group: Placed[] = []

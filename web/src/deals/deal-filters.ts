@@ -35,7 +35,7 @@ export function useDealFilters(): Filter[] {
       amountFilter('value', labelOf('value'), 'money', true),
       amountFilter('probability', labelOf('probability'), 'percent'),
       close_date,
-      // Only with or without: the activity itself is no value.
+      // Only with or without: the activity itself is not a value.
       { name: 'next_activity', label: labelOf('next_activity'), kind: 'time', nullable: true },
       timeFilter('stage_since', labelOf('stage_since'), 'stage_since'),
       choiceFilter('furthest_stage', labelOf('furthest_stage'), open_names),

@@ -1,3 +1,3 @@
-// What is loaded after the first screen of the board.
+// The parts that are loaded after the first screen of the board.
 export { DragDropContext, Draggable, Droppable } from '@hello-pangea/dnd'
 export { scrollAtEdges } from './drag-scroll.ts'

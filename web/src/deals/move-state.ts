@@ -1,6 +1,6 @@
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
 
-/** What a move needs to know of a deal. */
+/** The facts of a deal that a move needs. */
 type Card = {
   id: number
   stage: Stage

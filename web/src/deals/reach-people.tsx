@@ -6,7 +6,7 @@ import { Reach } from '../ui/reach.tsx'
 
 const contactsApi = recordApi('contacts')
 
-// A menu of more people is no choice at a glance. The page of the company has all.
+// A menu of more people is not a choice at a glance. The page of the company has all.
 const most_people = 10
 
 const asPerson = (contact: RecordOf<'contacts'> | RowOf<'contacts'>) => ({

@@ -12,7 +12,7 @@ import type { Deal } from './deals.ts'
 
 const CreateDeal = laterDialog(async () => (await import('./create-deal.tsx')).CreateDeal)
 
-/** What the open deals add up to. */
+/** The sum of the open deals. */
 function Summary({ filters }: { filters: Record<string, number> }) {
   const t = useTexts()
   const formats = useFormats()

@@ -31,7 +31,7 @@ export function ImportProgress({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(importQuery(id))
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Skeleton height={64} />
-  // One that waits has read nothing.
+  // A waiting import has read nothing.
   const running = data.status === 'running'
   return (
     <div className="import-progress">

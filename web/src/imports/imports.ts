@@ -4,7 +4,7 @@ import type { paths } from '../api/schema'
 import { upload } from '../api/upload.ts'
 import { all_kinds } from '../kinds.ts'
 
-/** What an import can have: rows of a kind, or the archive of a workspace. */
+/** The contents of an import: rows of a kind, or the archive of a workspace. */
 export type Imported = paths['/api/v1/imports']['post']['parameters']['query']['resource']
 /** The kinds that files can be imported as. */
 export type ImportedKind = Exclude<Imported, 'workspace'>

@@ -126,7 +126,7 @@ function FileChoice({ file, onFile, resource }: FileChoiceProps) {
   )
 }
 
-/** What an archive brings: its rows by kind. */
+/** The rows of an archive, by kind. */
 function Archive({ file }: { file: File }) {
   const t = useTexts()
   const formats = useFormats()

@@ -30,7 +30,7 @@ export function errorsIn(csv: string): RowError[] {
 // The service begins the message of a row of an archive with its place.
 const place_in_archive = /^(?<file>[^ ]+\.ndjson), line (?<line>\d+): (?<rest>.*)$/s
 
-/** What is wrong with a row, in the person's language. An error without a known code has the service's message. */
+/** The problem of a row, in the person's language. An error without a known code has the service's message. */
 export function rowMessage(error: Pick<RowError, 'field' | 'code' | 'message'>, texts: Texts): string {
   const { file, line, rest = error.message } = place_in_archive.exec(error.message)?.groups ?? {}
   const problem = problemOf({ ...error, message: rest }, texts)

@@ -11,7 +11,7 @@ export type LinkedCount = { names: Pick<Names, 'many' | 'counted'>; counts: (num
 
 type Meta = { meta: { total?: number } }
 
-/** What belongs to records, and moves when they are merged. */
+/** The linked records that move when records are merged. */
 export function useLinkedCounts(kind: MergedKind, ids: readonly number[]): LinkedCount[] {
   const t = useTexts()
   const may = useMay()

@@ -200,7 +200,7 @@ type FootProps = {
   counts: LinkedCount[]
 }
 
-/** What moves, and the button that merges. */
+/** The records that move, and the button that merges. */
 function Foot({ kind, survivor, records, fields, counts }: FootProps) {
   const t = useTexts()
   const names = useNames(kind)

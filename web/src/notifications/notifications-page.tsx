@@ -47,7 +47,7 @@ export function NotificationsPage() {
     const [newest] = all
     if (!newest) return
     setReading(true)
-    // What arrives meanwhile stays unread.
+    // Notifications that arrive meanwhile stay unread.
     await markRead({ all: true, before: newest.occurred_at })
     setReading(false)
   }

@@ -9,7 +9,7 @@ type Author = NonNullable<Authored['created_by']>
 
 const week_ms = 7 * 24 * 3600 * 1000
 
-/** Who added a record and who changed it last, in one quiet sentence. */
+/** The authors of a record, its maker and its last editor, in one quiet sentence. */
 export function Authors({ created_at, updated_at, created_by, updated_by }: Authored) {
   const t = useTexts()
   const by = useByWhom()

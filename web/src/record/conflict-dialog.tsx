@@ -69,7 +69,7 @@ function Asked({ kind, record, clashes, answer }: Question) {
   )
 }
 
-/** Who changed these fields last: from the history of the record, else its last author. */
+/** The last author of these fields: from the history of the record, else its last author. */
 function Who({ kind, record, fields }: Omit<Conflict, 'clashes'> & { fields: string[] }) {
   const sentence = useChangedMeanwhile()
   const { timeline = false }: Kind = useKind(kind)

@@ -21,7 +21,7 @@ type Props<K extends RecordKind> = {
   record: RecordOf<K>
   fields: readonly Fact<K>[]
   save: Save<K>
-  /** What is below a field, for its value or what is typed. */
+  /** The line below a field, for its value or the typed text. */
   below?: { [name: string]: Below }
 }
 

@@ -67,7 +67,7 @@ export type Related<K extends RecordKind> = {
 /** The text before the record's name, the one after it, and the lines below. */
 type TimelineEntry = { label: string; state?: string | null; facts: ReactNode[] }
 
-/** What other parts of the app need of a kind of record. Pages are loaded when they are first shown. */
+/** The parts of a kind of record that the rest of the app needs. Pages are loaded when they are first shown. */
 export type Kind<K extends RecordKind = RecordKind> = {
   kind: K
   /** The name in references (contact_id) and events (contact.created). */
@@ -109,7 +109,7 @@ export type Kind<K extends RecordKind = RecordKind> = {
    * kind.
    */
   search?(words: string, per_page: number, t: Texts, signal?: AbortSignal): Promise<Choice[]>
-  /** What the palette shows beside the name of a found record, from the search's subtitle. Left out: the kind is not searched. */
+  /** The text beside the name of a found record in the palette, from the search's subtitle. Left out: the kind is not searched. */
   found?(subtitle: string, t: Texts, formats: Formats): string
   /** Finds records by their telephone number, a filter of the API. Left out: the kind has no telephone. */
   findByPhone?(phone: string, per_page: number, signal: AbortSignal): Promise<Choice[]>

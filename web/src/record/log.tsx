@@ -16,7 +16,7 @@ type Offer = {
   id: string
   /** Whom or what it was about, such as Ana Ruiz; left out where no record is open. */
   name?: string | undefined
-  /** What the dialog starts with; null: no record is meant. */
+  /** The values that the dialog starts with; null: no record is meant. */
   target: () => Linked | null
   /** Offers the key only: the palette has another command for it. */
   keys_only?: boolean

@@ -30,7 +30,7 @@ export function offered<One extends Mentionable>(members: readonly One[], query:
   return members.filter(fits).slice(0, most_offered)
 }
 
-/** What mentions a member: the name, or the address if another member has the same name. */
+/** The text that mentions a member: the name, or the address if another member has the same name. */
 export function mentionOf({ id, name, email }: Mentionable, members: readonly Mentionable[]): string {
   const same = (other: Mentionable) => other.id !== id && other.name.toLowerCase() === name.toLowerCase()
   return `@${members.some(same) ? email : name.trim()}`

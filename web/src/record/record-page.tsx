@@ -22,7 +22,7 @@ export function RecordPage({ list, Record }: { list: KindPath; Record: Component
 type ReadProps<Found, Key extends QueryKey> = {
   query: UseQueryOptions<Found, Error, Found, Key>
   children: (found: Found) => React.ReactNode
-  /** What is shown in place of a record that was merged into another one. */
+  /** The page in place of a record that was merged into another one. */
   merged?: (into: number) => React.ReactNode
 }
 

@@ -45,7 +45,7 @@ type Parts = {
   subtitle?: ReactNode
   actions?: ReactNode
   facts: ReactNode
-  /** What new records in its tabs start with, besides the record itself. */
+  /** The values that new records in its tabs start with, besides the record itself. */
   linked?: Linked
   /** Between the timeline and the tabs of other records. */
   tabs?: RecordTab[]

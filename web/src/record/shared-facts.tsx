@@ -6,7 +6,7 @@ import { type Owned, OwnerField } from './owner.tsx'
 import { useShowChanged } from './refresh.ts'
 import { TagsField } from './tags.tsx'
 
-/** What records of all these kinds have. */
+/** The facts that records of all these kinds have. */
 export type Shared = Owned & { tags: readonly string[]; custom_fields: Record<string, unknown> }
 
 type Props = { kind: OwnedKind; record: Shared; save: Save<OwnedKind> }

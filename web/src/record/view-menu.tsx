@@ -12,7 +12,7 @@ import {
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 
-/** What the person may do with a tab. An action that is left out is not shown. */
+/** The actions of the person on a tab. An action that is left out is not shown. */
 export type TabActions = {
   rename?: (() => void) | undefined
   share?: (() => void) | undefined

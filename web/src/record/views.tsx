@@ -62,7 +62,7 @@ function useTabs(list: List, reads: boolean) {
   return { tabs, current, differs, now, default_tab, error }
 }
 
-/** What the person may do with views. */
+/** The actions of the person on views. */
 function useRights() {
   const may = useMay()
   const { user, role } = useSession()
@@ -233,7 +233,7 @@ export function ViewTabs({ list }: { list: ListedKind }) {
   )
 }
 
-/** What the icons of a tab say. */
+/** The texts of the icons of a tab. */
 function hintOf(view: View | undefined, is_default: boolean, { app }: Texts): string | undefined {
   const hints = [view?.visibility === 'private' && app.seen_by_you, is_default && app.opens_first]
   return hints.filter(Boolean).join('. ') || undefined

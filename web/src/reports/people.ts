@@ -8,7 +8,7 @@ type Filters = Search<'/activities'>
 type People = Schemas['PeopleReport']
 type Counts = { done_count: number; open_count: number; overdue_count: number }
 
-/** What each person did in a period, and has to do, by the type of the activity. */
+/** The completed and open activities of each person in a period, by type. */
 export function peopleView(
   report: People,
   t: Texts,

@@ -24,7 +24,7 @@ export type Cell = { shown: string /** In the CSV file. */; plain: string | numb
 export type Column = { label: string; number?: boolean }
 export type Row = { key: string; cells: Cell[]; sum?: boolean }
 
-/** What a report shows: its figures, the chart, and the same as a table. */
+/** The parts of a report: its figures, the chart, and the same as a table. */
 export type View = {
   /** The name of the CSV file. */
   name: string

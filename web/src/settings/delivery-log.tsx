@@ -116,7 +116,7 @@ function useTimeOf(): (at: string) => string {
   return (at) => [formats.day(at), formats.seconds(at)].filter((part) => part !== today).join(' ')
 }
 
-/** What a delivery is, in words: its event, its webhook, its outcome and its time. */
+/** A delivery in words: its event, its webhook, its outcome and its time. */
 function useRowName(): (row: Row) => string {
   const t = useTexts()
   const timeOf = useTimeOf()

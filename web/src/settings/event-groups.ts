@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/client.ts'
 import { all_events, all_kinds } from '../kinds.ts'
 
-/** What a webhook subscribes to: an event, `deal.*` or `*`. */
+/** A subscription of a webhook: an event, `deal.*` or `*`. */
 export type Subscribed = Schemas['WebhookCreate']['events'][number]
 
 export const groups = all_kinds

@@ -9,7 +9,7 @@ type First = typeof first
 type Settings = typeof settings
 /** Every text of the app, and the arguments of each message. Another language without one of them is a type error. */
 export type AllTexts = First & Settings
-/** The texts of each room. Those of the settings are there as soon as with-settings.ts is loaded. */
+/** The texts of each room. The texts of the settings are there as soon as with-settings.ts is loaded. */
 export type Texts = First & Partial<Settings>
 
 type Load<Part> = () => Promise<{ texts: Part }>

@@ -77,7 +77,7 @@ export function useColumnDrag(onMove: ((id: string, to: number) => void) | undef
       end()
     },
     onPointerCancel: end,
-    /** The end of a drag is no click on the header. */
+    /** The end of a drag is not a click on the header. */
     onClickCapture(event: React.MouseEvent) {
       if (!was_drag.current) return
       was_drag.current = false

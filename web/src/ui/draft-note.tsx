@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { place, useTexts } from '../texts/texts.ts'
 
 type Props = {
-  /** What is stored now, if it is not what the draft began with. */
+  /** The stored text, if the draft began with another one. */
   now?: React.ReactNode
   onDiscard: () => void
 }

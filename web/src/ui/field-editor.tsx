@@ -32,7 +32,7 @@ const PlainInput: LongInput = ({ onChange, ...more }) => (
   <GrowingTextarea {...more} onChange={(event) => onChange(event.currentTarget.value)} />
 )
 
-/** What edits a field, by its kind. */
+/** The editor of a field, by its kind. */
 export function FieldEditor(props: Props) {
   const {
     kind,

@@ -19,7 +19,7 @@ import './fields.css'
 /** The value of a moment is a local time: YYYY-MM-DDTHH:MM. */
 export type FieldKind = 'text' | 'email' | 'tel' | 'url' | 'number' | 'money' | 'date' | 'moment' | 'long'
 export type Value = string | number | null
-/** What edits a long text. */
+/** The editor of a long text. */
 export type LongInput = ComponentType<
   Omit<GrowingTextareaProps, 'value' | 'onChange' | 'ref'> & {
     value: string
@@ -90,7 +90,7 @@ export function Field(props: Props) {
   const written = useRef(false)
   const by_text = kind === 'number' || kind === 'money' || kind === 'date' || kind === 'moment'
   useEffect(() => {
-    // Those that are written as text are kept as they are typed.
+    // Values that are written as text are kept as they are typed.
     if (editing && !by_text) kept.keep(draft, began.current ?? null)
   }, [editing, by_text, draft, kept.keep])
   const unsaved = editing && !saving.current && (draft ?? '') !== (began.current ?? '')

@@ -1,6 +1,6 @@
 import type { Condition, FilterField, Part } from './filter-value.ts'
 
-/** What a person chooses in the editor of a filter. */
+/** The choices of a person in the editor of a filter. */
 export const filter_ops = ['is', 'not', 'from', 'to', 'between', 'empty', 'filled'] as const
 export type FilterOp = (typeof filter_ops)[number]
 

@@ -33,7 +33,7 @@ export function useValueWords(): (filter: Filter, value: string | null) => React
   }
 }
 
-/** What a filter says, such as `Stage is Lead or Won`. */
+/** The sentence of a filter, such as `Stage is Lead or Won`. */
 export function FilterSentence({ filter, condition }: { filter: Filter; condition: Condition | null }) {
   const { label } = filter
   return (

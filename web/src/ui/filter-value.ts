@@ -21,7 +21,7 @@ export type FilterField = {
 
 /** One value of a filter, or null for no value. */
 export type Part = { not: boolean; value: string | null }
-/** What a filter asks for: values, or a range with at least one end. */
+/** The condition of a filter: values, or a range with at least one end. */
 export type Condition = { parts: readonly Part[] } | { from: string | null; to: string | null }
 
 type Parameters = Record<string, string | undefined>

@@ -1,2 +1,2 @@
-// What is loaded when the first menu or popover opens.
+// The parts that are loaded when the first menu or popover opens.
 export { Menu, Popover } from '@mantine/core'

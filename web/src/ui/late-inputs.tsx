@@ -35,7 +35,7 @@ const lateInput = <Props extends object>(name: keyof Parts, shownIn: (props: Pro
     const idle = useIdle()
     const [touched, setTouched] = useState(false)
     const found = parts.usePart(idle || touched || parts.now() !== undefined, () => setTouched(false))
-    // What was clicked before opens now.
+    // An input that was clicked before opens now.
     const opens = { autoFocus: true, ...(name !== 'NumberInput' && { defaultDropdownOpened: true }) }
     if (found)
       return createElement(found[name] as unknown as ComponentType<Props>, {

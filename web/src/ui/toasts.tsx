@@ -14,7 +14,7 @@ const again_ms = 2000
 const longest_wait_ms = 30_000
 
 /**
- * The toasts. What draws them is loaded with the first one, or before, when the page is idle. If it does not come, such as
+ * The toasts. Their program is loaded with the first one, or before, when the page is idle. If it does not come, such as
  * while the service is lost, they are plain until all are closed: a replacement would take the focus. A removed version of
  * it does not reload the page, which would close the toasts.
  */

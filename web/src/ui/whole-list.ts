@@ -63,7 +63,7 @@ export function useWholeList<Row extends Identified>(whole: WholeList<Row> | und
       stop()
       setFound(null)
     }, [stop]),
-    /** Forgets the rows, which an action changes. What it returns takes back those that were not changed. */
+    /** Forgets the rows, which an action changes. Its result takes back the rows that were not changed. */
     lend() {
       stop()
       const lent = found

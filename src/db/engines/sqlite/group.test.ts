@@ -271,7 +271,7 @@ describe('handles', () => {
     await turn()
     await turn()
     assert.equal(calls, 1)
-    // One that is refused, and one whose caller ignores the result.
+    // A member that is refused, and a member whose caller ignores the result.
     await outcomes([announced(1), transaction(db, (tx) => add(tx, 4))])
     await turn()
     await turn()

@@ -1,6 +1,6 @@
 import type { Json, Operation, StoredEvent } from '../history.ts'
 
-/** What a client wanted to be done, however often it asked: requests with one Idempotency-Key and body are one deed. */
+/** The deed of a client, however often it asked: requests with one Idempotency-Key and body are one deed. */
 export type Deed = {
   what: string
   resource: Operation['resource']

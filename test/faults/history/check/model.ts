@@ -36,7 +36,7 @@ const kinds: Record<string, string> = {
 
 const closed = (stage: string | null) => stage === 'won' || stage === 'lost'
 
-/** What a deed does by the contract; null when it cannot be done to a record in this state. */
+/** The effect of a deed by the contract; null when it cannot be done to a record in this state. */
 export function apply(state: State, deed: Deed): Step | null {
   const kind = kinds[deed.resource] as string
   if (deed.what === 'create') return state.exists ? null : create(kind, deed)
