@@ -4,8 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { before } from '../test/use.ts'
 
 // The blocks of the page name their files. They are written into a copy of the sources, as a contributor would write them.
 
