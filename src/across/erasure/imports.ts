@@ -13,8 +13,8 @@ type Erased = {
 }
 
 /**
- * Removes what imports keep of a record: the values that an undo would put back, and the texts of failed rows with an
- * e-mail address, a telephone number or a full name that the record has or had.
+ * Removes what imports keep of a record. These are values that an undo would put back, and texts of failed rows. Such a
+ * text has an e-mail address, a telephone number or a full name of the record, present or former.
  */
 export async function forgetImportsOf(db: Db, erased: Erased): Promise<void> {
   const { workspace_id, resource, id, named, stopping } = erased

@@ -1,6 +1,6 @@
 import { normaliseText } from './normalise.ts'
 
-/** What a typed text is compared with. Keywords are further words that nobody sees. */
+/** The texts that a typed one is compared with. Keywords are further words that nobody sees. */
 type Findable = { name: string; keywords?: string }
 
 /** Whether a text contains another one, as the API compares them. */

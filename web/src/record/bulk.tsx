@@ -103,7 +103,7 @@ export function useShowFailed() {
   )
 }
 
-/** What is done with each record: what a batch can do for many in one request, or requests of its own. */
+/** The change of each record: one that a batch makes for many in one request, or requests for each. */
 type Does<Item> =
   | { change: (item: Item) => Changes }
   | { add_tags: string[] }
