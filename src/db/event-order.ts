@@ -41,18 +41,15 @@ const insert = prepareInsert('events', kinds)
 const takeTurn = (workspace_id: number) =>
   sql`SELECT pg_advisory_xact_lock(${sql.lit(turn_lock)}, (${workspace_id}::bigint & ${lock_mask})::int)`
 
-const lock = prepare((db, p: { workspace_id: number }) => ({
-  compile: () => takeTurn(p.workspace_id).compile(db),
-}))
+const lock = prepare((p: { workspace_id: number }) => takeTurn(p.workspace_id))
 
 // MATERIALIZED makes PostgreSQL take the lock before the INSERT assigns the seq.
-const lockAndInsert = prepare((db, p: NewEvent) => ({
-  compile: () =>
-    sql`WITH turn AS MATERIALIZED (${takeTurn(p.workspace_id)})
+const lockAndInsert = prepare(
+  (p: NewEvent) => sql`WITH turn AS MATERIALIZED (${takeTurn(p.workspace_id)})
       INSERT INTO events (${sql.join(columns.map((name) => sql.ref(name)))})
       SELECT ${p.id}, ${p.workspace_id}::bigint, ${p.event}, ${p.occurred_at}, ${p.record_id}::bigint, ${p.payload}, ${p.traceparent}, ${p.webhook_id}
-      FROM turn`.compile(db),
-}))
+      FROM turn`,
+)
 
 /**
  * Inserts events, in their order. Within a workspace, seq grows in the order of commits, also beside concurrent writers.
@@ -72,18 +69,16 @@ async function insertInTurn(tx: Db, events: readonly NewEvent[]): Promise<void> 
   await Promise.all([...workspaces.map((workspace_id) => lock(tx, { workspace_id })), insert(tx, events)])
 }
 
-const lastOnPostgres = prepare((db, _: object) => ({
-  compile: () =>
-    // PostgreSQL names the sequence after its table and column.
+// PostgreSQL names the sequence after its table and column.
+const lastOnPostgres = prepare(
+  (_: object) =>
     sql<{ seq: number }>`
-      SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS seq FROM events_seq_seq`.compile(
-      db,
-    ),
-}))
+      SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS seq FROM events_seq_seq`,
+)
 
-const lastOnSqlite = prepare((db, _: object) => ({
-  compile: () => sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'events'`.compile(db),
-}))
+const lastOnSqlite = prepare(
+  (_: object) => sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'events'`,
+)
 
 /** The highest assigned seq of all workspaces; 0 before the first event. Its transaction may be open. */
 export async function lastSeq(db: Db): Promise<number> {

@@ -51,7 +51,7 @@ const slicesOf = (ids: readonly string[]): string[][] =>
 
 type Webhook = { workspace_id: number; webhook_id: string }
 
-const ofWebhook = prepare((db, p: Webhook) =>
+const ofWebhook = prepare((p: Webhook, db) =>
   db
     .selectFrom('webhook_fanouts')
     .select('first_id')

@@ -18,11 +18,10 @@ export type Lockable = Extract<
 >
 
 const lockOf = (table: Lockable, strength: RawBuilder<unknown>) =>
-  prepareById((db, is, p) => ({
-    compile: () =>
-      sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
-        WHERE workspace_id = ${p.workspace_id} AND ${is('id')} ORDER BY id ${strength}`.compile(db),
-  }))
+  prepareById(
+    (is, p) => sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${is('id')} ORDER BY id ${strength}`,
+  )
 // A reference to a row takes FOR KEY SHARE, so it waits for a removal, but not for a change.
 const locksOf = perKey((table: Lockable) => ({
   change: lockOf(table, sql`FOR NO KEY UPDATE`),
@@ -93,17 +92,14 @@ const numberOf = (use: keyof typeof uses, workspace_id: number, text: string) =>
 // PostgreSQL keeps all locks of all transactions in one small table, so many texts share these.
 const max_locks = 256
 
-const lockNames = prepare((db, p: { names: string[]; use: number; workspace_id: number }) => ({
-  compile: () =>
-    sql`SELECT pg_advisory_xact_lock(lock) FROM (
+const lockNames = prepare(
+  (p: { names: string[]; use: number; workspace_id: number }) => sql`SELECT pg_advisory_xact_lock(lock) FROM (
       SELECT DISTINCT (hashtextextended(name, ${p.use}::bigint) & ${sql.lit(max_locks - 1)})
         | (hashtextextended('upsert ' || ${p.workspace_id}::bigint, ${p.use}::bigint) << 8) AS lock
       FROM unnest(${p.names}::text[]) AS name ORDER BY lock
-    ) AS locks`.compile(db),
-}))
-const limitWait = prepare((db, p: { limit: string }) => ({
-  compile: () => sql`SELECT set_config('lock_timeout', ${p.limit}, true)`.compile(db),
-}))
+    ) AS locks`,
+)
+const limitWait = prepare((p: { limit: string }) => sql`SELECT set_config('lock_timeout', ${p.limit}, true)`)
 
 // A shorter wait for a connection does not count. A statement waits at least this long for a lock.
 const min_wait_ms = 100
@@ -153,20 +149,15 @@ export type Ended = (db: Db) => Promise<boolean>
 function workspaceLock(number: number) {
   type Workspace = { workspace_id: number }
   const second = (workspace_id: number) => sql`(${workspace_id}::bigint & 2147483647)`
-  const take = prepare((db, p: Workspace) => ({
-    compile: () =>
-      sql`SELECT pg_advisory_xact_lock_shared(${sql.lit(number)}, ${second(p.workspace_id)}::int)`.compile(
-        db,
-      ),
-  }))
-  const holders = prepare((db, p: Workspace) => ({
-    compile: () =>
-      sql<{ holder: string }>`SELECT virtualtransaction AS holder FROM pg_locks
+  const take = prepare(
+    (p: Workspace) =>
+      sql`SELECT pg_advisory_xact_lock_shared(${sql.lit(number)}, ${second(p.workspace_id)}::int)`,
+  )
+  const holders = prepare(
+    (p: Workspace) => sql<{ holder: string }>`SELECT virtualtransaction AS holder FROM pg_locks
         WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND classid = ${sql.lit(number)} AND objid = ${second(p.workspace_id)}::oid AND objsubid = 2`.compile(
-        db,
-      ),
-  }))
+        AND classid = ${sql.lit(number)} AND objid = ${second(p.workspace_id)}::oid AND objsubid = 2`,
+  )
   return {
     async share(tx: Db, workspace_id: number): Promise<void> {
       if (engineOf(tx) === 'postgres') await take(tx, { workspace_id })

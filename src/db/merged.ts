@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
 import { prepare } from './statements/prepare.ts'
 
-const merged = prepare((db, p: { workspace_id: number; kind: string; id: number }) =>
+const merged = prepare((p: { workspace_id: number; kind: string; id: number }, db) =>
   db
     .selectFrom('merged_records')
     .select(['merge_id', 'survivor_id'])

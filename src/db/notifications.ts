@@ -44,10 +44,10 @@ const together = sql`ON CONFLICT (workspace_id, user_id, source) WHERE read_at I
   records = notifications.records + excluded.records, outcome = excluded.outcome, actor = excluded.actor,
   occurred_at = excluded.occurred_at, changed_at = excluded.changed_at`
 
-const insertAll = prepareRows(columns, (db, { row, values }) => ({
-  compile: () =>
-    sql`INSERT INTO notifications (${names}) ${values(Object.values(row))} ${together}`.compile(db),
-}))
+const insertAll = prepareRows(
+  columns,
+  ({ row, values }) => sql`INSERT INTO notifications (${names}) ${values(Object.values(row))} ${together}`,
+)
 
 /** Writes notifications. Notifications of a member with the same source become one, with the sum of their records. */
 export async function writeNotifications(tx: Db, rows: readonly NewNotification[]): Promise<void> {
@@ -65,17 +65,16 @@ export async function writeNotifications(tx: Db, rows: readonly NewNotification[
 type ForManagers = Omit<NewNotification, 'user_id' | 'records' | 'note_id' | 'outcome' | 'held_by'>
 
 /** Writes a notification for each member who manages webhooks: the owners and administrators. */
-export const notifyManagers = prepare((db, p: ForManagers) => ({
-  compile: () =>
-    sql`INSERT INTO notifications
+export const notifyManagers = prepare(
+  (p: ForManagers) => sql`INSERT INTO notifications
       (workspace_id, user_id, kind, record_kind, record_id, actor, source, occurred_at, changed_at)
     SELECT workspace_id, user_id, ${p.kind}, ${p.record_kind}, ${p.record_id}, ${p.actor}, ${p.source},
       ${p.occurred_at}, ${p.changed_at}
     FROM memberships WHERE workspace_id = ${p.workspace_id} AND role IN ('owner', 'admin')
-    ORDER BY user_id ${together}`.compile(db),
-}))
+    ORDER BY user_id ${together}`,
+)
 
-const show = prepare((db, p: { workspace_id: number; held_by: string; now: string }) =>
+const show = prepare((p: { workspace_id: number; held_by: string; now: string }, db) =>
   db
     .updateTable('notifications')
     .set({ held_by: null, occurred_at: p.now, changed_at: p.now })

@@ -29,11 +29,15 @@ const orderSeq = (db: Db) =>
     ? sql`(SELECT seq FROM sqlite_sequence WHERE name = 'events')`
     : sql`(SELECT last_value + CASE WHEN is_called THEN 1 ELSE 0 END FROM events_seq_seq)`
 
-const insert = prepareRows(columns, (db, { row, values }) => ({
-  compile: () =>
-    sql`INSERT INTO webhook_queue (order_seq, ${sql.join(names.map((name) => sql.ref(name)))})
-      ${values([orderSeq(db), ...names.map((name) => row[name])])}`.compile(db),
-}))
+const insert = prepareRows(
+  columns,
+  (
+    { row, values },
+    _,
+    db,
+  ) => sql`INSERT INTO webhook_queue (order_seq, ${sql.join(names.map((name) => sql.ref(name)))})
+      ${values([orderSeq(db), ...names.map((name) => row[name])])}`,
+)
 
 /** Adds rows to the queue, each after all rows of its record. Call it while the records are locked. */
 export const enqueueInOrder = (tx: Db, rows: Parameters<typeof insert>[1]): Promise<unknown> =>

@@ -24,12 +24,9 @@ const moveOf = perKey((key: string) => {
   const guard = action === 'restore' ? sql`> ${sql.lit(pending_removal.erasing)}` : sql`IS NULL`
   const returned = sql.join(['id', ...counted].map((column) => sql.ref(column)))
   return prepareById<Move, { id: number }>(
-    (db, is, p) => ({
-      compile: () =>
-        sql<{ id: number }>`UPDATE ${sql.table(table)} SET deleted_at = ${p.deleted_at}
+    (is, p) => sql<{ id: number }>`UPDATE ${sql.table(table)} SET deleted_at = ${p.deleted_at}
           WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at ${guard}
-          RETURNING ${returned}`.compile(db),
-    }),
+          RETURNING ${returned}`,
     { writes: true },
   )
 })

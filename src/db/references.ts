@@ -6,12 +6,11 @@ import { prepareById } from './statements/bulk.ts'
 import { engineOf, perKey } from './statements/prepare.ts'
 
 const live = (table: Deletable, locked: boolean) =>
-  prepareById((db, is, p) => ({
-    compile: () =>
-      sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
+  prepareById(
+    (is, p, db) => sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
         WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL
-        ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR KEY SHARE` : sql``}`.compile(db),
-  }))
+        ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR KEY SHARE` : sql``}`,
+  )
 const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), locked: live(table, true) }))
 
 /**

@@ -16,7 +16,7 @@ export type Subscription = {
 // On PostgreSQL, lock the found webhooks. A concurrent deletion of a webhook may wait for this transaction: then it cancels
 // its deliveries. Or it committed first: then the webhook is not found (see removeWebhook). Do not lock the subscriptions:
 // after a wait for a change that replaced them, the new ones would not be found either.
-const subscriptionsTo = prepare((db, p: { workspace_id: number; patterns: string }) => {
+const subscriptionsTo = prepare((p: { workspace_id: number; patterns: string }, db) => {
   const query = db
     .selectFrom('webhook_subscriptions as s')
     .innerJoin('webhooks as w', (join) =>

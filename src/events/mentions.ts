@@ -11,7 +11,7 @@ const max_members = 2000
 
 type Member = { id: string; name: string; email: string; former_names?: readonly string[] }
 
-const members = prepare((db, p: { workspace_id: number }) =>
+const members = prepare((p: { workspace_id: number }, db) =>
   db
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')

@@ -6,7 +6,7 @@ import { sideOf } from './audit.ts'
 const max_changes = 2000
 const max_names = 5
 
-const changes = prepare((db, p: { workspace_id: number }) =>
+const changes = prepare((p: { workspace_id: number }, db) =>
   db
     .selectFrom('audit_log')
     .select(['record_id', 'before'])

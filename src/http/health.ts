@@ -15,7 +15,7 @@ type Deps = { db: Db; phase: () => Phase; metrics: Metrics }
 
 const open_paths = new Set(['/healthz', '/readyz', '/metrics'])
 
-const answers = prepare((db) => ({ compile: () => sql`SELECT 1`.compile(db) }))
+const answers = prepare(() => sql`SELECT 1`)
 
 const State = Single(Type.Object({ status: Type.String() }))
 const MetricsText = {

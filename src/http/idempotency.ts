@@ -29,7 +29,7 @@ const same =
     eb.and({ workspace_id, key_id, path, idempotency_key })
 
 type Reservation = Name & { body_hash: string; now_ms: number }
-const reserve = prepare((db, p: Reservation) => {
+const reserve = prepare((p: Reservation, db) => {
   const name = {
     workspace_id: p.workspace_id,
     key_id: p.key_id,
@@ -42,7 +42,7 @@ const reserve = prepare((db, p: Reservation) => {
     .onConflict((conflict) => conflict.doNothing())
     .returning('path')
 })
-const keep = prepare((db, p: Name & { answer: string }) =>
+const keep = prepare((p: Name & { answer: string }, db) =>
   db.updateTable('idempotency_keys').set({ answer: p.answer }).where(same(p)),
 )
 

@@ -21,7 +21,7 @@ import type { Resource } from './resource.ts'
 
 // As the partial index has it.
 const in_force = sql<boolean>`status <> 'removed'`
-const read = prepare((db, p: { workspace_id: number; kind: string }) =>
+const read = prepare((p: { workspace_id: number; kind: string }, db) =>
   db
     .selectFrom('field_definitions')
     .select(['id', 'key', 'type', 'options', 'is_required', 'is_unique'])

@@ -125,7 +125,7 @@ export async function definedProblems(
 
 type Member = { workspace_id: number; id: string }
 const member = prepareById<Member, { id: string }>(
-  (db, is, p) =>
+  (is, p, db) =>
     db
       .selectFrom('memberships')
       .select('user_id as id')

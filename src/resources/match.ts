@@ -46,18 +46,15 @@ const finder = <P extends Workspace>(table: Deletable, search: Search<P>) => {
 }
 
 const finding = <P extends Workspace>(table: Deletable, search: Search<P>, lock: Sql) =>
-  prepareRows<{ key: 'text!' }, Matched, P>({ key: 'text!' }, (db, { row, rows }, p) => {
+  prepareRows<{ key: 'text!' }, Matched, P>({ key: 'text!' }, ({ row, rows }, p, db) => {
     const { found, key } = search(db, row.key, p)
     const on_postgres = engineOf(db) === 'postgres'
     const all = on_postgres
       ? sql`= ANY(ARRAY(SELECT found.id FROM ${rows('first')} LATERAL (${found} OFFSET 0) AS found))`
       : sql`IN (${found})`
-    return {
-      compile: () =>
-        sql<Matched>`SELECT c.id, ${key} AS key FROM ${sql.table(table)} AS c
+    return sql<Matched>`SELECT c.id, ${key} AS key FROM ${sql.table(table)} AS c
           WHERE c.workspace_id = ${p.workspace_id} AND c.id ${all} AND c.deleted_at IS NULL
-          ORDER BY c.id ${on_postgres ? lock : sql``}`.compile(db),
-    }
+          ORDER BY c.id ${on_postgres ? lock : sql``}`
   })
 
 /** Finds records by a text with an index in lower case, such as an e-mail address. */

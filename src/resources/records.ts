@@ -1,4 +1,4 @@
-import { type Compilable, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { recount } from '../db/lists/counts.ts'
 import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts'
@@ -51,12 +51,11 @@ export function recordsOf<View extends Identified, ListedView extends Identified
   const { table, columns } = resource
   const details = selectionOf<View>(resource, detailFields(columns), computed)
   const live = prepareById<Key, Row & Identified>(
-    (db, is, p) =>
+    (is, p) =>
       details.query(
-        db,
         sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${is(`${table}.id`)}
           AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
-      ) as Compilable<Row & Identified>,
+      ) as RawBuilder<Row & Identified>,
   )
 
   const find = async (db: Db, workspace_id: number, id: number): Promise<View | null> => {
@@ -76,7 +75,7 @@ export function recordsOf<View extends Identified, ListedView extends Identified
 /** Reads some fields of records by their ids, in the order of the ids. */
 export function readerOf<View>(resource: Resource, fields: Columns, computed: Computed = {}) {
   const { query, read } = selectionOf<View>(resource, fields, computed)
-  const rows = byIds(resource.table, (db, those) => query(db, those) as never)
+  const rows = byIds(resource.table, (those) => query(those) as never)
   return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]> =>
     (await rows(db, workspace_id, ids)).map((row) => read(row))
 }
@@ -95,24 +94,22 @@ function inserterOf<View extends Identified, Values extends object>(resource: Re
   const empty = Object.fromEntries(names.map((name) => [name, null]))
   const into = sql`INSERT INTO ${sql.table(table)} (${columnList(names)})`
   const returning = sql`RETURNING ${columnList(['id', ...generated])}`
-  const insertOne = prepare<Row, Row & Identified>((db, p) => ({
-    compile: () =>
-      sql<Row & Identified>`${into} VALUES (${sql.join(names.map((name) => p[name]))}) ${returning}`.compile(
-        db,
-      ),
-  }))
-  const insertAll = prepare<{ rows: string }, Row & Identified>((db, p) => ({
-    compile: () =>
+  const insertOne = prepare<Row, Row & Identified>(
+    (p) => sql<Row & Identified>`${into} VALUES (${sql.join(names.map((name) => p[name]))}) ${returning}`,
+  )
+  const insertAll = prepare<{ rows: string }, Row & Identified>(
+    (p) =>
       sql<
         Row & Identified
-      >`${into} SELECT ${columnList(names)} FROM ${rowsOfTable(table, p.rows)} ${returning}`.compile(db),
-  }))
-  const insertEach = prepareEach<Row, Row & Identified>(names, (db, { row, values }) => ({
-    compile: () =>
+      >`${into} SELECT ${columnList(names)} FROM ${rowsOfTable(table, p.rows)} ${returning}`,
+  )
+  const insertEach = prepareEach<Row, Row & Identified>(
+    names,
+    ({ row, values }) =>
       sql<
         Row & Identified
-      >`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))} ${returning}`.compile(db),
-  }))
+      >`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))} ${returning}`,
+  )
   // The rows get their ids in their order.
   const send = async (tx: Db, rows: readonly Row[]) => {
     const made =
@@ -147,11 +144,12 @@ function embeddedReader({ columns }: Resource) {
   const readers = Object.entries(columns).flatMap(([name, { embeds }]) => {
     const target = embeds && columns[embeds.by]?.refers_to
     if (!target) return []
-    const read = prepareById<Key, Row & Identified>((db, is, p) => ({
-      compile: () =>
-        sql<Row & Identified>`SELECT ${columnList(['id', ...embeds.fields])} FROM ${sql.table(target)}
-          WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL`.compile(db),
-    }))
+    const read = prepareById<Key, Row & Identified>(
+      (is, p) => sql<
+        Row & Identified
+      >`SELECT ${columnList(['id', ...embeds.fields])} FROM ${sql.table(target)}
+          WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL`,
+    )
     return [{ name, by: embeds.by, read }]
   })
   return async (tx: Db, workspace_id: number, fields: Row): Promise<Row> => {
@@ -183,11 +181,10 @@ function updaterOf<View extends Identified, Values extends object>(
   const is_indexed = isIndexed(resource)
   const isShownAsWritten = viewsKnown(resource, computed)
   const updateOf = updatesOf(table, counted)
-  const countedRow = prepareById<Key, Row & Identified>((db, is, p) => ({
-    compile: () =>
-      sql<Row & Identified>`SELECT ${columnList(['id', ...counted])} FROM ${sql.table(table)}
-        WHERE workspace_id = ${p.workspace_id} AND ${is('id')}`.compile(db),
-  }))
+  const countedRow = prepareById<Key, Row & Identified>(
+    (is, p) => sql<Row & Identified>`SELECT ${columnList(['id', ...counted])} FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${is('id')}`,
+  )
 
   return async (
     tx: Db,
@@ -292,16 +289,13 @@ function updatesOf(table: string, counted: readonly string[]) {
         (tx, { rows }) => run(tx, updateAll(names, rows).compile(tx)),
       )
     }
-    const each = prepareEach<Row & Key, Row & Identified>(
-      [...names, 'workspace_id', 'id'],
-      (db, { row }) => ({
-        compile: () => update(names, row as Row).compile(db),
-      }),
+    const each = prepareEach<Row & Key, Row & Identified>([...names, 'workspace_id', 'id'], ({ row }) =>
+      update(names, row as Row),
     )
     const made = updater(
-      prepare((db, p) => ({ compile: () => update(names, p).compile(db) })),
+      prepare((p) => update(names, p)),
       (tx, rows) => each(tx, rows, {}),
-      prepare((db, p) => ({ compile: () => updateAll(names, p.rows).compile(db) })),
+      prepare((p) => updateAll(names, p.rows)),
     )
     prepared.set(key, made)
     return made

@@ -1,5 +1,4 @@
-import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { bytesOf, textUpTo } from '../db/sizes.ts'
 import { decoderOf } from './encoding.ts'
 import type { Column, Columns, Resource } from './resource.ts'
@@ -14,7 +13,7 @@ export type Computed = Record<string, { from: readonly string[]; value(row: Row)
 /** How one view of a resource is read. */
 export type Selection<View> = {
   /** SELECT of the view from the table and the records that it refers to. The condition may name the table's columns. */
-  query(db: Db, condition: RawBuilder<SqlBool>, order?: RawBuilder<unknown>): Compilable<Row>
+  query(condition: RawBuilder<SqlBool>, order?: RawBuilder<unknown>): RawBuilder<Row>
   /** The record that a row stands for. */
   read(row: Row): View
 }
@@ -42,10 +41,8 @@ export function selectionOf<View>(
   const columns_of_view = [sql.ref(`${table}.id`), ...selected.flatMap((field) => field.columns)]
   const from = sql`${sql.table(table)}${joinsOf(table, columns, fields)}`
   return {
-    query: (db, condition, order = sql``) => ({
-      compile: () =>
-        sql<Row>`SELECT ${sql.join(columns_of_view)} FROM ${from} WHERE ${condition} ${order}`.compile(db),
-    }),
+    query: (condition, order = sql``) =>
+      sql<Row>`SELECT ${sql.join(columns_of_view)} FROM ${from} WHERE ${condition} ${order}`,
     read(row) {
       const view: Row = { id: row.id }
       for (const { name, read, isLeftOut } of selected) if (!isLeftOut?.(row)) view[name] = read(row)

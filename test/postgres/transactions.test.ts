@@ -8,7 +8,7 @@ import { createCompany, deleteCompany, restoreCompany } from '../../src/resource
 import { openOutbox } from '../outbox.ts'
 import { until } from '../webhooks.ts'
 
-const divide = prepare((db, p: { by: number }) => ({
+const divide = prepare((p: { by: number }, db) => ({
   compile: () => sql`SELECT 1 / ${p.by}::int`.compile(db),
 }))
 const division_by_zero = { code: '22012' }

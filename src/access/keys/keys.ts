@@ -82,7 +82,7 @@ export async function revokeKey(db: Db, clock: Clock, actor: Actor, id: string):
   })
 }
 
-const liveKey = prepare((db, { hash }: { hash: string }) =>
+const liveKey = prepare(({ hash }: { hash: string }, db) =>
   db
     .selectFrom('api_keys')
     .select(['id', 'name', 'workspace_id', 'scopes', 'expires_at'])

@@ -57,7 +57,7 @@ export async function moveSession(tx: Db, context: Context, id: string, user_id:
   return token
 }
 
-const liveSession = prepare((db, { hash }: { hash: string }) =>
+const liveSession = prepare(({ hash }: { hash: string }, db) =>
   db
     .selectFrom('sessions as s')
     .innerJoin('memberships as m', (join) =>

@@ -24,16 +24,16 @@ export async function cleanLog(
 }
 
 const entry_columns = { workspace_id: 'bigint!', id: 'bigint!' } as const
-const forget = prepareRows(entry_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`UPDATE audit_log AS t SET after = NULL ${rows('FROM')}
-      WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`.compile(db),
-}))
-const remove = prepareRows(entry_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`DELETE FROM audit_log AS t ${rows('USING')}
-      WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`.compile(db),
-}))
+const forget = prepareRows(
+  entry_columns,
+  ({ row, rows }) => sql`UPDATE audit_log AS t SET after = NULL ${rows('FROM')}
+      WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`,
+)
+const remove = prepareRows(
+  entry_columns,
+  ({ row, rows }) => sql`DELETE FROM audit_log AS t ${rows('USING')}
+      WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`,
+)
 
 const oldest = (tx: Db, before: string) =>
   tx

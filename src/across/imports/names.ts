@@ -74,12 +74,14 @@ async function withoutConfirmed(
 }
 
 const namedOf = perKey((table: string) =>
-  prepare((db, p: { workspace_id: number; keys: unknown }) => ({
-    compile: () =>
-      sql<{ id: number; name: string }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
+  prepare(
+    (p: { workspace_id: number; keys: unknown }, db) => sql<{
+      id: number
+      name: string
+    }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
         WHERE workspace_id = ${p.workspace_id} AND ${isAnyOf(db, 'sort_name', p.keys, 'text')} AND deleted_at IS NULL
-        GROUP BY name ORDER BY min(id)`.compile(db),
-  })),
+        GROUP BY name ORDER BY min(id)`,
+  ),
 )
 
 /** The oldest record of each name: with the same text, otherwise with the same letters. */

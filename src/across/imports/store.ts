@@ -155,7 +155,7 @@ export async function releaseImports(tx: Db, elapsed_ms: number): Promise<void> 
   )
 }
 
-const chunk = prepare((db, p: { workspace_id: number; import_id: string; number: number }) =>
+const chunk = prepare((p: { workspace_id: number; import_id: string; number: number }, db) =>
   db
     .selectFrom('import_chunks')
     .select('content')

@@ -252,7 +252,7 @@ export async function moveBack(
 type Moved = { record_id: number; from_id: number; updated_at: string }
 
 const waitingLinks = prepare(
-  (db, p: { workspace_id: number; merge_id: number; kind: string; field: string }) =>
+  (p: { workspace_id: number; merge_id: number; kind: string; field: string }, db) =>
     db
       .selectFrom('merge_links')
       .select(['record_id', 'from_id', 'updated_at'])

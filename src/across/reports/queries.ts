@@ -66,7 +66,7 @@ type ClosedRow = {
 
 // Each month and status is a range of one index, so no sort is needed.
 const closedIn = perNumber((count) =>
-  prepare((db, p: { workspace_id: number } & Record<`from_${number}` | `to_${number}`, string>) => {
+  prepare((p: { workspace_id: number } & Record<`from_${number}` | `to_${number}`, string>) => {
     const ranges = Array.from({ length: count }, (_, n) => n).flatMap((n) =>
       (['won', 'lost'] as const).map(
         (status) => sql`
@@ -75,7 +75,7 @@ const closedIn = perNumber((count) =>
             AND closed_at >= ${p[`from_${n}`]} AND closed_at < ${p[`to_${n}`]}`,
       ),
     )
-    return { compile: () => sql<ClosedRow>`${sql.join(ranges, sql` UNION ALL `)}`.compile(db) }
+    return sql<ClosedRow>`${sql.join(ranges, sql` UNION ALL `)}`
   }),
 )
 

@@ -67,12 +67,11 @@ const loadBy =
  * sort them. Otherwise it may scan the whole workspace by time, to find rows of this owner.
  */
 const newest = (rows: Rows) =>
-  prepare((db, p: MarkQuery) => ({
-    compile: () =>
-      sql<Mark>`WITH own AS MATERIALIZED (${rows(p, db)})
+  prepare(
+    (p: MarkQuery, db) => sql<Mark>`WITH own AS MATERIALIZED (${rows(p, db)})
         SELECT * FROM own WHERE (at, id) < (${p.at}, ${p.below})
-        ORDER BY at DESC, id DESC LIMIT ${p.limit}`.compile(db),
-  }))
+        ORDER BY at DESC, id DESC LIMIT ${p.limit}`,
+  )
 
 // Records that refer to the owner, or that refer to such records: for example the notes of a company's contacts.
 function rowsOf(resource: Resource, owner: Resource, resources: readonly Resource[]): Rows | undefined {
@@ -120,7 +119,7 @@ function bytesOfLong({ columns }: Resource): RawBuilder<unknown> {
 
 // The index by kind and record also orders by time.
 const marksOfChanges = ({ table }: Resource) =>
-  prepare((db, p: MarkQuery) =>
+  prepare((p: MarkQuery, db) =>
     db
       .selectFrom('audit_log')
       .select(['occurred_at as at', 'id'])

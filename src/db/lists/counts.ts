@@ -22,12 +22,12 @@ const columns = { workspace_id: 'bigint!', name: 'text!', by: 'bigint!' } as con
 
 // The slot of a connection. Two connections may share a slot, which only makes one wait.
 const slot = (db: Db) => (engineOf(db) === 'sqlite' ? 0 : sql`pg_backend_pid() % 64`)
-const add = prepareRows(columns, (db, { row, values }) => ({
-  compile: () =>
-    sql`INSERT INTO record_counts (workspace_id, name, slot, n)
+const add = prepareRows(
+  columns,
+  ({ row, values }, _, db) => sql`INSERT INTO record_counts (workspace_id, name, slot, n)
       ${values([row.workspace_id, row.name, slot(db), row.by])}
-      ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`.compile(db),
-}))
+      ON CONFLICT (workspace_id, name, slot) DO UPDATE SET n = record_counts.n + excluded.n`,
+)
 
 /** Changes counts in one statement. Several changes of one name are added up. */
 export async function addCounts(tx: Db, changes: readonly Change[]): Promise<void> {
@@ -43,7 +43,7 @@ export async function addCounts(tx: Db, changes: readonly Change[]): Promise<voi
   await add(tx, all, {})
 }
 
-const sum = prepare((db, p: Key) =>
+const sum = prepare((p: Key, db) =>
   db
     .selectFrom('record_counts')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('n'), eb.lit(0)).as('n'))
@@ -85,7 +85,7 @@ export function recount(
   deferRows(tx, addCounts, countChanges(workspace_id, kind, fields, before, after))
 }
 
-const sum_of_values = prepare((db, p: { workspace_id: number; from: string; to: string; like: string }) => {
+const sum_of_values = prepare((p: { workspace_id: number; from: string; to: string; like: string }, db) => {
   const query = db
     .selectFrom('record_counts')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('n'), eb.lit(0)).as('n'))
@@ -115,7 +115,7 @@ export async function countWithValue(
 }
 
 const counts_of_values = prepare(
-  (db, p: { workspace_id: number; from: string; to: string; like: string }) => {
+  (p: { workspace_id: number; from: string; to: string; like: string }, db) => {
     const query = db
       .selectFrom('record_counts')
       .select((eb) => ['name', eb.fn.sum<number>('n').as('n')])

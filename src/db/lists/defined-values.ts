@@ -87,11 +87,14 @@ export const insertDefinedValues = prepareInsert('defined_values', columns, {
 })
 
 const keys = { workspace_id: 'bigint!', definition_id: 'bigint!', record_id: 'bigint!' } as const
-const remove = prepareRows(keys, (db, { row, rows }) => ({
-  compile: () =>
-    sql`DELETE FROM defined_values AS t ${rows('USING')} WHERE t.workspace_id = ${row.workspace_id}
-      AND t.definition_id = ${row.definition_id} AND t.record_id = ${row.record_id}`.compile(db),
-}))
+const remove = prepareRows(
+  keys,
+  ({
+    row,
+    rows,
+  }) => sql`DELETE FROM defined_values AS t ${rows('USING')} WHERE t.workspace_id = ${row.workspace_id}
+      AND t.definition_id = ${row.definition_id} AND t.record_id = ${row.record_id}`,
+)
 
 /** Removes the rows of these values. */
 export const removeDefinedValues = (
@@ -101,7 +104,7 @@ export const removeDefinedValues = (
 
 type Leaving = { workspace_id: number; kind: Valued; id: number }
 const removeAll = prepareById<Leaving, { id: number }>(
-  (db, is, p) =>
+  (is, p, db) =>
     db
       .deleteFrom('defined_values')
       .where('workspace_id', '=', p.workspace_id)
@@ -121,7 +124,7 @@ const removeAll = prepareById<Leaving, { id: number }>(
 export const forgetDefinedValues = (tx: Db, workspace_id: number, kind: Valued, record_id: number): void =>
   defer(tx, removeAll(tx, { workspace_id, kind, id: record_id }))
 
-const holder = prepare((db, p: { workspace_id: number; definition_id: number; value: string }) =>
+const holder = prepare((p: { workspace_id: number; definition_id: number; value: string }, db) =>
   db
     .selectFrom('defined_values')
     .select('record_id')

@@ -46,13 +46,14 @@ const columns = {
 } as const
 const names = Object.keys(columns) as (keyof typeof columns)[]
 const add = prepareInsert('field_values', columns, { existing: 'stays' })
-const removeAll = prepareRows(columns, (db, { row, rows }) => ({
-  compile: () =>
+const removeAll = prepareRows(
+  columns,
+  ({ row, rows }) =>
     sql`DELETE FROM field_values AS t ${rows('USING')} WHERE ${sql.join(
       names.map((name) => sql`t.${sql.ref(name)} = ${row[name]}`),
       sql` AND `,
-    )}`.compile(db),
-}))
+    )}`,
+)
 
 type ValueRow = Pair & { workspace_id: number; kind: Valued; record_id: number }
 const remove = (tx: Db, rows: readonly ValueRow[]) => removeAll(tx, rows, {})

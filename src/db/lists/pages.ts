@@ -1,7 +1,7 @@
-import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
-import { perKey, prepare } from '../statements/prepare.ts'
+import { perKey, prepare, type Statement } from '../statements/prepare.ts'
 import type { Window } from './lists.ts'
 
 /** Caches a query for each number of parameters. */
@@ -13,14 +13,14 @@ export const perNumber = <Value>(make: (count: number) => Value) => perKey<numbe
  */
 export function byIds<R extends { id: number }>(
   table: Deletable,
-  build: (db: Db, those: RawBuilder<SqlBool>) => Compilable<R>,
+  build: (those: RawBuilder<SqlBool>) => Statement<R>,
 ) {
   type Ids = { workspace_id: number } & Record<number, number>
   const column = (name: string) => sql.ref(`${table}.${name}`)
   const prepared = perNumber((count) =>
-    prepare((db, p: Ids) => {
+    prepare((p: Ids) => {
       const ids = sql.join(Array.from({ length: count }, (_, index) => p[index]))
-      return build(db, sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('id')} IN (${ids})`)
+      return build(sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('id')} IN (${ids})`)
     }),
   )
   return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<R[]> => {
@@ -42,7 +42,7 @@ export const chosenIds = (ids: readonly number[]): RawBuilder<unknown> =>
 const deep_from = 500
 const block_size = 4096
 
-const blocksOf = prepare((db, p: { workspace_id: number; kind: Deletable }) =>
+const blocksOf = prepare((p: { workspace_id: number; kind: Deletable }, db) =>
   db
     .selectFrom('record_blocks')
     .select(['block', (eb) => eb.fn.sum<number>('n').as('n')])
@@ -68,7 +68,7 @@ type Slice = { workspace_id: number; below: number; limit: number; offset: numbe
 // A key names the table, and the column of a match.
 const idsBelow = perKey((key: string) => {
   const [table, column] = key.split(' ') as [Deletable, string?]
-  return prepare((db, p: Slice) => {
+  return prepare((p: Slice, db) => {
     const records = live(db, table, p.workspace_id).limit(p.limit).offset(p.offset)
     return column === undefined
       ? records.where('id', '<', p.below)

@@ -1,8 +1,8 @@
 import type { CompiledQuery, QueryResult, Transaction } from 'kysely'
-import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Tables } from '../tables.ts'
-import { type Connection, connect, connectionOf, defer, prepare } from './prepare.ts'
+import { type Connection, connect, connectionOf, defer, prepare, type Statement } from './prepare.ts'
 import { isAnyOf, listParameter } from './recordset.ts'
 
 // A transaction that changes many records works in bulk. Each item has a handle of its own, a member, and runs the same
@@ -256,12 +256,12 @@ export type IsId = (column: string) => RawBuilder<SqlBool>
  * In bulk, it runs once for the ids of all members with otherwise equal parameters.
  */
 export function prepareById<P extends Keyed, R extends Pick<P, 'id'>>(
-  build: (db: Db, is: IsId, p: P) => Compilable<R>,
+  build: (is: IsId, p: P, db: Db) => Statement<R>,
   { writes = false, type = 'bigint' }: { writes?: boolean; type?: 'bigint' | 'text' } = {},
 ) {
-  const single = prepare<P, R>((db, p) => build(db, (column) => sql`${sql.ref(column)} = ${p.id}`, p))
-  const together = prepare<P & { ids: unknown }, R>((db, p) =>
-    build(db, (column) => isAnyOf(db, column, p.ids, type), p),
+  const single = prepare<P, R>((p, db) => build((column) => sql`${sql.ref(column)} = ${p.id}`, p, db))
+  const together = prepare<P & { ids: unknown }, R>((p, db) =>
+    build((column) => isAnyOf(db, column, p.ids, type), p, db),
   )
   const send = async (tx: Db, inputs: readonly P[]): Promise<(R | undefined)[]> => {
     const ids = [...new Set(inputs.map(({ id }) => id))]

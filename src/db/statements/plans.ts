@@ -10,12 +10,10 @@ const settings = [
   ['plan_cache_mode', 'force_generic_plan'] as const,
   ...without.map((name) => [name, 'off'] as const),
 ]
-const set = prepare((db) => ({
-  compile: () =>
-    sql`SELECT ${sql.join(settings.map(([name, value]) => sql`set_config(${sql.lit(name)}, ${sql.lit(value)}, true)`))}`.compile(
-      db,
-    ),
-}))
+const set = prepare(
+  () =>
+    sql`SELECT ${sql.join(settings.map(([name, value]) => sql`set_config(${sql.lit(name)}, ${sql.lit(value)}, true)`))}`,
+)
 
 /**
  * Makes PostgreSQL use indexes, and join tables in the written order, in this transaction. A queue may grow from 0 to

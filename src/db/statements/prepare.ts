@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, DatabaseConnection, Kysely } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Kysely, QueryExecutorProvider } from 'kysely'
 import type { CommitTopic } from '../commit-topics.ts'
 import type { Db } from '../db.ts'
 
@@ -115,14 +115,17 @@ export function connectionOf(tx: Db, caller: string): Connection {
   return connection
 }
 
+/** A query of Kysely's builder, or a text of `sql`. */
+export type Statement<R = unknown> = { compile(db: QueryExecutorProvider): CompiledQuery<R> }
+
 /** Compiles a query at its first use, once for each database. */
-export function compileOnce(build: (db: Db) => Compilable): (db: Db) => Prepared {
+export function compileOnce(build: (db: Db) => Statement): (db: Db) => Prepared {
   const compiled = new WeakMap<object, Prepared>()
   return (db) => {
     const engine = adapterOf(db)
     let query = compiled.get(engine)
     if (!query) {
-      query = { ...build(db).compile(), prepared: true }
+      query = { ...build(db).compile(db), prepared: true }
       compiled.set(engine, query)
     }
     return query
@@ -133,8 +136,8 @@ export function compileOnce(build: (db: Db) => Compilable): (db: Db) => Prepared
  * Builds a query once and then runs it with new parameters: building takes seven times as long as running. The build
  * function may pass parameters on as values, but must not read them.
  */
-export function prepare<P extends object, R>(build: (db: Db, parameters: P) => Compilable<R>) {
-  const compiled = compileOnce((db) => build(db, slots as P))
+export function prepare<P extends object, R>(build: (parameters: P, db: Db) => Statement<R>) {
+  const compiled = compileOnce((db) => build(slots as P, db))
   return async (db: Db, parameters: P): Promise<R[]> => {
     const query = compiled(db)
     const values = query.parameters.map((value) =>

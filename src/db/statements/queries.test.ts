@@ -36,7 +36,7 @@ async function company(workspace_id: number, deleted_at: string | null = null): 
 }
 
 describe('prepared queries', () => {
-  const named = prepare((handle, p: { id: number; name: string | null }) =>
+  const named = prepare((p: { id: number; name: string | null }, handle) =>
     handle
       .selectFrom('companies')
       .select((eb) => ['id', eb.val(p.name).as('asked')])
@@ -60,7 +60,7 @@ describe('prepared queries', () => {
 
   test('are built once', async () => {
     let built = 0
-    const counted = prepare((handle, p: { id: number }) => {
+    const counted = prepare((p: { id: number }, handle) => {
       built++
       return handle.selectFrom('companies').select('id').where('id', '=', p.id)
     })
@@ -71,7 +71,7 @@ describe('prepared queries', () => {
 })
 
 describe('a statement that only the commit waits for', () => {
-  const set = prepare((handle, p: { name: string; value: string | null }) =>
+  const set = prepare((p: { name: string; value: string | null }, handle) =>
     handle.insertInto('settings').values({ name: p.name, value: p.value as string }),
   )
   const values = async () => {

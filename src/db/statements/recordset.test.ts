@@ -37,16 +37,16 @@ const texts = [
 const rows: Row[] = texts.map((value, place) => ({ place, name: `n${place}`, value, number: null }))
 rows.push({ place: rows.length, name: 'none', value: null, number: 2 ** 52 })
 
-const insert = prepareRows(columns, (db, { row, values }, p: { more: number }) => {
+const insert = prepareRows(columns, ({ row, values }, p: { more: number }) => {
   const number = sql`CAST(CAST(${row.number} + ${p.more} AS bigint) AS text)`
   const value = sql`coalesce(${row.value}, 'number ' || ${number})`
-  return { compile: () => sql`INSERT INTO settings (name, value) ${values([row.name, value])}`.compile(db) }
+  return sql`INSERT INTO settings (name, value) ${values([row.name, value])}`
 })
-const read = prepareRows({ name: 'text!' }, (db, { row, rows }) => ({
-  compile: () =>
-    sql<{ name: string; value: string }>`
-      SELECT s.name, s.value FROM ${rows('first')} settings AS s WHERE s.name = ${row.name}`.compile(db),
-}))
+const read = prepareRows(
+  { name: 'text!' },
+  ({ row, rows }) => sql<{ name: string; value: string }>`
+      SELECT s.name, s.value FROM ${rows('first')} settings AS s WHERE s.name = ${row.name}`,
+)
 
 test('given rows arrive byte for byte, however many they are, in a transaction and outside of one', async () => {
   const { db } = outbox

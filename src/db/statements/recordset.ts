@@ -1,6 +1,15 @@
-import { type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { compileOnce, engineOf, ParameterSlot, type Prepared, prepare, run, slots } from './prepare.ts'
+import {
+  compileOnce,
+  engineOf,
+  ParameterSlot,
+  type Prepared,
+  prepare,
+  run,
+  type Statement,
+  slots,
+} from './prepare.ts'
 
 /** The type of a column; with `!` it is never null. */
 type Kind = 'text' | 'text!' | 'bigint' | 'bigint!'
@@ -31,21 +40,21 @@ type Given<K extends Kinds> = {
  */
 export function prepareRows<K extends Kinds, R, P extends object = object>(
   columns: K,
-  build: (db: Db, given: Given<K>, p: P) => Compilable<R>,
+  build: (given: Given<K>, p: P, db: Db) => Statement<R>,
 ) {
   const names = Object.keys(columns)
   const rowOf = (value: (name: string) => RawBuilder<unknown>) =>
     Object.fromEntries(names.map((name) => [name, value(name)])) as Given<K>['row']
 
-  const together = prepare<P & { rows: string }, R>((db, p) => {
+  const together = prepare<P & { rows: string }, R>((p, db) => {
     const table = recordset(db, p.rows, columns)
     const row = rowOf((name) => sql.ref(`r.${name}`))
     const rows = (position: string) =>
       position === 'first' ? sql`${table} AS r CROSS JOIN` : sql`${sql.raw(position)} ${table} AS r`
-    return build(db, { row, rows, values: (all) => sql`SELECT ${listOf(all)} FROM ${table} AS r` }, p)
+    return build({ row, rows, values: (all) => sql`SELECT ${listOf(all)} FROM ${table} AS r` }, p, db)
   })
-  const each = prepareEach<Row<K>, R, P>(names, (db, { row, values }, p) =>
-    build(db, { row: row as Given<K>['row'], rows: () => sql``, values }, p),
+  const each = prepareEach<Row<K>, R, P>(names, ({ row, values }, p, db) =>
+    build({ row: row as Given<K>['row'], rows: () => sql``, values }, p, db),
   )
   return async (db: Db, rows: readonly Row<K>[], parameters: P): Promise<R[]> => {
     if (!rows.length) return []
@@ -68,14 +77,14 @@ const rows_at_once = [50, 10]
 /** The same for SQLite. If `build` calls `values`, its rows must occur nowhere else. */
 export function prepareEach<T extends AnyRow, R, P extends object = object>(
   names: readonly string[],
-  build: (db: Db, each: Each, p: P) => Compilable<R>,
+  build: (each: Each, p: P, db: Db) => Statement<R>,
 ) {
   const statementFor = (count: number) => {
     const compiled = compileOnce((db) => {
       const row = Object.fromEntries(names.map((name) => [name, sql`${new RowSlot(name)}`]))
       const values: Each['values'] = (all) =>
         sql`VALUES ${sql.join(Array.from({ length: count }, () => sql`(${listOf(all)})`))}`
-      return build(db, { row, values }, slots as P)
+      return build({ row, values }, slots as P, db)
     })
     return { count, compiled }
   }
@@ -155,16 +164,14 @@ export function prepareInsert<K extends Kinds, N extends keyof K & string = neve
   const names = Object.keys(columns)
   const into = sql`INSERT INTO ${sql.table(table)} (${refs(names)})`
   const ending = endingOf(ends)
-  const insertOne = prepare<Row<K>, Written>((db, p) => ({
-    compile: () =>
-      sql<Written>`${into} VALUES (${sql.join(names.map((name) => p[name]))})${ending}`.compile(db),
-  }))
-  const insertAll = prepareRows(columns, (db, { row, values }) => ({
-    compile: () =>
-      sql<Written>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}${ending}`.compile(
-        db,
-      ),
-  }))
+  const insertOne = prepare<Row<K>, Written>(
+    (p) => sql<Written>`${into} VALUES (${sql.join(names.map((name) => p[name]))})${ending}`,
+  )
+  const insertAll = prepareRows(
+    columns,
+    ({ row, values }) =>
+      sql<Written>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}${ending}`,
+  )
   return (tx: Db, rows: readonly Row<K>[]): Promise<Written[]> =>
     rows.length === 1 ? insertOne(tx, rows[0] as Row<K>) : insertAll(tx, rows, {})
 }

@@ -41,7 +41,7 @@ const grouped =
 const both = <T>(make: (order: Direction) => T) => ({ asc: make('asc'), desc: make('desc') })
 const queriesFor = (matching: Matching) => ({
   sizes: both((order) =>
-    prepare((db, p: RangeQuery) =>
+    prepare((p: RangeQuery, db) =>
       matching(db, p)
         .select(['seq', bytesOf('payload').as('bytes')])
         .orderBy('seq', order)
@@ -49,7 +49,7 @@ const queriesFor = (matching: Matching) => ({
     ),
   ),
   texts: both((order) =>
-    prepare((db, p: RangeQuery) =>
+    prepare((p: RangeQuery, db) =>
       matching(db, p).select(['seq', 'event', 'payload']).orderBy('seq', order).limit(p.limit),
     ),
   ),
@@ -57,7 +57,7 @@ const queriesFor = (matching: Matching) => ({
 type Queries = ReturnType<typeof queriesFor>
 const queries = { all: queriesFor(eventsIn), named: queriesFor(named) }
 const nth = both((order) =>
-  prepare((db, p: RangeQuery) =>
+  prepare((p: RangeQuery, db) =>
     eventsIn(db, p).select('seq').orderBy('seq', order).limit(1).offset(p.limit),
   ),
 )
@@ -141,14 +141,12 @@ export function wantedOf(rights: ReadRights, scopes: Scopes, asked: readonly str
   return { names: asked.filter((name) => rights.mayReadEvent(scopes, name)), groups: null }
 }
 
-const newest = prepareRows({ workspace_id: 'bigint!' }, (db, { row, rows }) => ({
-  compile: () =>
-    sql<{ workspace_id: number; seq: number | null }>`
+const newest = prepareRows(
+  { workspace_id: 'bigint!' },
+  ({ row, rows }) => sql<{ workspace_id: number; seq: number | null }>`
       SELECT ${row.workspace_id} AS workspace_id,
-        (SELECT max(e.seq) FROM events AS e WHERE e.workspace_id = ${row.workspace_id}) AS seq ${rows('FROM')}`.compile(
-      db,
-    ),
-}))
+        (SELECT max(e.seq) FROM events AS e WHERE e.workspace_id = ${row.workspace_id}) AS seq ${rows('FROM')}`,
+)
 
 /**
  * The seq of the newest event of each workspace; 0 without one. All events up to it can be read: a later commit of the
@@ -167,7 +165,7 @@ export async function newestSeqs(db: Db, workspace_ids: readonly number[]): Prom
 export const newestSeq = async (db: Db, workspace_id: number): Promise<number> =>
   (await newestSeqs(db, [workspace_id])).get(workspace_id) ?? 0
 
-const recent = prepare((db, p: { workspace_id: number; since: string; limit: number }) =>
+const recent = prepare((p: { workspace_id: number; since: string; limit: number }, db) =>
   db
     .selectFrom('audit_log')
     .select(['id', 'kind'])
@@ -184,7 +182,7 @@ export const recentChanges = (
   limit: number,
 ): Promise<{ id: number; kind: string }[]> => recent(db, { workspace_id, since, limit })
 
-const notified = prepare((db, p: { workspace_id: number; since: string; limit: number }) =>
+const notified = prepare((p: { workspace_id: number; since: string; limit: number }, db) =>
   db
     .selectFrom('notifications')
     .select(['id', 'user_id', 'changed_at'])

@@ -25,7 +25,7 @@ const offsetInMinutes = (at_ms: number, zone: string) => Math.round(offsetAt(at_
 
 type Key<Id> = { workspace_id: number; id: Id }
 type Zoned = { time_zone: string | null }
-const pageZone = prepareById<Key<number>, Zoned & { id: number }>((db, is, p) =>
+const pageZone = prepareById<Key<number>, Zoned & { id: number }>((is, p, db) =>
   db
     .selectFrom('booking_pages')
     .select(['id', 'time_zone'])
@@ -33,7 +33,7 @@ const pageZone = prepareById<Key<number>, Zoned & { id: number }>((db, is, p) =>
     .where(is('id')),
 )
 const userZone = prepareById<Key<string>, Zoned & { id: string }>(
-  (db, is) => db.selectFrom('users').select(['id', 'time_zone']).where(is('id')),
+  (is, _, db) => db.selectFrom('users').select(['id', 'time_zone']).where(is('id')),
   { type: 'text' },
 )
 
@@ -57,7 +57,7 @@ export async function zoneOfFields(
 type Row = { id: number; title: string; start_at: string; end_at: string } & WallClock
 
 const columns = ['id', 'title', 'start_at', 'end_at', 'time_zone', 'utc_offset_minutes'] as const
-const byId = prepare((db, p: Key<number>) =>
+const byId = prepare((p: Key<number>, db) =>
   db
     .selectFrom('appointments')
     .select(columns)
@@ -66,7 +66,7 @@ const byId = prepare((db, p: Key<number>) =>
 )
 /** A list of changed clocks looks at this many appointments, the nearest ones. */
 export const max_ahead = 10_000
-const ahead = prepare((db, p: { workspace_id: number; now: string }) =>
+const ahead = prepare((p: { workspace_id: number; now: string }, db) =>
   db
     .selectFrom('appointments')
     .select(columns)

@@ -5,7 +5,7 @@ import { prepare } from '../../db/statements/prepare.ts'
 
 type Key = { workspace_id: number; id: number }
 
-const byLink = prepare((db, p: { link_hash: string }) =>
+const byLink = prepare((p: { link_hash: string }, db) =>
   db
     .selectFrom('appointments')
     .select(['workspace_id', 'id'])
@@ -19,7 +19,7 @@ export async function findLinkedAppointment(db: Db, link_hash: string): Promise<
   return row ?? null
 }
 
-const trashedLink = prepare((db, p: { link_hash: string }) =>
+const trashedLink = prepare((p: { link_hash: string }, db) =>
   db
     .selectFrom('appointments')
     .select('id')
@@ -32,7 +32,7 @@ const trashedLink = prepare((db, p: { link_hash: string }) =>
 export const isTrashedLink = async (db: Db, link_hash: string): Promise<boolean> =>
   (await trashedLink(db, { link_hash })).length > 0
 
-const storedPage = prepare((db, p: Key) =>
+const storedPage = prepare((p: Key, db) =>
   db
     .selectFrom('appointments')
     .select('booking_page_id')
@@ -47,7 +47,7 @@ export async function findStoredPage(db: Db, workspace_id: number, id: number): 
 }
 
 type Lapsing = { asked_before: string; now: string; limit: number }
-const lapsed = prepare((db, p: Lapsing) =>
+const lapsed = prepare((p: Lapsing, db) =>
   db
     .selectFrom('appointments')
     .select(['workspace_id', 'id'])

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 
-const bySlug = prepare((db, p: { slug: string }) =>
+const bySlug = prepare((p: { slug: string }, db) =>
   db
     .selectFrom('booking_pages')
     .select(['workspace_id', 'id'])
@@ -27,10 +27,10 @@ const taken = (db: Db, p: PageTimes) =>
     // In the text, so that the planners see which index holds exactly these.
     .where('status', 'in', [sql.lit('scheduled' as const), sql.lit('requested' as const)])
     .where('deleted_at', 'is', null)
-const takenWithin = prepare((db, p: PageTimes) =>
+const takenWithin = prepare((p: PageTimes, db) =>
   taken(db, p).where('start_at', '>=', p.from).where('start_at', '<', p.to),
 )
-const takenBefore = prepare((db, p: PageTimes) =>
+const takenBefore = prepare((p: PageTimes, db) =>
   taken(db, p).where('start_at', '<', p.from).orderBy('start_at', 'desc').limit(1),
 )
 

@@ -18,10 +18,9 @@ import { columns, type contact_filters, type ListedContact } from './schema.ts'
 const { query, read } = selectionOf<ListedContact>(contacts, listedFields(columns))
 const firstPage = perKey((key: string) => {
   const [limit, column] = key.split(' ')
-  return prepare<{ workspace_id: number; value: string | number }, Row>((db, p) => {
+  return prepare<{ workspace_id: number; value: string | number }, Row>((p) => {
     const matching = column ? sql`AND ${sql.ref(`contacts.${column}`)} = ${p.value}` : sql``
     return query(
-      db,
       sql<SqlBool>`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL ${matching}`,
       sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(Number(limit))}`,
     )

@@ -20,7 +20,7 @@ export const {
   deleted: contactDeleted,
 })
 
-const byEmail = prepare((db, p: { workspace_id: number; email: string }) =>
+const byEmail = prepare((p: { workspace_id: number; email: string }, db) =>
   db
     .selectFrom('contacts')
     .select('id')

@@ -2,7 +2,7 @@ import type { Db } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 
-const lines = prepare((db, p: { workspace_id: number; deal_id: number; after: number; limit: number }) =>
+const lines = prepare((p: { workspace_id: number; deal_id: number; after: number; limit: number }, db) =>
   db
     .selectFrom('deal_stages')
     .select(['id', 'from_stage', 'to_stage', 'changed_at', 'changed_by'])

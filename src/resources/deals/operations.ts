@@ -86,13 +86,10 @@ export const { remove: deleteDeal, restore: restoreDeal } = standardOperations(d
 })
 
 const stateById = prepareById<{ workspace_id: number; id: number }, DealState & { id: number }>(
-  (db, is, p) => ({
-    compile: () =>
-      sql<
-        DealState & { id: number }
-      >`SELECT id, stage, own_probability, closed_probability, lost_reason, closed_at
-      FROM deals WHERE workspace_id = ${p.workspace_id} AND ${is('id')}`.compile(db),
-  }),
+  (is, p) => sql<
+    DealState & { id: number }
+  >`SELECT id, stage, own_probability, closed_probability, lost_reason, closed_at
+      FROM deals WHERE workspace_id = ${p.workspace_id} AND ${is('id')}`,
 )
 
 /** The columns of a deal that the rules work on. */

@@ -19,20 +19,21 @@ const plain = (column: string) => sql`coalesce(${sql.ref(`activities.${column}`)
 const open_of_deal = sql`activities.deal_id = deals.id AND ${plain('workspace_id')} = deals.workspace_id
   AND ${plain('deleted_at')} IS NULL AND ${plain('completed_at')} IS NULL`
 
-const progressOf = byIds<Progress>('deals', (db, those) => ({
-  compile: () =>
-    sql<Progress>`SELECT deals.id,
+const progressOf = byIds<Progress>(
+  'deals',
+  (those) => sql<Progress>`SELECT deals.id,
       (SELECT changed_at FROM deal_stages
         WHERE deal_stages.workspace_id = deals.workspace_id AND deal_stages.deal_id = deals.id
         ORDER BY deal_stages.id DESC LIMIT 1) AS stage_since,
       (SELECT activities.id FROM activities WHERE ${open_of_deal}
         ORDER BY coalesce(activities.due_at, 'zz'), activities.id LIMIT 1) AS next_id
-    FROM deals WHERE ${those}`.compile(db),
-}))
+    FROM deals WHERE ${those}`,
+)
 
-const activitiesById = byIds<Next>('activities', (db, those) => ({
-  compile: () => sql<Next>`SELECT id, type, subject, due_at FROM activities WHERE ${those}`.compile(db),
-}))
+const activitiesById = byIds<Next>(
+  'activities',
+  (those) => sql<Next>`SELECT id, type, subject, due_at FROM activities WHERE ${those}`,
+)
 
 /** Adds two fields to the deals of a list: the time at which they entered their stage, and the next open activity. */
 export async function withProgress<Deal extends { id: number }>(

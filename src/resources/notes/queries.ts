@@ -24,19 +24,18 @@ export function noteQueries({ resource, of, by }: NoteKind) {
   const newest_first = sql`ORDER BY ${column('id')} DESC`
 
   type Size = { id: number; bytes: number }
-  const sizes = prepare((db, p: OfOwner & { below: number; limit: number }) => ({
-    compile: () =>
-      sql<Size>`SELECT ${column('id')}, ${bytesOf('body')} AS bytes FROM ${table}
-        WHERE ${reachable(p, sql`${column('id')} < ${p.below}`)} ${newest_first} LIMIT ${p.limit}`.compile(
-        db,
-      ),
-  }))
-  const between = prepare<OfOwner & { below: number; from: number }, Row>((db, p) => {
+  const sizes = prepare(
+    (
+      p: OfOwner & { below: number; limit: number },
+    ) => sql<Size>`SELECT ${column('id')}, ${bytesOf('body')} AS bytes FROM ${table}
+        WHERE ${reachable(p, sql`${column('id')} < ${p.below}`)} ${newest_first} LIMIT ${p.limit}`,
+  )
+  const between = prepare<OfOwner & { below: number; from: number }, Row>((p) => {
     const ids = sql<SqlBool>`${column('id')} < ${p.below} AND ${column('id')} >= ${p.from}`
-    return query(db, reachable(p, ids), newest_first)
+    return query(reachable(p, ids), newest_first)
   })
-  const byId = prepare<OfOwner & { id: number }, Row>((db, p) =>
-    query(db, reachable(p, sql`${column('id')} = ${p.id}`)),
+  const byId = prepare<OfOwner & { id: number }, Row>((p) =>
+    query(reachable(p, sql`${column('id')} = ${p.id}`)),
   )
 
   return {

@@ -26,14 +26,11 @@ const columns = {
 const names = Object.keys(columns) as (keyof typeof columns)[]
 
 // The caller has locked the delivery's row in the queue or the log. So no two attempts get the same number.
-const add = prepareRows(columns, (db, { row, values }) => {
+const add = prepareRows(columns, ({ row, values }) => {
   const number = sql`1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
     WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0)`
-  return {
-    compile: () =>
-      sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
-        ${values([number, ...names.map((name) => row[name])])}`.compile(db),
-  }
+  return sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
+        ${values([number, ...names.map((name) => row[name])])}`
 })
 
 /** Adds attempts to the log with the next numbers, in one statement. At most one attempt for each delivery. */

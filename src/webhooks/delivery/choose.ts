@@ -95,8 +95,8 @@ async function dueOfWebhook(
 
 const marked = (rows: readonly Due[], newest: boolean): Chosen[] => rows.map((row) => ({ ...row, newest }))
 
-const oldestDue = prepare((db, p: Search) => dueOf(db, p, dueColumns(toRead(db))))
-const newestDue = prepare((db, p: Search) => newestDueOf(db, p, dueColumns(toRead(db))))
+const oldestDue = prepare((p: Search, db) => dueOf(db, p, dueColumns(toRead(db))))
+const newestDue = prepare((p: Search, db) => newestDueOf(db, p, dueColumns(toRead(db))))
 
 function findOldest(tx: Db, search: Search, ordered: 0 | 1, lease_ends_ms: number): Promise<Due[]> {
   if (!ordered) return oldestDue(tx, search)

@@ -100,34 +100,37 @@ const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
 
 type LeaseOf = { claim_id: string; elapsed_ms: number; alone: number }
 const lease_columns = { ...row_columns, lease_ends_ms: 'bigint!' } as const
-const lease = prepareRows(lease_columns, (db, { row, rows }, p: LeaseOf) => ({
-  compile: () =>
-    sql`UPDATE webhook_queue AS q
+const lease = prepareRows(
+  lease_columns,
+  ({ row, rows }, p: LeaseOf) => sql`UPDATE webhook_queue AS q
       SET claim_id = ${p.claim_id}, claimed_at_ms = ${p.elapsed_ms}, run_at_ms = ${row.lease_ends_ms},
         interruptions = q.interruptions + ${p.alone}
-      ${rows('FROM')} WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(
-      db,
-    ),
-}))
+      ${rows('FROM')} WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`,
+)
 
 const event_columns = { workspace_id: 'bigint!', event_id: 'text!' } as const
-const payloadsOf = prepareRows(event_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<{ id: string; payload: string }>`SELECT e.id, e.payload FROM ${rows('first')} events AS e
-      WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.event_id}`.compile(db),
-}))
+const payloadsOf = prepareRows(
+  event_columns,
+  ({ row, rows }) => sql<{
+    id: string
+    payload: string
+  }>`SELECT e.id, e.payload FROM ${rows('first')} events AS e
+      WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.event_id}`,
+)
 
 const target_columns = sql`w.url, w.secret, w.next_secret, w.next_secret_from_ms, w.retry_delays, w.timeout_ms,
   w.max_per_second, w.headers, w.ordered`
 
 const webhook_columns = { workspace_id: 'bigint!', webhook_id: 'text!' } as const
 // The webhook may have been paused or deleted since the poll. A concurrent deletion waits for this transaction.
-const unpaused = prepareRows(webhook_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<Target & { id: string }>`SELECT w.id, ${target_columns} FROM ${rows('first')} webhooks AS w
+const unpaused = prepareRows(
+  webhook_columns,
+  ({ row, rows }, _, db) => sql<
+    Target & { id: string }
+  >`SELECT w.id, ${target_columns} FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.webhook_id} AND w.status <> 'paused'
-      ${engineOf(db) === 'postgres' ? sql`FOR KEY SHARE OF w SKIP LOCKED` : sql``}`.compile(db),
-}))
+      ${engineOf(db) === 'postgres' ? sql`FOR KEY SHARE OF w SKIP LOCKED` : sql``}`,
+)
 
 /** Webhooks by their ids. */
 export type Targets = ReadonlyMap<string, Target>
@@ -141,15 +144,12 @@ export async function targetsOf(
   return new Map(rows.map(({ id, ...target }) => [id, target]))
 }
 
-const claimedRow = prepare((db, p: { workspace_id: number; delivery_id: string }) => ({
-  compile: () =>
-    sql<Omit<LoadedClaim, 'alone' | 'newest'>>`
+const claimedRow = prepare(
+  (p: { workspace_id: number; delivery_id: string }) => sql<Omit<LoadedClaim, 'alone' | 'newest'>>`
       SELECT ${dueColumns('all')}, q.claim_id, q.run_at_ms AS lease_ends_ms, ${target_columns}
       FROM ${queued} JOIN webhooks AS w ON w.workspace_id = q.workspace_id AND w.id = q.webhook_id
-      WHERE q.workspace_id = ${p.workspace_id} AND q.delivery_id = ${p.delivery_id} AND q.claim_id IS NOT NULL`.compile(
-      db,
-    ),
-}))
+      WHERE q.workspace_id = ${p.workspace_id} AND q.delivery_id = ${p.delivery_id} AND q.claim_id IS NOT NULL`,
+)
 
 /** The claim of a delivery that is already claimed; null when the delivery is not claimed or was removed. */
 export async function claimed(
@@ -167,15 +167,15 @@ const claim_columns = {
   claim_id: 'text!',
   counted: 'bigint!',
 } as const
-const releaseClaims = prepareRows(claim_columns, (db, { row, rows }, p: { elapsed_ms: number }) => ({
-  compile: () =>
-    sql<{ delivery_id: string }>`
+const releaseClaims = prepareRows(
+  claim_columns,
+  ({ row, rows }, p: { elapsed_ms: number }) => sql<{ delivery_id: string }>`
       UPDATE webhook_queue SET run_at_ms = ${p.elapsed_ms}, claim_id = NULL, claimed_at_ms = NULL,
         interruptions = webhook_queue.interruptions - ${row.counted} ${rows('FROM')}
       WHERE webhook_queue.workspace_id = ${row.workspace_id} AND webhook_queue.delivery_id = ${row.delivery_id}
         AND webhook_queue.claim_id = ${row.claim_id}
-      RETURNING webhook_queue.delivery_id`.compile(db),
-}))
+      RETURNING webhook_queue.delivery_id`,
+)
 
 /**
  * Releases the leases of attempts that never began: the deliveries are due at once, and nothing is counted. Returns the
@@ -207,12 +207,12 @@ export async function interrupt(
 }
 
 const ids = { workspace_id: 'bigint!', id: 'text!' } as const
-const webhookStatuses = prepareRows(ids, (db, { row, rows }) => ({
-  compile: () =>
-    sql<{ id: string; status: string }>`
+const webhookStatuses = prepareRows(
+  ids,
+  ({ row, rows }) => sql<{ id: string; status: string }>`
       SELECT w.id, w.status FROM ${rows('first')} webhooks AS w
-      WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}`.compile(db),
-}))
+      WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}`,
+)
 
 /** Returns the webhooks of these claims that another process has paused or deleted since the claim. */
 export async function findWithdrawn(

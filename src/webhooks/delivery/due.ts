@@ -63,11 +63,8 @@ export const queued = sql`webhook_queue AS q
  * in the order of their ids, which is also the index's order.
  */
 export function dueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<unknown>, but = sql``) {
-  return {
-    compile: () =>
-      sql<Row>`SELECT ${columns} FROM ${queued} WHERE ${isDue(p)} ${but}
-        ORDER BY ${alongIndex(db)} LIMIT ${p.limit} ${locked(db)}`.compile(db),
-  }
+  return sql<Row>`SELECT ${columns} FROM ${queued} WHERE ${isDue(p)} ${but}
+        ORDER BY ${alongIndex(db)} LIMIT ${p.limit} ${locked(db)}`
 }
 
 // The end of the queue that a search for the newest reads. SQLite reads it in 2 ms.
@@ -81,11 +78,8 @@ export function newestDueOf<Row = Due>(db: Db, p: Search, columns: RawBuilder<un
   const newest = sql`SELECT q.delivery_id FROM (${end}) AS q ORDER BY ${order} LIMIT ${p.limit}`
   // From IN, PostgreSQL makes a join that reads all deliveries of the workspace.
   const chosen = engineOf(db) === 'sqlite' ? sql`IN (${newest})` : sql`= ANY(ARRAY(${newest}))`
-  return {
-    compile: () =>
-      sql<Row>`SELECT ${columns} FROM ${queued} WHERE q.workspace_id = ${p.workspace_id} AND q.claim_id IS NULL
-          AND q.delivery_id ${chosen} ${but} ORDER BY ${order} ${locked(db)}`.compile(db),
-  }
+  return sql<Row>`SELECT ${columns} FROM ${queued} WHERE q.workspace_id = ${p.workspace_id} AND q.claim_id IS NULL
+          AND q.delivery_id ${chosen} ${but} ORDER BY ${order} ${locked(db)}`
 }
 
 const isDue = (p: Search) => sql`q.workspace_id = ${p.workspace_id} AND q.webhook_id = ${p.webhook_id}

@@ -13,11 +13,11 @@ type Webhook = { workspace_id: number; webhook_id: string }
 type Event = { id: string; event: string; record_id: number | null; seq: number }
 
 const event_columns = { workspace_id: 'bigint!', id: 'text!' } as const
-const eventsOf = prepareRows(event_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<Event>`SELECT e.id, e.event, e.record_id, e.seq FROM ${rows('first')} events AS e
-      WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.id}`.compile(db),
-}))
+const eventsOf = prepareRows(
+  event_columns,
+  ({ row, rows }) => sql<Event>`SELECT e.id, e.event, e.record_id, e.seq FROM ${rows('first')} events AS e
+      WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.id}`,
+)
 
 /**
  * Inserts the oldest deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook. False when

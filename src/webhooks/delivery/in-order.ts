@@ -26,8 +26,8 @@ const isComplete = sql`AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f
 
 // Many of these rows may be blocked, so it reads no payloads.
 const seen_columns = sql`${dueColumns('none')}, q.run_at_ms, ${blockedUntil} AS blocked_until_ms`
-const lookAhead = prepare((db, p: Search) => dueOf<Seen>(db, p, seen_columns, isComplete))
-const lookBack = prepare((db, p: Search) => newestDueOf<Seen>(db, p, seen_columns, isComplete))
+const lookAhead = prepare((p: Search, db) => dueOf<Seen>(db, p, seen_columns, isComplete))
+const lookBack = prepare((p: Search, db) => newestDueOf<Seen>(db, p, seen_columns, isComplete))
 
 // Limits the rows that a search reads, so that a long queue of one record does not delay a transaction.
 const rows_at_once = 200
@@ -114,11 +114,11 @@ async function unblockedOf(
 }
 
 const postponed = { workspace_id: 'bigint!', delivery_id: 'text!', run_at_ms: 'bigint!' } as const
-const postpone = prepareRows(postponed, (db, { row, rows }) => ({
-  compile: () =>
-    sql`UPDATE webhook_queue AS q SET run_at_ms = ${row.run_at_ms} ${rows('FROM')}
-      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
-}))
+const postpone = prepareRows(
+  postponed,
+  ({ row, rows }) => sql`UPDATE webhook_queue AS q SET run_at_ms = ${row.run_at_ms} ${rows('FROM')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`,
+)
 
 const of_record = { workspace_id: 'bigint!', webhook_id: 'text!', record_key: 'text!' } as const
 type OfRecord = { workspace_id: number; webhook_id: string; record_key: string }
@@ -130,30 +130,24 @@ const firstId = (
   ORDER BY n.order_seq, n.delivery_id LIMIT 1`
 
 /** The first deliveries of records, where they are due. The caller has locked the webhook. */
-const firstOf = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms: number }) => {
+const firstOf = prepareRows(of_record, ({ row, rows }, p: { elapsed_ms: number }, db) => {
   const on_sqlite = engineOf(db) === 'sqlite'
   const from = on_sqlite
     ? sql`${queued} WHERE q.delivery_id = (${firstId(row)}) AND`
     : sql`${rows('first')} LATERAL (${firstId(row)}) AS head CROSS JOIN ${queued} WHERE q.delivery_id = head.delivery_id AND`
-  return {
-    compile: () =>
-      sql<Due>`SELECT ${dueColumns(toRead(db))} FROM ${from}
+  return sql<Due>`SELECT ${dueColumns(toRead(db))} FROM ${from}
         q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms} ${isComplete}
-        ${on_sqlite ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`}`.compile(db),
-  }
+        ${on_sqlite ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`}`
 })
 
 // A row that waits for its own retry keeps its time.
-const releaseFirst = prepareRows(of_record, (db, { row, rows }, p: { elapsed_ms: number }) => {
+const releaseFirst = prepareRows(of_record, ({ row, rows }, p: { elapsed_ms: number }, db) => {
   const on_sqlite = engineOf(db) === 'sqlite'
-  return {
-    compile: () =>
-      sql`UPDATE webhook_queue AS q SET run_at_ms = ${p.elapsed_ms}
+  return sql`UPDATE webhook_queue AS q SET run_at_ms = ${p.elapsed_ms}
         ${rows('FROM')} ${on_sqlite ? sql`` : sql`CROSS JOIN LATERAL (${firstId(row)}) AS head`}
         WHERE q.workspace_id = ${row.workspace_id}
           AND q.delivery_id = ${on_sqlite ? sql`(${firstId(row)})` : sql`head.delivery_id`}
-          AND q.claim_id IS NULL AND q.tries = 0 AND q.run_at_ms > ${p.elapsed_ms}`.compile(db),
-  }
+          AND q.claim_id IS NULL AND q.tries = 0 AND q.run_at_ms > ${p.elapsed_ms}`
 })
 
 type Ended = { workspace_id: number; webhook_id: string; record_key: string | null }
@@ -163,15 +157,13 @@ export type BlockingDelivery = OfRecord & { delivery_id: string }
 const isOrdered = <Row extends Ended>(row: Row): row is Row & OfRecord => row.record_key !== null
 
 const ended = { ...of_record, delivery_id: 'text!' } as const
-const blockingOf = prepareRows(ended, (db, { row, rows }) => ({
-  compile: () =>
-    sql<BlockingDelivery>`
+const blockingOf = prepareRows(
+  ended,
+  ({ row, rows }) => sql<BlockingDelivery>`
       SELECT ${row.workspace_id} AS workspace_id, ${row.webhook_id} AS webhook_id, ${row.record_key} AS record_key, ${row.delivery_id} AS delivery_id
       ${rows('FROM')} WHERE EXISTS (SELECT 1 FROM webhook_queue AS n
-        WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key} AND n.delivery_id <> ${row.delivery_id})`.compile(
-      db,
-    ),
-}))
+        WHERE n.webhook_id = ${row.webhook_id} AND n.record_key = ${row.record_key} AND n.delivery_id <> ${row.delivery_id})`,
+)
 
 /** Returns those of the given deliveries that block others of their record. The caller has locked the webhooks. */
 export const findBlocking = (

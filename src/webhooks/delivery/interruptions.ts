@@ -36,19 +36,18 @@ const expired = (elapsed_ms: number, rows = sql`webhook_queue AS q`) => sql`
   WHERE q.claim_id IS NOT NULL AND q.run_at_ms <= ${elapsed_ms} AND w.status <> 'paused'
     AND (w.paced_until_ms IS NULL OR w.paced_until_ms <= ${elapsed_ms})`
 
-const someExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
-  compile: () =>
-    sql<{ delivery_id: string }>`SELECT q.delivery_id ${expired(p.elapsed_ms)} LIMIT ${p.limit}`.compile(db),
-}))
+const someExpired = prepare(
+  (p: { elapsed_ms: number; limit: number }) =>
+    sql<{ delivery_id: string }>`SELECT q.delivery_id ${expired(p.elapsed_ms)} LIMIT ${p.limit}`,
+)
 
-const findExpired = prepare((db, p: { elapsed_ms: number; limit: number }) => ({
-  compile: () =>
-    sql<Interrupted>`
+const findExpired = prepare(
+  (p: { elapsed_ms: number; limit: number }, db) => sql<Interrupted>`
       SELECT ${dueColumns('none')}, q.claim_id, q.claimed_at_ms, q.run_at_ms AS lease_ends_ms, q.interruptions,
         w.max_per_second
       ${expired(p.elapsed_ms, queued)} ORDER BY q.interruptions, q.run_at_ms LIMIT ${p.limit}
-      ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q SKIP LOCKED` : sql``}`.compile(db),
-}))
+      ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q SKIP LOCKED` : sql``}`,
+)
 
 /** Whether the lease of a delivery outside `held` has ended: its owner crashed, or cannot write. */
 export async function hasInterrupted(

@@ -15,7 +15,7 @@ type Starts = readonly (readonly [at_ms: number, count: number])[]
 type Webhook = { workspace_id: number; webhook_id: string }
 
 // Another process that claims for this webhook has the lock. Its commit wakes this process.
-const lockPace = prepare((db, p: Webhook) => {
+const lockPace = prepare((p: Webhook, db) => {
   const query = db
     .selectFrom('webhooks')
     .select(['status', 'max_per_second', 'recent_starts'])
@@ -24,7 +24,7 @@ const lockPace = prepare((db, p: Webhook) => {
   return engineOf(db) === 'postgres' ? query.forNoKeyUpdate().skipLocked() : query
 })
 
-const storePace = prepare((db, p: Webhook & { recent_starts: string; paced_until_ms: number | null }) =>
+const storePace = prepare((p: Webhook & { recent_starts: string; paced_until_ms: number | null }, db) =>
   db
     .updateTable('webhooks')
     .set({ recent_starts: p.recent_starts, paced_until_ms: p.paced_until_ms })

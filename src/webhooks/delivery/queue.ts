@@ -24,12 +24,11 @@ const heads = sql<QueueHead>`
     (SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id) AS run_at_ms
   FROM hop JOIN webhooks w ON w.id = hop.webhook_id WHERE w.status <> 'paused'`
 
-const firstHeads = prepare((db, p: { limit: number }) => ({
-  compile: () =>
-    sql<QueueHead>`SELECT webhook_id, workspace_id, max_per_second, ordered,
+const firstHeads = prepare(
+  (p: { limit: number }) => sql<QueueHead>`SELECT webhook_id, workspace_id, max_per_second, ordered,
       CASE WHEN paced_until_ms > run_at_ms THEN paced_until_ms ELSE run_at_ms END AS run_at_ms
-      FROM (${heads}) AS head ORDER BY 5 LIMIT ${p.limit}`.compile(db),
-}))
+      FROM (${heads}) AS head ORDER BY 5 LIMIT ${p.limit}`,
+)
 
 /**
  * The webhooks that have queued deliveries and are not paused, by `run_at_ms`, at most `limit`. A webhook that has reached

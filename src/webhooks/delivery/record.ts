@@ -76,17 +76,13 @@ const claim_columns = { workspace_id: 'bigint!', delivery_id: 'text!', claim_id:
 // The fence: select only rows that still have our claim_id. PostgreSQL locks them until the commit, in the order of the
 // given rows. `IS NOT DISTINCT FROM` excludes the index of claimed rows. So PostgreSQL looks up each row by the primary
 // key, also with old statistics of the queue.
-const heldOf = prepareRows(claim_columns, (db, { row, rows }) => {
+const heldOf = prepareRows(claim_columns, ({ row, rows }, _, db) => {
   const is_held = sql`workspace_id = ${row.workspace_id} AND delivery_id = ${row.delivery_id}
     AND claim_id IS NOT DISTINCT FROM ${row.claim_id}`
   const held = sql`SELECT claim_id, delivery_id FROM webhook_queue WHERE ${is_held}`
-  return {
-    compile: () =>
-      (engineOf(db) === 'postgres'
-        ? sql<Held>`SELECT held.* FROM ${rows('first')} LATERAL (${held} FOR UPDATE) AS held`
-        : sql<Held>`${held}`
-      ).compile(db),
-  }
+  return engineOf(db) === 'postgres'
+    ? sql<Held>`SELECT held.* FROM ${rows('first')} LATERAL (${held} FOR UPDATE) AS held`
+    : sql<Held>`${held}`
 })
 type Held = { claim_id: string; delivery_id: string }
 
@@ -100,12 +96,15 @@ const delivery_columns = {
   finished_at: 'text',
   counted: 'bigint!',
 } as const
-const setDeliveries = prepareRows(delivery_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`UPDATE webhook_deliveries AS d SET status = ${row.status}, attempt_count = d.attempt_count + ${row.counted},
+const setDeliveries = prepareRows(
+  delivery_columns,
+  ({
+    row,
+    rows,
+  }) => sql`UPDATE webhook_deliveries AS d SET status = ${row.status}, attempt_count = d.attempt_count + ${row.counted},
         next_attempt_at = ${row.next_attempt_at}, finished_at = ${row.finished_at} ${rows('FROM')}
-      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`.compile(db),
-}))
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`,
+)
 
 const statusOf = ({ outcome, next_ms }: Result) =>
   next_ms !== null ? 'pending' : outcome.ok ? 'succeeded' : 'failed'
@@ -123,20 +122,20 @@ function updateDeliveries(tx: Db, own: readonly Result[]): void {
 }
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
-const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`DELETE FROM webhook_queue AS q ${rows('USING')}
-      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
-}))
+const dequeue = prepareRows(
+  row_columns,
+  ({ row, rows }) => sql`DELETE FROM webhook_queue AS q ${rows('USING')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`,
+)
 
 const retry_columns = { ...row_columns, run_at_ms: 'bigint!', tries: 'bigint!' } as const
-const requeue = prepareRows(retry_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`UPDATE webhook_queue AS q
+const requeue = prepareRows(
+  retry_columns,
+  ({ row, rows }) => sql`UPDATE webhook_queue AS q
       SET run_at_ms = ${row.run_at_ms}, tries = ${row.tries}, claim_id = NULL, claimed_at_ms = NULL,
         interruptions = 0 ${rows('FROM')}
-      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
-}))
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`,
+)
 
 function updateQueue(tx: Db, own: readonly Result[]): void {
   const done = own.filter(({ next_ms }) => next_ms === null).map(({ claim }) => claim)
@@ -169,15 +168,15 @@ const mark_columns = {
   fails: 'bigint!',
   ordered: 'bigint!',
 } as const
-const statusesOf = prepareRows(mark_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<{ id: string; status: string; status_reason: string | null }>`
+const statusesOf = prepareRows(
+  mark_columns,
+  ({ row, rows }, _, db) => sql<{ id: string; status: string; status_reason: string | null }>`
       SELECT w.id, w.status, w.status_reason FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}
         AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1)
           OR ${row.ordered} = 1)
-      ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`.compile(db),
-}))
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`,
+)
 
 /**
  * The webhooks whose status these results may change, with the current status. Locks their rows, and those of ordered
@@ -198,7 +197,7 @@ async function changeable(tx: Db, results: readonly Result[]): Promise<Map<strin
   return new Map(rows.map(({ id, status, status_reason }) => [id, { status, reason: status_reason }]))
 }
 
-const mark = prepare((db, p: { workspace_id: number; id: string } & Status) =>
+const mark = prepare((p: { workspace_id: number; id: string } & Status, db) =>
   db
     .updateTable('webhooks')
     .set({ status: p.status as 'active', status_reason: p.reason })
@@ -229,7 +228,7 @@ function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[
   }
 }
 
-const countIfCancelled = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+const countIfCancelled = prepare((p: { workspace_id: number; delivery_id: string }, db) =>
   db
     .updateTable('webhook_deliveries')
     .set((eb) => ({ attempt_count: eb('attempt_count', '+', 1) }))
@@ -239,7 +238,7 @@ const countIfCancelled = prepare((db, p: { workspace_id: number; delivery_id: st
     .returning('id'),
 )
 
-const payloadOf = prepare((db, p: { workspace_id: number; delivery_id: string }) =>
+const payloadOf = prepare((p: { workspace_id: number; delivery_id: string }, db) =>
   db
     .selectFrom('webhook_deliveries as d')
     .innerJoin('events as e', (join) =>

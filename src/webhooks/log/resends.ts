@@ -51,11 +51,11 @@ const part_columns = {
   first_id: 'text!',
   delivery_ids: 'text!',
 } as const
-const insertParts = prepareRows(part_columns, (db, { row, values }) => ({
-  compile: () =>
-    sql`INSERT INTO webhook_resends (workspace_id, webhook_id, first_id, delivery_ids)
-      ${values([row.workspace_id, row.webhook_id, row.first_id, row.delivery_ids])}`.compile(db),
-}))
+const insertParts = prepareRows(
+  part_columns,
+  ({ row, values }) => sql`INSERT INTO webhook_resends (workspace_id, webhook_id, first_id, delivery_ids)
+      ${values([row.workspace_id, row.webhook_id, row.first_id, row.delivery_ids])}`,
+)
 
 async function pendingIds(tx: Db, workspace_id: number, webhook_id: string): Promise<Set<string>> {
   const ids = new Set<string>()
@@ -110,21 +110,24 @@ type Finished = {
   seq: number
   ordered: 0 | 1
 }
-const statusesOf = prepareRows(id_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql<Finished>`
+const statusesOf = prepareRows(
+  id_columns,
+  ({ row, rows }, _, db) => sql<Finished>`
       SELECT d.id, d.webhook_id, d.status, d.event, e.record_id, e.seq, w.ordered
       FROM ${rows('first')} webhook_deliveries AS d
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
       JOIN webhooks AS w ON w.workspace_id = d.workspace_id AND w.id = d.webhook_id
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}
-      ${engineOf(db) === 'postgres' ? sql`ORDER BY d.id FOR UPDATE OF d` : sql``}`.compile(db),
-}))
-const setPending = prepareRows(id_columns, (db, { row, rows }, p: { now: string }) => ({
-  compile: () =>
-    sql`UPDATE webhook_deliveries AS d SET status = 'pending', next_attempt_at = ${p.now}, finished_at = NULL ${rows('FROM')}
-      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`.compile(db),
-}))
+      ${engineOf(db) === 'postgres' ? sql`ORDER BY d.id FOR UPDATE OF d` : sql``}`,
+)
+const setPending = prepareRows(
+  id_columns,
+  (
+    { row, rows },
+    p: { now: string },
+  ) => sql`UPDATE webhook_deliveries AS d SET status = 'pending', next_attempt_at = ${p.now}, finished_at = NULL ${rows('FROM')}
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}`,
+)
 
 /**
  * Queues the deliveries that have one of the statuses, each for one attempt now; returns how many. The caller locks the

@@ -30,11 +30,11 @@ export async function removeOld(db: Db, clock: Clock, days: number, stopping?: A
 
 const delivery_columns = { workspace_id: 'bigint!', id: 'text!' } as const
 const removal = (table: string, id: string) =>
-  prepareRows(delivery_columns, (db, { row, rows }) => ({
-    compile: () =>
-      sql`DELETE FROM ${sql.table(table)} AS t ${rows('USING')}
-        WHERE t.workspace_id = ${row.workspace_id} AND t.${sql.ref(id)} = ${row.id}`.compile(db),
-  }))
+  prepareRows(
+    delivery_columns,
+    ({ row, rows }) => sql`DELETE FROM ${sql.table(table)} AS t ${rows('USING')}
+        WHERE t.workspace_id = ${row.workspace_id} AND t.${sql.ref(id)} = ${row.id}`,
+  )
 const removeAttempts = removal('webhook_attempts', 'delivery_id')
 const removeDeliveries = removal('webhook_deliveries', 'id')
 
@@ -60,9 +60,10 @@ async function removeOldDeliveries(tx: Db, before: string): Promise<number> {
 }
 
 const seq_columns = { seq: 'bigint!' } as const
-const removeEvents = prepareRows(seq_columns, (db, { row, rows }) => ({
-  compile: () => sql`DELETE FROM events AS t ${rows('USING')} WHERE t.seq = ${row.seq}`.compile(db),
-}))
+const removeEvents = prepareRows(
+  seq_columns,
+  ({ row, rows }) => sql`DELETE FROM events AS t ${rows('USING')} WHERE t.seq = ${row.seq}`,
+)
 
 /**
  * Reads up to 1,000 events older than `before`, after the seq `after`. Removes those without a delivery: no delivery is

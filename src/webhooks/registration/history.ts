@@ -59,30 +59,22 @@ type Stored = { webhook_id: string; from_seq: number; events: string | null; con
 // Looks up two rows by the key, because a webhook that a program changes every second has many registrations.
 const lastTwo = prepareRows(
   { workspace_id: 'bigint!', webhook_id: 'text!' },
-  (db, { row, rows }, p: { seq: number }) => {
+  ({ row, rows }, p: { seq: number }) => {
     const of_webhook = sql`FROM webhook_registrations AS k
       WHERE k.workspace_id = ${row.workspace_id} AND k.webhook_id = ${row.webhook_id}`
     const nth = (n: number) => sql`(SELECT k.from_seq ${of_webhook} AND k.from_seq <= ${p.seq}
       ORDER BY k.from_seq DESC LIMIT 1 OFFSET ${sql.lit(n)})`
-    return {
-      compile: () =>
-        sql<{ webhook_id: string; at: number | null; before: number | null; has_changed: number }>`
+    return sql<{ webhook_id: string; at: number | null; before: number | null; has_changed: number }>`
           SELECT ${row.webhook_id} AS webhook_id, ${nth(0)} AS at, ${nth(1)} AS before,
-            CASE WHEN EXISTS (SELECT 1 ${of_webhook}) THEN 1 ELSE 0 END AS has_changed ${rows('FROM')}`.compile(
-          db,
-        ),
-    }
+            CASE WHEN EXISTS (SELECT 1 ${of_webhook}) THEN 1 ELSE 0 END AS has_changed ${rows('FROM')}`
   },
 )
 
 const bySeq = prepareRows(
   { workspace_id: 'bigint!', webhook_id: 'text!', from_seq: 'bigint!' },
-  (db, { row, rows }) => ({
-    compile: () =>
-      sql<Stored>`SELECT k.webhook_id, k.from_seq, k.events, k.conditions
+  ({ row, rows }) => sql<Stored>`SELECT k.webhook_id, k.from_seq, k.events, k.conditions
         FROM ${rows('first')} webhook_registrations AS k WHERE k.workspace_id = ${row.workspace_id}
-          AND k.webhook_id = ${row.webhook_id} AND k.from_seq = ${row.from_seq}`.compile(db),
-  }),
+          AND k.webhook_id = ${row.webhook_id} AND k.from_seq = ${row.from_seq}`,
 )
 
 /**

@@ -60,19 +60,19 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
 }
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
-const dequeue = prepareRows(row_columns, (db, { row, rows }) => ({
-  compile: () =>
-    sql`DELETE FROM webhook_queue AS q ${rows('USING')}
-      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`.compile(db),
-}))
+const dequeue = prepareRows(
+  row_columns,
+  ({ row, rows }) => sql`DELETE FROM webhook_queue AS q ${rows('USING')}
+      WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`,
+)
 /** Marks deliveries of a deleted webhook as cancelled. */
 // No RETURNING: SQLite would keep the old version of every page, and search all of them for each row.
-export const cancel = prepareRows(row_columns, (db, { row, rows }, p: { removed_at: string }) => ({
-  compile: () =>
-    sql`UPDATE webhook_deliveries AS d
+export const cancel = prepareRows(
+  row_columns,
+  ({ row, rows }, p: { removed_at: string }) => sql`UPDATE webhook_deliveries AS d
       SET status = 'cancelled', finished_at = ${p.removed_at}, next_attempt_at = NULL ${rows('FROM')}
-      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.delivery_id}`.compile(db),
-}))
+      WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.delivery_id}`,
+)
 
 // Cancels claimed deliveries. Deleting their claims is the fence: an attempt in flight can then only add itself to the
 // log of a cancelled delivery.

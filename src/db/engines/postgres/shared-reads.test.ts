@@ -21,10 +21,10 @@ after(async () => {
 })
 
 /** A read that takes the given number of seconds and returns its number. */
-const read = prepare<{ number: number; seconds: number }, { number: number }>((db, { number, seconds }) => ({
-  compile: () =>
-    sql<{ number: number }>`SELECT ${number}::int AS number FROM pg_sleep(${seconds}::float8)`.compile(db),
-}))
+const read = prepare<{ number: number; seconds: number }, { number: number }>(
+  ({ number, seconds }) =>
+    sql<{ number: number }>`SELECT ${number}::int AS number FROM pg_sleep(${seconds}::float8)`,
+)
 const readMany = (count: number, seconds: number) =>
   Promise.all(
     Array.from({ length: count }, async (_, number) => {

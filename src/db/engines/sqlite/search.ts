@@ -112,13 +112,12 @@ async function isCommon(db: Db, workspace_id: number, word: string): Promise<boo
   return Number(row?.n) > max_in_sample
 }
 
-const sample = prepare((db, p: { workspace_id: number; word: string }) => ({
-  compile: () =>
-    sql<{ n: number }>`SELECT count(*) AS n FROM (
+const sample = prepare(
+  (p: { workspace_id: number; word: string }) => sql<{ n: number }>`SELECT count(*) AS n FROM (
         SELECT search_text FROM contacts INDEXED BY contacts_search_text
         WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL ORDER BY id DESC LIMIT ${sql.lit(sample_size)}
-      ) WHERE instr(search_text, ${p.word}) > 0`.compile(db),
-}))
+      ) WHERE instr(search_text, ${p.word}) > 0`,
+)
 
 type Match = { workspace_id: number; match: string }
 
@@ -139,41 +138,36 @@ async function candidatesOf(
   return row ?? { ids: '[]', n: 0 }
 }
 
-const candidates = prepare((db, p: Match) => ({
-  compile: () =>
-    sql<{ ids: string; n: number }>`SELECT json_group_array(id) AS ids, count(*) AS n FROM (
+const candidates = prepare(
+  (p: Match) => sql<{ ids: string; n: number }>`SELECT json_group_array(id) AS ids, count(*) AS n FROM (
         SELECT ${id} AS id ${matching(p)} ORDER BY rowid DESC LIMIT ${sql.lit(max_candidates + 1)}
-      )`.compile(db),
-}))
+      )`,
+)
 
 async function countMatches(db: Db, workspace_id: number, match: string): Promise<number> {
   const [row] = await count(db, { workspace_id, match })
   return Number(row?.n)
 }
 
-const count = prepare((db, p: Match) => ({
-  compile: () => sql<{ n: number }>`SELECT count(*) AS n ${matching(p)}`.compile(db),
-}))
+const count = prepare((p: Match) => sql<{ n: number }>`SELECT count(*) AS n ${matching(p)}`)
 
-const matchesFrom = prepare((db, p: Match & { limit: number; offset: number }) => ({
-  compile: () =>
-    sql<{ id: number }>`SELECT ${id} AS id ${matching(p)}
-      ORDER BY rowid DESC LIMIT ${p.limit} OFFSET ${p.offset}`.compile(db),
-}))
+const matchesFrom = prepare(
+  (p: Match & { limit: number; offset: number }) => sql<{ id: number }>`SELECT ${id} AS id ${matching(p)}
+      ORDER BY rowid DESC LIMIT ${p.limit} OFFSET ${p.offset}`,
+)
 
 // CROSS JOIN makes SQLite start with the candidates.
 const siftBy = (ids: string, where: RawBuilder<unknown>) => sql<{ id: number }>`
   SELECT contacts.id FROM json_each(${ids}) AS candidate
   CROSS JOIN contacts ON contacts.id = candidate.value WHERE ${where} ORDER BY contacts.id DESC`
 
-const siftByWords = prepare((db, p: { ids: string; workspace_id: number; words: string }) => ({
-  compile: () =>
-    siftBy(
-      p.ids,
-      sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL
+const siftByWords = prepare((p: { ids: string; workspace_id: number; words: string }) =>
+  siftBy(
+    p.ids,
+    sql`workspace_id = ${p.workspace_id} AND deleted_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM json_each(${p.words}) AS word WHERE instr(search_text, word.value) = 0)`,
-    ).compile(db),
-}))
+  ),
+)
 
 // With common words, the first query ends after few rows. With rare words, its result already gives the total.
 async function scan(

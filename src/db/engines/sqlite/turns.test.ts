@@ -25,9 +25,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const insert = prepareRows({ id: 'bigint!' }, (_, { row, values }) => ({
-  compile: () => sql`INSERT INTO notes (id, text) ${values([row.id, 'a'])}`.compile(db),
-}))
+const insert = prepareRows(
+  { id: 'bigint!' },
+  ({ row, values }) => sql`INSERT INTO notes (id, text) ${values([row.id, 'a'])}`,
+)
 const rows = (from: number, count: number) => Array.from({ length: count }, (_, i) => ({ id: from + i }))
 const add = (tx: Db, id: number) => sql`INSERT INTO notes (id, text) VALUES (${id}, 'a')`.execute(tx)
 const count = async (handle: Db) =>
