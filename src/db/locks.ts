@@ -11,6 +11,10 @@ import type { Tables } from './tables.ts'
 export const lock_wait_ms = 5000
 export const lock_timeout = `${lock_wait_ms}ms`
 
+/** A clause that locks the rows of a SELECT, on PostgreSQL. Nothing on SQLite, which has one writer. */
+export const rowLock = (db: Db, clause: `${string}FOR ${string}`): RawBuilder<unknown> =>
+  engineOf(db) === 'sqlite' ? sql`` : sql.raw(clause)
+
 /** The tables whose rows are read, checked and then written. */
 export type Lockable = Extract<
   keyof Tables,

@@ -1,15 +1,16 @@
 import { sql } from 'kysely'
 import type { FieldCode } from '../errors.ts'
 import type { Db } from './db.ts'
+import { rowLock } from './locks.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
-import { engineOf, perKey } from './statements/prepare.ts'
+import { perKey } from './statements/prepare.ts'
 
 const live = (table: Deletable, locked: boolean) =>
   prepareById(
     (is, p, db) => sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
         WHERE workspace_id = ${p.workspace_id} AND ${is('id')} AND deleted_at IS NULL
-        ${locked && engineOf(db) === 'postgres' ? sql`ORDER BY id FOR KEY SHARE` : sql``}`,
+        ${locked ? rowLock(db, 'ORDER BY id FOR KEY SHARE') : sql``}`,
   )
 const queriesOf = perKey((table: Deletable) => ({ read: live(table, false), locked: live(table, true) }))
 

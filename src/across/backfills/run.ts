@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { type Ended, earlierWrites } from '../../db/locks.ts'
+import { type Ended, earlierWrites, rowLock } from '../../db/locks.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { type Context, contextOf } from '../../events/context.ts'
 import { emitTo } from '../../events/emit.ts'
@@ -125,7 +124,7 @@ async function lockedIds(
   const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(resource.table)}
     WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND id > ${last_id} AND id <= ${end}
     ${since === null ? sql`` : sql`AND updated_at >= ${since}`}
-    ORDER BY id LIMIT ${batch} ${engineOf(tx) === 'sqlite' ? sql`` : sql`FOR SHARE`}`.execute(tx)
+    ORDER BY id LIMIT ${batch} ${rowLock(tx, 'FOR SHARE')}`.execute(tx)
   return rows.map(({ id }) => id)
 }
 

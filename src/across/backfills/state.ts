@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { BackfillsTable } from '../../db/event-tables.ts'
 import { countOf, countRows } from '../../db/lists/counts.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
 import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { EventDefinition } from '../../events/define.ts'
@@ -52,14 +52,14 @@ export async function lockBackfill(
   webhook_id: string,
 ): Promise<Backfill | null> {
   const query = ofWebhook(tx, workspace_id, webhook_id)
-  const row = await (engineOf(tx) === 'sqlite' ? query : query.forUpdate()).executeTakeFirst()
+  const row = await query.modifyEnd(rowLock(tx, 'FOR UPDATE')).executeTakeFirst()
   return row ? rowOf(row) : null
 }
 
 /** A running backfill, locked for a step; null when it has ended, or another process works on it. */
 export async function claimBackfill(tx: Db, { workspace_id, webhook_id }: Running): Promise<Backfill | null> {
   const query = ofWebhook(tx, workspace_id, webhook_id).where('status', '=', 'running')
-  const row = await (engineOf(tx) === 'sqlite' ? query : query.forUpdate().skipLocked()).executeTakeFirst()
+  const row = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
   return row ? rowOf(row) : null
 }
 

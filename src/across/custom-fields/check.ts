@@ -8,8 +8,7 @@ import {
   removeDefinedValues,
 } from '../../db/lists/defined-values.ts'
 import { chosenIds } from '../../db/lists/pages.ts'
-import { awaitDefinitions } from '../../db/locks.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { awaitDefinitions, rowLock } from '../../db/locks.ts'
 import { conflict } from '../../errors.ts'
 import { customValue, type Definition, reasonAgainst } from '../../resources/definition-rules.ts'
 import { undoUnchecked, updateDefinition } from './queries.ts'
@@ -137,7 +136,7 @@ async function checkBatch(
 
 // Writers lock the record first, too. So a record has the rows of its last values.
 async function lockRecords(tx: Db, kind: string, workspace_id: number, ids: readonly number[]) {
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE OF t` : sql``
+  const lock = rowLock(tx, 'FOR NO KEY UPDATE OF t')
   const { rows } = await sql<{ id: number; custom_fields: string }>`
     SELECT t.id, t.custom_fields FROM ${chosenIds(ids)} CROSS JOIN ${sql.table(kind)} AS t
     WHERE t.workspace_id = ${workspace_id} AND t.id = chosen.column1 AND t.deleted_at IS NULL

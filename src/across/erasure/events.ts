@@ -1,5 +1,6 @@
 import type { Moment } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from '../../webhooks/delivery/attempts.ts'
 import { bytesOf, piecesOf } from './slices.ts'
@@ -133,7 +134,7 @@ async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly stri
     .where('q.workspace_id', '=', workspace_id)
     .where('q.delivery_id', 'in', deliveries)
     .orderBy('q.delivery_id')
-  const rows = await (engineOf(tx) === 'postgres' ? queued.forUpdate('q') : queued).execute()
+  const rows = await queued.modifyEnd(rowLock(tx, 'FOR UPDATE OF q')).execute()
   await tx
     .updateTable('webhook_queue')
     .set({ claim_id: null, claimed_at_ms: null })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { createPace } from '../../db/pace.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
 import { createNaming, type Named, type Naming } from './person.ts'
 
 // Texts of a workspace that are not texts of a record: settings, and what describes an import.
@@ -108,7 +108,7 @@ async function redactTable(db: Db, { table, key, texts, where, redact, stopping 
   /** A change in flight may have replaced the row that was read. */
   const redactRow = (row: Row) =>
     transaction(db, async (tx) => {
-      const locked = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+      const locked = rowLock(tx, 'FOR NO KEY UPDATE')
       const at = sql`${where} AND (${keys}) = (${valuesOf(row)})`
       const { rows } =
         await sql<Row>`SELECT ${columns} FROM ${sql.table(table)} WHERE ${at} ${locked}`.execute(tx)

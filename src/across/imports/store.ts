@@ -2,9 +2,9 @@ import { type Selectable, sql } from 'kysely'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
-import { tryLockText } from '../../db/locks.ts'
+import { rowLock, tryLockText } from '../../db/locks.ts'
 import { createPace } from '../../db/pace.ts'
-import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import type { ImportsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import type { FileForm } from '../../files/rows.ts'
@@ -32,7 +32,7 @@ export async function findImport(db: Db, workspace_id: number, id: string): Prom
 
 /** Like findImport, but locks the import until the end of the transaction. */
 export async function lockImport(tx: Db, workspace_id: number, id: string): Promise<ImportRow | null> {
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``
+  const lock = rowLock(tx, 'FOR UPDATE')
   await sql`SELECT 1 FROM imports WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`.execute(tx)
   return findImport(tx, workspace_id, id)
 }
@@ -76,7 +76,7 @@ export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<Im
   transaction(db, async (tx) => {
     // The lock prevents concurrent claims of two imports of one workspace.
     if (!(await tryLockText(tx, 'imports', 0, 'claim'))) return 'busy'
-    const skip = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
+    const skip = rowLock(tx, 'FOR UPDATE SKIP LOCKED')
     const { rows } = await sql<ImportRow>`UPDATE imports
       SET status = 'running', claim_id = ${newId('clm')}, claims = claims + 1,
         lease_ends_ms = ${elapsed_ms + lease_ms}, started_at = coalesce(started_at, ${now})
@@ -119,7 +119,7 @@ export async function holdImport(tx: Db, row: ImportRow, clock: Clock): Promise<
 }
 
 async function holdMember(tx: Db, workspace_id: number, id: string): Promise<boolean> {
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR KEY SHARE` : sql``
+  const lock = rowLock(tx, 'FOR KEY SHARE')
   const { rows } = await sql`SELECT 1 FROM memberships
     WHERE workspace_id = ${workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
   return rows.length > 0

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { survivorsAmong } from '../../db/merged.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
 import { ApiError, conflict } from '../../errors.ts'
 import { actorOf, storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -246,7 +246,7 @@ async function reasonsToKeep(
   const reasons = new Map<number, string>()
   const ids = changes.map(({ record_id }) => record_id)
   // Waits for transactions that begin to refer to a record, and then sees what they wrote.
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``
+  const lock = rowLock(tx, 'FOR UPDATE')
   const { rows } = await sql<{ id: number; updated_at: string; deleted_at: string | null }>`
     SELECT id, updated_at, deleted_at FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)}) ORDER BY id ${lock}`.execute(tx)

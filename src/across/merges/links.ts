@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { isLive } from '../../db/references.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
 import { engineOf, prepare } from '../../db/statements/prepare.ts'
@@ -71,7 +72,7 @@ type Referring = { id: number; from_id: number; updated_at: string; deleted_at: 
 /** Locks and reads records that refer to one of some ids, also those in the trash. */
 async function referring(tx: Db, workspace_id: number, link: Link, ids: readonly number[]) {
   const field = sql.ref(link.field)
-  const locked = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  const locked = rowLock(tx, 'FOR NO KEY UPDATE')
   const { rows } = await sql<Referring>`
     SELECT id, ${field} AS from_id, updated_at, deleted_at FROM ${sql.table(link.resource.table)}
     WHERE workspace_id = ${workspace_id} AND ${field} IN (${sql.join(ids)})
@@ -279,7 +280,7 @@ async function movePieceBack(
   moved: readonly Moved[],
 ): Promise<number> {
   const { workspace_id, survivor_id } = merge
-  const locked = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  const locked = rowLock(tx, 'FOR NO KEY UPDATE')
   const { rows } = await sql<Referring>`
     SELECT id, ${sql.ref(link.field)} AS from_id, updated_at, deleted_at FROM ${sql.table(link.resource.table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(moved.map(({ record_id }) => record_id))})

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
 import type { MergesTable } from '../../db/tables.ts'
 import { notFound } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
@@ -85,7 +85,7 @@ export async function lockMerge(tx: Db, workspace_id: number, id: number): Promi
     .selectAll()
     .where('workspace_id', '=', workspace_id)
     .where('id', '=', id)
-  const row = await (engineOf(tx) === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+  const row = await query.modifyEnd(rowLock(tx, 'FOR UPDATE')).executeTakeFirst()
   if (!row) throw notFound('This merge')
   return { ...row, from_ids: JSON.parse(row.from_ids), wanted: JSON.parse(row.wanted) }
 }

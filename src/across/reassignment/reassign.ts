@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
-import { announce, engineOf } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
+import { announce } from '../../db/statements/prepare.ts'
 import { ApiError } from '../../errors.ts'
 import { actorOf, storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -72,7 +73,7 @@ async function changeSome(
   )
   let left = batch
   // Somebody may delete one of them, or give it to another member. This waits, and then leaves it out.
-  const lock = engineOf(tx) === 'postgres' ? sql`FOR NO KEY UPDATE` : sql``
+  const lock = rowLock(tx, 'FOR NO KEY UPDATE')
   for (const { resource, field, change } of places) {
     const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(resource.table)}
       WHERE workspace_id = ${context.workspace_id} AND ${sql.ref(field)} = ${from_id} AND deleted_at IS NULL
@@ -113,7 +114,7 @@ export async function continueReassignments(
 /** False when nothing is left, or another process does the work. */
 async function changeNext(tx: Db, clock: Clock, places: readonly Place[]): Promise<boolean> {
   const query = tx.selectFrom('reassignments').selectAll().orderBy('workspace_id').orderBy('from_id').limit(1)
-  const next = await (engineOf(tx) === 'sqlite' ? query : query.forUpdate().skipLocked()).executeTakeFirst()
+  const next = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
   if (!next) return false
   const { workspace_id, from_id, request_id, actor } = next
   const context = contextOf(clock, { workspace_id, actor: actorOf(actor), request_id })

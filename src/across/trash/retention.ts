@@ -2,8 +2,8 @@ import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch } from '../../db/batches.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
+import { rowLock } from '../../db/locks.ts'
 import { type Deletable, pending_removal } from '../../db/records.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
 import { contextOf } from '../../events/context.ts'
 import { byDependency } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -90,7 +90,7 @@ async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: st
     .where('deleted_at', '<>', pending_removal.erasing)
     .orderBy('deleted_at')
     .limit(batch)
-  const rows = await (engineOf(tx) === 'postgres' ? old.forUpdate().skipLocked() : old).execute()
+  const rows = await old.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).execute()
   const ids = rows.map(({ id }) => id)
   if (ids.length)
     await tx

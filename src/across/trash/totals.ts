@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 // The prefixes of names of totals that contain a text that a person typed.
@@ -27,7 +27,7 @@ export async function forgetEmptyTotals(
         // Lock the rows: a concurrent addition waits, and then inserts a new row.
         const slots = await sql<{ slot: number; n: number }>`
           SELECT slot, n FROM record_counts WHERE ${mine} AND name = ${name}
-          ORDER BY slot ${engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``}`.execute(tx)
+          ORDER BY slot ${rowLock(tx, 'FOR UPDATE')}`.execute(tx)
         if (!slots.rows.length || slots.rows.reduce((sum, { n }) => sum + n, 0) !== 0) return
         await sql`DELETE FROM record_counts WHERE ${mine} AND name = ${name}
           AND slot IN (${sql.join(slots.rows.map(({ slot }) => slot))})`.execute(tx)

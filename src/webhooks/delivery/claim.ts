@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { announce, defer, engineOf, prepare } from '../../db/statements/prepare.ts'
+import { announce, defer, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
 import { type Chosen, chooseDue, type Wanted } from './choose.ts'
@@ -129,7 +130,7 @@ const unpaused = prepareRows(
     Target & { id: string }
   >`SELECT w.id, ${target_columns} FROM ${rows('first')} webhooks AS w
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.webhook_id} AND w.status <> 'paused'
-      ${engineOf(db) === 'postgres' ? sql`FOR KEY SHARE OF w SKIP LOCKED` : sql``}`,
+      ${rowLock(db, 'FOR KEY SHARE OF w SKIP LOCKED')}`,
 )
 
 /** Webhooks by their ids. */

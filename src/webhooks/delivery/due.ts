@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { engineOf } from '../../db/statements/prepare.ts'
 import { small_body_bytes } from './capacity.ts'
 
@@ -93,4 +94,4 @@ const alongIndex = (db: Db, direction: '' | 'DESC' = '') => {
     : sql`q.run_at_ms ${order}, q.delivery_id ${order}`
 }
 
-const locked = (db: Db) => (engineOf(db) === 'sqlite' ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`)
+const locked = (db: Db) => rowLock(db, 'FOR UPDATE OF q SKIP LOCKED')

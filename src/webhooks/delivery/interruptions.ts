@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
 import { fitting } from './choose.ts'
 import {
@@ -46,7 +47,7 @@ const findExpired = prepare(
       SELECT ${dueColumns('none')}, q.claim_id, q.claimed_at_ms, q.run_at_ms AS lease_ends_ms, q.interruptions,
         w.max_per_second
       ${expired(p.elapsed_ms, queued)} ORDER BY q.interruptions, q.run_at_ms LIMIT ${p.limit}
-      ${engineOf(db) === 'postgres' ? sql`FOR UPDATE OF q SKIP LOCKED` : sql``}`,
+      ${rowLock(db, 'FOR UPDATE OF q SKIP LOCKED')}`,
 )
 
 /** Whether the lease of a delivery outside `held` has ended: its owner crashed, or cannot write. */

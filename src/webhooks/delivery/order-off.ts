@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, transaction } from '../../db/db.ts'
-import { lockRow } from '../../db/locks.ts'
-import { announce, engineOf } from '../../db/statements/prepare.ts'
+import { lockRow, rowLock } from '../../db/locks.ts'
+import { announce } from '../../db/statements/prepare.ts'
 
 // A webhook that is no longer ordered still has queue rows that wait for earlier rows of their record. This file removes
 // the order from them, a batch at a time.
@@ -35,7 +35,7 @@ export const releaseSome = (db: Db, webhook: Webhook, elapsed_ms: number): Promi
  * flight keeps its record until it is due again.
  */
 export async function releaseRows(tx: Db, { workspace_id, webhook_id }: Webhook, elapsed_ms: number) {
-  const of_postgres = engineOf(tx) === 'postgres' ? sql`FOR UPDATE SKIP LOCKED` : sql``
+  const of_postgres = rowLock(tx, 'FOR UPDATE SKIP LOCKED')
   const { numAffectedRows = 0n } = await sql`
     UPDATE webhook_queue SET record_key = NULL, order_seq = NULL,
       run_at_ms = CASE WHEN tries = 0 AND run_at_ms > ${elapsed_ms} THEN ${elapsed_ms} ELSE run_at_ms END

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/db.ts'
-import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
+import { defer, prepare } from '../../db/statements/prepare.ts'
 
 // A webhook's `max_per_second` holds for all processes: its row has the starts of the last second. Each claim locks the
 // row, so claims of a paced webhook follow one another. So do those of an ordered one (in-order.ts).
@@ -21,7 +22,7 @@ const lockPace = prepare((p: Webhook, db) => {
     .select(['status', 'max_per_second', 'recent_starts'])
     .where('workspace_id', '=', p.workspace_id)
     .where('id', '=', p.webhook_id)
-  return engineOf(db) === 'postgres' ? query.forNoKeyUpdate().skipLocked() : query
+  return query.modifyEnd(rowLock(db, 'FOR NO KEY UPDATE SKIP LOCKED'))
 })
 
 const storePace = prepare((p: Webhook & { recent_starts: string; paced_until_ms: number | null }, db) =>

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { isoTime, type Moment, shownTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
+import { rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
@@ -175,7 +176,7 @@ const statusesOf = prepareRows(
       WHERE w.workspace_id = ${row.workspace_id} AND w.id = ${row.id}
         AND ((w.status = 'failed' AND ${row.recovers} = 1) OR (w.status = 'active' AND ${row.fails} = 1)
           OR ${row.ordered} = 1)
-      ${engineOf(db) === 'postgres' ? sql`ORDER BY w.id FOR NO KEY UPDATE OF w` : sql``}`,
+      ${rowLock(db, 'ORDER BY w.id FOR NO KEY UPDATE OF w')}`,
 )
 
 /**

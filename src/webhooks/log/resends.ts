@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
-import { disableTimeouts, lockRow } from '../../db/locks.ts'
+import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -118,7 +118,7 @@ const statusesOf = prepareRows(
       JOIN events AS e ON e.workspace_id = d.workspace_id AND e.id = d.event_id
       JOIN webhooks AS w ON w.workspace_id = d.workspace_id AND w.id = d.webhook_id
       WHERE d.workspace_id = ${row.workspace_id} AND d.id = ${row.id}
-      ${engineOf(db) === 'postgres' ? sql`ORDER BY d.id FOR UPDATE OF d` : sql``}`,
+      ${rowLock(db, 'ORDER BY d.id FOR UPDATE OF d')}`,
 )
 const setPending = prepareRows(
   id_columns,

@@ -4,7 +4,7 @@ import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch, inBatches } from '../../db/batches.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { addCounts, countChanges } from '../../db/lists/counts.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { removeOldAnswers } from '../../http/idempotency.ts'
 import { removeOldRegistrations } from '../registration/history.ts'
@@ -47,7 +47,7 @@ async function removeOldDeliveries(tx: Db, before: string): Promise<number> {
     .orderBy('finished_at')
     .limit(batch)
   // Another process may remove deliveries too. Each locks different rows, and a locked delivery cannot be resent.
-  const old = await (engineOf(tx) === 'postgres' ? finished.forUpdate().skipLocked() : finished).execute()
+  const old = await finished.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).execute()
   if (!old.length) return 0
   await removeAttempts(tx, old, {})
   await removeDeliveries(tx, old, {})

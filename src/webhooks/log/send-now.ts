@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { announce, engineOf } from '../../db/statements/prepare.ts'
+import { rowLock } from '../../db/locks.ts'
+import { announce } from '../../db/statements/prepare.ts'
 
 /** A pending delivery in the queue. `run_at_ms` is service time. */
 export type QueuedRow = {
@@ -22,7 +23,7 @@ export async function lockQueued(
   const { rows } = await sql<QueuedRow>`
     SELECT workspace_id, delivery_id, webhook_id, run_at_ms, claim_id, record_key, order_seq FROM webhook_queue
     WHERE workspace_id = ${workspace_id} AND delivery_id = ${delivery_id}
-    ${engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``}`.execute(tx)
+    ${rowLock(tx, 'FOR UPDATE')}`.execute(tx)
   return rows[0] ?? null
 }
 

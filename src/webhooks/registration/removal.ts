@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { hasFanout } from '../../db/fanouts.ts'
 import { addCounts } from '../../db/lists/counts.ts'
-import { disableTimeouts, lockRow } from '../../db/locks.ts'
+import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -100,7 +100,7 @@ async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Remo
     .orderBy('run_at_ms')
     .limit(cancel_batch)
   // Skip rows that an erasure has locked. A later batch cancels them.
-  const waiting = await (engineOf(tx) === 'postgres' ? query.forUpdate().skipLocked() : query).execute()
+  const waiting = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).execute()
   await dequeue(tx, waiting, {})
   await cancel(tx, waiting, { removed_at })
   return waiting.length
@@ -141,7 +141,7 @@ export async function cancelSomeOfBackfill(
     WHERE workspace_id = ${workspace_id} AND delivery_id IN (
       SELECT q.delivery_id FROM webhook_queue AS q WHERE q.workspace_id = ${workspace_id}
         AND q.webhook_id = ${webhook_id} AND q.kind = 'backfill' LIMIT ${sql.lit(cancel_batch)})
-    ORDER BY delivery_id ${engineOf(tx) === 'postgres' ? sql`FOR UPDATE` : sql``}`.execute(tx)
+    ORDER BY delivery_id ${rowLock(tx, 'FOR UPDATE')}`.execute(tx)
   await dequeue(tx, rows, {})
   await cancel(tx, rows, { removed_at })
   // Later events of these records were postponed to the retry of a delivery that no longer exists.
@@ -160,10 +160,7 @@ export async function continueRemoval(tx: Db): Promise<boolean> {
   // Without this, PostgreSQL reads and sorts the whole queue in each step.
   await followIndexes(tx)
   const query = tx.selectFrom('webhook_removals').selectAll().orderBy('removed_at').limit(1)
-  const removal = await (engineOf(tx) === 'postgres'
-    ? query.forUpdate().skipLocked()
-    : query
-  ).executeTakeFirst()
+  const removal = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
   if (!removal) return false
   const { workspace_id, webhook_id } = removal
   if (await cancelSome(tx, removal)) return true
