@@ -52,8 +52,7 @@ async function waitFor(
   let recent = tx
     .selectFrom('booking_visits')
     .select('booked_at_ms')
-    .where('workspace_id', '=', workspace_id)
-    .where('booking_page_id', '=', id)
+    .where((eb) => eb.and({ workspace_id, booking_page_id: id }))
     .where('booked_at_ms', '>', begin_ms)
   if (address_hash !== undefined) recent = recent.where('address_hash', '=', address_hash)
   const last = await recent

@@ -5,9 +5,7 @@ const merged = prepare((p: { workspace_id: number; kind: string; id: number }, d
   db
     .selectFrom('merged_records')
     .select(['merge_id', 'survivor_id'])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('kind', '=', p.kind)
-    .where('record_id', '=', p.id),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, kind: p.kind, record_id: p.id })),
 )
 
 /** The merge that moved a record to the trash, with the record that survived; null for other records. */
@@ -33,8 +31,7 @@ export async function survivorsAmong(
     .selectFrom('merged_records')
     .select('survivor_id')
     .distinct()
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
+    .where((eb) => eb.and({ workspace_id, kind }))
     .where('survivor_id', 'in', ids)
     .execute()
   return rows.map(({ survivor_id }) => survivor_id)

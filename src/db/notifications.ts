@@ -78,8 +78,7 @@ const show = prepare((p: { workspace_id: number; held_by: string; now: string },
   db
     .updateTable('notifications')
     .set({ held_by: null, occurred_at: p.now, changed_at: p.now })
-    .where('workspace_id', '=', p.workspace_id)
-    .where('held_by', '=', p.held_by),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, held_by: p.held_by })),
 )
 
 /** Shows the notifications that waited for the end of an import, by the import's request. */

@@ -170,8 +170,7 @@ const writeSign = (db: Db, before: string | null, value: string): Promise<boolea
         : await tx
             .updateTable('settings')
             .set({ value })
-            .where('name', '=', 'clock')
-            .where('value', '=', before)
+            .where((eb) => eb.and({ name: 'clock', value: before }))
             .executeTakeFirst()
     return (
       Number('numInsertedOrUpdatedRows' in done ? done.numInsertedOrUpdatedRows : done.numUpdatedRows) > 0

@@ -10,8 +10,7 @@ const changes = prepare((p: { workspace_id: number }, db) =>
   db
     .selectFrom('audit_log')
     .select(['record_id', 'before'])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('kind', '=', 'users')
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, kind: 'users' }))
     .orderBy('occurred_at', 'desc')
     .orderBy('id', 'desc')
     .limit(max_changes),

@@ -25,8 +25,7 @@ const read = prepare((p: { workspace_id: number; kind: string }, db) =>
   db
     .selectFrom('field_definitions')
     .select(['id', 'key', 'type', 'options', 'is_required', 'is_unique'])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('kind', '=', p.kind)
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, kind: p.kind }))
     .where(in_force)
     .orderBy('key'),
 )

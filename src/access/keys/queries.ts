@@ -43,8 +43,7 @@ export async function findKey(db: Db, workspace_id: number, id: string): Promise
   const row = await db
     .selectFrom('api_keys')
     .select(columns)
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   return row ? ((await apiKeys(db, workspace_id, [row]))[0] ?? null) : null
 }
@@ -96,8 +95,7 @@ export async function revokeKeyTree(tx: Db, context: Context, id: string): Promi
   const revoked = await tx
     .updateTable('api_keys')
     .set({ revoked_at })
-    .where('workspace_id', '=', context.workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id: context.workspace_id, id }))
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
@@ -130,8 +128,7 @@ export async function revokeKeysOf(tx: Db, context: Context, made_by: string, ow
   const keys = await tx
     .selectFrom('api_keys')
     .select(['id', 'name', 'scopes'])
-    .where('workspace_id', '=', context.workspace_id)
-    .where('made_by', '=', made_by)
+    .where((eb) => eb.and({ workspace_id: context.workspace_id, made_by }))
     .where(isLive(context.now))
     .execute()
   for (const { name, scopes } of keys)

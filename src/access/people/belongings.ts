@@ -5,13 +5,10 @@ export async function removeBelongings(tx: Db, workspace_id: number, user_id: st
   for (const table of ['notifications', 'view_tabs'] as const)
     await tx
       .deleteFrom(table)
-      .where('workspace_id', '=', workspace_id)
-      .where('user_id', '=', user_id)
+      .where((eb) => eb.and({ workspace_id, user_id }))
       .execute()
   await tx
     .deleteFrom('saved_views')
-    .where('workspace_id', '=', workspace_id)
-    .where('created_by', '=', user_id)
-    .where('visibility', '=', 'private')
+    .where((eb) => eb.and({ workspace_id, created_by: user_id, visibility: 'private' }))
     .execute()
 }

@@ -49,8 +49,7 @@ export async function changeMember(
   await tx
     .updateTable('memberships')
     .set({ role })
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', member.id)
+    .where((eb) => eb.and({ workspace_id, user_id: member.id }))
     .execute()
   await revokeInvitationsBy(tx, context, member.id, role)
   recordChange(tx, context, {
@@ -84,8 +83,7 @@ export async function removeMember(
   await refuseLastOwner(tx, workspace_id, member)
   await tx
     .deleteFrom('memberships')
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', id)
+    .where((eb) => eb.and({ workspace_id, user_id: id }))
     .execute()
   await removeBelongings(tx, workspace_id, id)
   await markWithoutWorkspace(tx, context.now, id)

@@ -11,15 +11,14 @@ export async function roleOf(db: Db, workspace_id: number, user_id: string): Pro
   const row = await db
     .selectFrom('memberships')
     .select('role')
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .executeTakeFirst()
   return (row?.role as Role | undefined) ?? null
 }
 
 /** The number of workspaces that a person owns. */
 export const countOwned = (db: Db, user_id: string): Promise<number> =>
-  countRows(db.selectFrom('memberships').where('user_id', '=', user_id).where('role', '=', 'owner'))
+  countRows(db.selectFrom('memberships').where((eb) => eb.and({ user_id, role: 'owner' })))
 
 /** The workspaces of a person, with the role and the time of the last entry, oldest workspace first. */
 export async function workspacesOf(db: Db, user_id: string) {
@@ -60,8 +59,7 @@ export const markEntered = (tx: Db, { workspace_id, now: entered_at }: Context, 
   tx
     .updateTable('memberships')
     .set({ entered_at })
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .execute()
 
 /** Writes a change of an account to the audit log of each workspace of the person. */

@@ -91,7 +91,10 @@ export const listSessions = (db: Db, user_id: string, now: string, page: Page) =
   )
 
 export async function isSessionOf(db: Db, user_id: string, id: string): Promise<boolean> {
-  const own = db.selectFrom('sessions').select('id').where('user_id', '=', user_id).where('id', '=', id)
+  const own = db
+    .selectFrom('sessions')
+    .select('id')
+    .where((eb) => eb.and({ user_id, id }))
   return (await own.executeTakeFirst()) !== undefined
 }
 

@@ -23,8 +23,7 @@ export async function isSetupHash(db: Db, hash: string): Promise<boolean> {
   const row = await db
     .selectFrom('settings')
     .select('value')
-    .where('name', '=', name)
-    .where('value', '=', hash)
+    .where((eb) => eb.and({ name, value: hash }))
     .executeTakeFirst()
   return row !== undefined
 }

@@ -67,9 +67,7 @@ async function entriesAbout(db: Db, workspace_ids: number[], user_id: string) {
   const log = db.selectFrom('audit_log').where('workspace_id', 'in', workspace_ids)
   const accepted = await log
     .select('record_id')
-    .where('action', '=', 'accepted')
-    .where('actor_id', '=', user_id)
-    .where('kind', '=', 'invitations')
+    .where((eb) => eb.and({ action: 'accepted', actor_id: user_id, kind: 'invitations' }))
     .execute()
   const invitations = accepted.map(({ record_id }) => record_id)
   const about: [string[], string[]][] = [
@@ -147,8 +145,7 @@ async function redactEntry(tx: Db, { workspace_id, id, before, after }: Entry): 
   await tx
     .updateTable('audit_log')
     .set(left)
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .execute()
 }
 

@@ -78,8 +78,7 @@ export async function findEntry(
   const row = await db
     .selectFrom('audit_log')
     .select([...columns, 'before', 'after'])
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   if (!row || kinds?.includes(row.kind) === false) return null
   const { actor_kind, actor_id, before, after } = row

@@ -102,9 +102,7 @@ async function checkBatch(
   const places = await tx
     .selectFrom('field_values')
     .select(['value', 'record_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
-    .where('field', '=', `custom_fields.${key}`)
+    .where((eb) => eb.and({ workspace_id, kind, field: `custom_fields.${key}` }))
     .where(sql<boolean>`(value, record_id) > (${after.value}, ${after.record_id})`)
     .orderBy('value')
     .orderBy('record_id')

@@ -134,8 +134,7 @@ export async function updateDefinition(
   const { numUpdatedRows } = await tx
     .updateTable('field_definitions')
     .set(change)
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .where('status', 'in', states)
     .executeTakeFirst()
   return numUpdatedRows > 0n

@@ -38,9 +38,7 @@ async function removeDefinition(
   await transaction(db, (tx) =>
     tx
       .deleteFrom('field_definitions')
-      .where('workspace_id', '=', workspace_id)
-      .where('id', '=', id)
-      .where('status', '=', 'removed')
+      .where((eb) => eb.and({ workspace_id, id, status: 'removed' }))
       .execute(),
   )
 }

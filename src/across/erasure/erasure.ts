@@ -104,8 +104,7 @@ async function markErasing(tx: Db, workspace_id: number, kind: string, id: numbe
   const begun = await tx
     .updateTable(kind as 'contacts')
     .set({ deleted_at: pending_removal.erasing })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .where('deleted_at', 'is not', null)
     .executeTakeFirst()
   return begun.numUpdatedRows > 0n

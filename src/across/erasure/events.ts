@@ -71,8 +71,7 @@ async function rewritePiece(
     await tx
       .updateTable('events')
       .set({ payload: after })
-      .where('workspace_id', '=', workspace_id)
-      .where('id', '=', event.id)
+      .where((eb) => eb.and({ workspace_id, id: event.id }))
       .execute()
   }
   return events.map(({ id }) => id)

@@ -60,8 +60,7 @@ async function redactBooked(
       await tx
         .updateTable('audit_log')
         .set(changed)
-        .where('workspace_id', '=', workspace_id)
-        .where('id', '=', id)
+        .where((eb) => eb.and({ workspace_id, id }))
         .execute()
     }
   }

@@ -10,9 +10,7 @@ export async function mergedIds(
   const rows = await tx
     .selectFrom('merged_records')
     .select('record_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
-    .where('survivor_id', '=', survivor_id)
+    .where((eb) => eb.and({ workspace_id, kind, survivor_id }))
     .orderBy('record_id')
     .execute()
   return rows.map(({ record_id }) => record_id)
@@ -27,15 +25,11 @@ export async function forgetMergesOf(db: Db, workspace_id: number, kind: string,
     const merged = tx
       .selectFrom('merged_records')
       .select('merge_id')
-      .where('workspace_id', '=', workspace_id)
-      .where('kind', '=', kind)
-      .where('record_id', '=', id)
+      .where((eb) => eb.and({ workspace_id, kind, record_id: id }))
     await tx
       .updateTable('merges')
       .set({ changes: null })
-      .where('workspace_id', '=', workspace_id)
-      .where('kind', '=', kind)
-      .where('status', '=', 'done')
+      .where((eb) => eb.and({ workspace_id, kind, status: 'done' }))
       .where((eb) => eb.or([eb('survivor_id', '=', id), eb('id', 'in', merged)]))
       .execute()
   })

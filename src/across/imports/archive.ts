@@ -246,9 +246,7 @@ async function newIds(
   const rows = await db
     .selectFrom('import_changes')
     .select(['source_id', 'record_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('import_id', '=', import_id)
-    .where('kind', '=', kind)
+    .where((eb) => eb.and({ workspace_id, import_id, kind }))
     .where('source_id', 'in', ids)
     .execute()
   return new Map(rows.map(({ source_id, record_id }) => [source_id, record_id]))

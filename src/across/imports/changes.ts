@@ -47,9 +47,7 @@ export async function keepChanges(
     const rows = await tx
       .selectFrom('import_changes')
       .select(['record_id', 'before', 'changed_at'])
-      .where('workspace_id', '=', workspace_id)
-      .where('import_id', '=', import_id)
-      .where('kind', '=', kind)
+      .where((eb) => eb.and({ workspace_id, import_id, kind }))
       .where('record_id', 'in', ids)
       .execute()
     for (const { record_id, ...entry } of rows) kept.set(record_id, entry)

@@ -101,10 +101,7 @@ const entriesOf = (db: Db, { row: { workspace_id, id } }: Running, { number }: F
   db
     .selectFrom('import_changes')
     .select('record_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('import_id', '=', id)
-    .where('kind', '=', definitions_kind)
-    .where('source_id', '=', number)
+    .where((eb) => eb.and({ workspace_id, import_id: id, kind: definitions_kind, source_id: number }))
 
 async function forgetEntry(tx: Db, running: Running, row: FileRow): Promise<void> {
   const { workspace_id, id } = running.row
@@ -112,9 +109,7 @@ async function forgetEntry(tx: Db, running: Running, row: FileRow): Promise<void
   if (!records.length) return
   await tx
     .deleteFrom('import_changes')
-    .where('workspace_id', '=', workspace_id)
-    .where('import_id', '=', id)
-    .where('kind', '=', definitions_kind)
+    .where((eb) => eb.and({ workspace_id, import_id: id, kind: definitions_kind }))
     .where('record_id', 'in', records)
     .execute()
 }

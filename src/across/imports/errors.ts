@@ -102,8 +102,7 @@ export async function* readErrors(db: Db, { workspace_id, id }: ImportRow): Asyn
     const rows = await db
       .selectFrom('import_errors')
       .select(['row_number', 'field', 'message', 'content', 'code'])
-      .where('workspace_id', '=', workspace_id)
-      .where('import_id', '=', id)
+      .where((eb) => eb.and({ workspace_id, import_id: id }))
       .where('number', '>=', from)
       .where('number', '<', from + rows_at_once)
       .orderBy('number')

@@ -84,6 +84,9 @@ export async function dropUpload(db: Db, workspace_id: number, id: string): Prom
   if (row?.status !== 'uploading') return
   await removeFile(db, { workspace_id, id })
   await transaction(db, async (tx) => {
-    await tx.deleteFrom('imports').where('id', '=', id).where('status', '=', 'uploading').execute()
+    await tx
+      .deleteFrom('imports')
+      .where((eb) => eb.and({ id, status: 'uploading' }))
+      .execute()
   })
 }

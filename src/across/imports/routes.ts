@@ -210,8 +210,7 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
       .selectFrom('import_changes')
       .select('kind')
       .distinct()
-      .where('workspace_id', '=', workspace_id)
-      .where('import_id', '=', id)
+      .where((eb) => eb.and({ workspace_id, import_id: id }))
       .execute()
     const own = writtenRooms(rooms, resource).map((room) => room.resource.table)
     return [...new Set([...own, ...rows.map(({ kind }) => kind)])]

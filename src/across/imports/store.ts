@@ -23,8 +23,7 @@ export async function findImport(db: Db, workspace_id: number, id: string): Prom
   const row = await db
     .selectFrom('imports')
     .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .where('status', '<>', 'uploading')
     .executeTakeFirst()
   return row ?? null
@@ -159,9 +158,7 @@ const chunk = prepare((p: { workspace_id: number; import_id: string; number: num
   db
     .selectFrom('import_chunks')
     .select('content')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('import_id', '=', p.import_id)
-    .where('number', '=', p.number),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, import_id: p.import_id, number: p.number })),
 )
 
 // A part is parsed at once, so a larger one would block the event loop.

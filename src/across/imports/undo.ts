@@ -294,9 +294,7 @@ async function forget(tx: Db, { workspace_id, id }: ImportRow, changes: readonly
   if (!changes.length) return
   await tx
     .deleteFrom('import_changes')
-    .where('workspace_id', '=', workspace_id)
-    .where('import_id', '=', id)
-    .where('kind', '=', changes[0]?.kind ?? '')
+    .where((eb) => eb.and({ workspace_id, import_id: id, kind: changes[0]?.kind ?? '' }))
     .where(
       'record_id',
       'in',

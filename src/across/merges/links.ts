@@ -151,8 +151,7 @@ async function keepUntouched(
   const earlier = await tx
     .selectFrom('merge_links')
     .select(['merge_id', 'record_id', 'field', 'updated_at'])
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', resource.table)
+    .where((eb) => eb.and({ workspace_id, kind: resource.table }))
     .where('record_id', 'in', [...by_id.keys()])
     .where('merge_id', '<>', id)
     .where('reason', 'is', null)
@@ -163,11 +162,7 @@ async function keepUntouched(
     await tx
       .updateTable('merge_links')
       .set({ updated_at: after })
-      .where('workspace_id', '=', workspace_id)
-      .where('merge_id', '=', merge_id)
-      .where('kind', '=', resource.table)
-      .where('record_id', '=', record_id)
-      .where('field', '=', field)
+      .where((eb) => eb.and({ workspace_id, merge_id, kind: resource.table, record_id, field }))
       .execute()
   }
 }
@@ -257,10 +252,9 @@ const waitingLinks = prepare(
     db
       .selectFrom('merge_links')
       .select(['record_id', 'from_id', 'updated_at'])
-      .where('workspace_id', '=', p.workspace_id)
-      .where('merge_id', '=', p.merge_id)
-      .where('kind', '=', p.kind)
-      .where('field', '=', p.field)
+      .where((eb) =>
+        eb.and({ workspace_id: p.workspace_id, merge_id: p.merge_id, kind: p.kind, field: p.field }),
+      )
       .where('reason', 'is', null)
       .orderBy('record_id')
       .limit(batch),

@@ -142,8 +142,7 @@ async function kindOf(
   const merge = await tx
     .selectFrom('merges')
     .select('kind')
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   const kind = merge && kinds.get(merge.kind)
   if (!kind) throw notFound('This merge')
@@ -154,8 +153,7 @@ async function undoneAnswer(tx: Db, { workspace_id, id }: Merge) {
   const { restored } = await tx
     .selectFrom('merges')
     .select('restored')
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirstOrThrow()
   const { left, count } = await leftOf(tx, { workspace_id, id })
   return { success: true as const, data: { restored, left }, meta: { left: count } }

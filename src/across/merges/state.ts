@@ -60,16 +60,14 @@ export async function sameMerge(
   const merged = await tx
     .selectFrom('merged_records')
     .select('merge_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
+    .where((eb) => eb.and({ workspace_id, kind }))
     .where('record_id', 'in', from_ids)
     .limit(1)
     .executeTakeFirst()
   const row = await tx
     .selectFrom('merges')
     .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
+    .where((eb) => eb.and({ workspace_id, kind }))
     .where((eb) => (merged ? eb('id', '=', merged.merge_id) : eb('status', '=', 'running')))
     .where('survivor_id', '=', survivor_id)
     .where('from_ids', '=', JSON.stringify(from_ids))
@@ -83,8 +81,7 @@ export async function lockMerge(tx: Db, workspace_id: number, id: number): Promi
   const query = tx
     .selectFrom('merges')
     .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
   const row = await query.modifyEnd(rowLock(tx, 'FOR UPDATE')).executeTakeFirst()
   if (!row) throw notFound('This merge')
   return { ...row, from_ids: JSON.parse(row.from_ids), wanted: JSON.parse(row.wanted) }
@@ -106,8 +103,7 @@ export async function updateMerge(
   await tx
     .updateTable('merges')
     .set({ ...progress, run_at_ms: leaseOf(context) })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .execute()
 }
 
@@ -126,8 +122,7 @@ export async function unfinishedMerges(tx: Db, workspace_id: number, kind: strin
   const rows = await tx
     .selectFrom('merges')
     .select(['id', 'survivor_id', 'from_ids'])
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', kind)
+    .where((eb) => eb.and({ workspace_id, kind }))
     .where('status', 'in', ['running', 'undoing'])
     .execute()
   return rows.map(({ id, survivor_id, from_ids }) => ({
@@ -161,8 +156,7 @@ export async function leftOf(
 ): Promise<{ left: Left[]; count: number }> {
   const rows = tx
     .selectFrom('merge_links')
-    .where('workspace_id', '=', workspace_id)
-    .where('merge_id', '=', id)
+    .where((eb) => eb.and({ workspace_id, merge_id: id }))
     .where('reason', 'is not', null)
   const left = await rows
     .select(['kind', 'record_id', 'reason'])

@@ -29,8 +29,7 @@ export async function beginUndo(
   await lockRecords(tx, context, kind, merge)
   const rows = await tx
     .deleteFrom('merged_records')
-    .where('workspace_id', '=', merge.workspace_id)
-    .where('merge_id', '=', id)
+    .where((eb) => eb.and({ workspace_id: merge.workspace_id, merge_id: id }))
     .returning('record_id')
     .execute()
   const merged = new Set(rows.map(({ record_id }) => record_id))

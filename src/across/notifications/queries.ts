@@ -18,8 +18,7 @@ export const max_kept = 500
 const shownTo = (db: Db, { workspace_id, user_id, kinds }: Reader) => {
   const all = db
     .selectFrom('notifications')
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .where('held_by', 'is', null)
   return kinds ? all.where('record_kind', 'in', kinds.length ? [...kinds] : ['']) : all
 }
@@ -55,8 +54,7 @@ export async function markRead(
   let query = tx
     .updateTable('notifications')
     .set({ read_at: now, changed_at: now })
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .where('held_by', 'is', null)
     .where('read_at', 'is', null)
   if (ids) query = query.where('id', 'in', [...ids])

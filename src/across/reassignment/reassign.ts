@@ -121,8 +121,7 @@ async function changeNext(tx: Db, clock: Clock, places: readonly Place[]): Promi
   if ((await changedOrRefused(tx, context, places, next)) === batch) return true
   await tx
     .deleteFrom('reassignments')
-    .where('workspace_id', '=', workspace_id)
-    .where('from_id', '=', from_id)
+    .where((eb) => eb.and({ workspace_id, from_id }))
     .execute()
   return true
 }

@@ -76,8 +76,7 @@ async function isMember(tx: Db, { workspace_id }: Context, user_id: string): Pro
   const found = await tx
     .selectFrom('memberships')
     .select('user_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .executeTakeFirst()
   return found !== undefined
 }

@@ -27,8 +27,7 @@ export async function changesOfGroup(
   const entries = await db
     .selectFrom('audit_log')
     .select(['id', 'kind', 'record_id', 'action', 'before', 'after'])
-    .where('workspace_id', '=', workspace_id)
-    .where('change_group', '=', change_group)
+    .where((eb) => eb.and({ workspace_id, change_group }))
     .orderBy('id')
     .limit(max_changes + 1)
     .execute()

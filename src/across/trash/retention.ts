@@ -60,8 +60,7 @@ async function emptyOf(
   const half = await db
     .selectFrom(kind as 'contacts')
     .select('id')
-    .where('workspace_id', '=', workspace_id)
-    .where('deleted_at', '=', pending_removal.erasing)
+    .where((eb) => eb.and({ workspace_id, deleted_at: pending_removal.erasing }))
     .execute()
   const failures: unknown[] = []
   for (const { id } of half) {

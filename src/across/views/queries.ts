@@ -69,8 +69,7 @@ export async function findMaker(db: Db, workspace_id: number, id: string): Promi
   const row = await db
     .selectFrom('saved_views')
     .select('created_by')
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   return row ? actorOf(row.created_by ?? 'service') : null
 }
@@ -106,14 +105,16 @@ export async function updateView(
   await tx
     .updateTable('saved_views')
     .set(changes)
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .execute()
 }
 
 /** Deletes a view for good. */
 export async function removeView(tx: Db, workspace_id: number, id: string): Promise<void> {
-  await tx.deleteFrom('saved_views').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
+  await tx
+    .deleteFrom('saved_views')
+    .where((eb) => eb.and({ workspace_id, id }))
+    .execute()
 }
 
 /**
@@ -125,8 +126,7 @@ export async function holdMember(tx: Db, workspace_id: number, user_id: string):
   const member = await tx
     .selectFrom('memberships')
     .select('user_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .executeTakeFirst()
   if (!member) throw forbidden('This person is no longer a member of the workspace.')
 }
@@ -139,8 +139,7 @@ export const readTabs = (db: Db, { workspace_id, user_id }: OwnTabs): Promise<Ta
   db
     .selectFrom('view_tabs')
     .select(['list', 'tabs', 'default_tab'])
-    .where('workspace_id', '=', workspace_id)
-    .where('user_id', '=', user_id)
+    .where((eb) => eb.and({ workspace_id, user_id }))
     .execute()
 
 /** Stores the tabs of a member for a list. */

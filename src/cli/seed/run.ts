@@ -30,9 +30,7 @@ export async function defineFields({
     const known = await db
       .selectFrom('field_definitions')
       .select('id')
-      .where('workspace_id', '=', workspace_id)
-      .where('kind', '=', resource)
-      .where('key', '=', key)
+      .where((eb) => eb.and({ workspace_id, kind: resource, key }))
       .executeTakeFirst()
     if (known) continue
     const context = () => contextOf(clock, { workspace_id, actor: service, request_id })

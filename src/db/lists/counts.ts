@@ -47,8 +47,7 @@ const sum = prepare((p: Key, db) =>
   db
     .selectFrom('record_counts')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('n'), eb.lit(0)).as('n'))
-    .where('workspace_id', '=', p.workspace_id)
-    .where('name', '=', p.name),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, name: p.name })),
 )
 
 /** The names of the counts of a record: its kind, and its kind with the value of each given field. None for null. */

@@ -113,8 +113,7 @@ const removeAll = prepareById<Leaving, { id: number }>(
         of
           .selectFrom('field_definitions')
           .select('id')
-          .where('workspace_id', '=', p.workspace_id)
-          .where('kind', '=', p.kind),
+          .where((eb) => eb.and({ workspace_id: p.workspace_id, kind: p.kind })),
       )
       .returning('record_id as id'),
   { writes: true },
@@ -128,8 +127,7 @@ const holder = prepare((p: { workspace_id: number; definition_id: number; value:
   db
     .selectFrom('defined_values')
     .select('record_id')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('definition_id', '=', p.definition_id)
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, definition_id: p.definition_id }))
     .where('unique_value', 'is not', null)
     .where('unique_value', '=', p.value),
 )

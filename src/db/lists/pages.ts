@@ -46,8 +46,7 @@ const blocksOf = prepare((p: { workspace_id: number; kind: Deletable }, db) =>
   db
     .selectFrom('record_blocks')
     .select(['block', (eb) => eb.fn.sum<number>('n').as('n')])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('kind', '=', p.kind)
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, kind: p.kind }))
     .groupBy('block')
     .orderBy('block', 'desc'),
 )

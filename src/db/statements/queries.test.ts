@@ -40,8 +40,7 @@ describe('prepared queries', () => {
     handle
       .selectFrom('companies')
       .select((eb) => ['id', eb.val(p.name).as('asked')])
-      .where('id', '=', p.id)
-      .where('name', '=', 'Acme'),
+      .where((eb) => eb.and({ id: p.id, name: 'Acme' })),
   )
   test('run with new parameters each time, also side by side, on the database and in transactions', async () => {
     const ids = [await company(1), await company(1), await company(1)]

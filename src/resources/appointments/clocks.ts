@@ -61,8 +61,7 @@ const byId = prepare((p: Key<number>, db) =>
   db
     .selectFrom('appointments')
     .select(columns)
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', '=', p.id),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, id: p.id })),
 )
 /** A list of changed clocks looks at this many appointments, the nearest ones. */
 export const max_ahead = 10_000

@@ -36,8 +36,7 @@ const storedPage = prepare((p: Key, db) =>
   db
     .selectFrom('appointments')
     .select('booking_page_id')
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', '=', p.id),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, id: p.id })),
 )
 
 /** The booking page that an appointment refers to, in the trash or not; null when it has none. */

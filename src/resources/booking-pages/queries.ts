@@ -22,8 +22,7 @@ const taken = (db: Db, p: PageTimes) =>
   db
     .selectFrom('appointments')
     .select(['id', 'start_at', 'end_at'])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('booking_page_id', '=', p.page_id)
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, booking_page_id: p.page_id }))
     // In the text, so that the planners see which index holds exactly these.
     .where('status', 'in', [sql.lit('scheduled' as const), sql.lit('requested' as const)])
     .where('deleted_at', 'is', null)

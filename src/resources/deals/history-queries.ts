@@ -6,8 +6,7 @@ const lines = prepare((p: { workspace_id: number; deal_id: number; after: number
   db
     .selectFrom('deal_stages')
     .select(['id', 'from_stage', 'to_stage', 'changed_at', 'changed_by'])
-    .where('workspace_id', '=', p.workspace_id)
-    .where('deal_id', '=', p.deal_id)
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, deal_id: p.deal_id }))
     .where('id', '>', p.after)
     .orderBy('id')
     .limit(p.limit),
@@ -25,6 +24,4 @@ export const listStages = (
 
 /** The number of stage changes of a deal. */
 export const countStages = (db: Db, workspace_id: number, deal_id: number): Promise<number> =>
-  countRows(
-    db.selectFrom('deal_stages').where('workspace_id', '=', workspace_id).where('deal_id', '=', deal_id),
-  )
+  countRows(db.selectFrom('deal_stages').where((eb) => eb.and({ workspace_id, deal_id })))

@@ -202,8 +202,7 @@ const mark = prepare((p: { workspace_id: number; id: string } & Status, db) =>
   db
     .updateTable('webhooks')
     .set({ status: p.status as 'active', status_reason: p.reason })
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', '=', p.id),
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, id: p.id })),
 )
 
 // Applies the outcomes of each webhook in order and writes the final status once. A paused webhook is not changeable: it
@@ -233,9 +232,7 @@ const countIfCancelled = prepare((p: { workspace_id: number; delivery_id: string
   db
     .updateTable('webhook_deliveries')
     .set((eb) => ({ attempt_count: eb('attempt_count', '+', 1) }))
-    .where('workspace_id', '=', p.workspace_id)
-    .where('id', '=', p.delivery_id)
-    .where('status', '=', 'cancelled')
+    .where((eb) => eb.and({ workspace_id: p.workspace_id, id: p.delivery_id, status: 'cancelled' }))
     .returning('id'),
 )
 
@@ -246,8 +243,7 @@ const payloadOf = prepare((p: { workspace_id: number; delivery_id: string }, db)
       join.onRef('e.workspace_id', '=', 'd.workspace_id').onRef('e.id', '=', 'd.event_id'),
     )
     .select('e.payload')
-    .where('d.workspace_id', '=', p.workspace_id)
-    .where('d.id', '=', p.delivery_id),
+    .where((eb) => eb.and({ 'd.workspace_id': p.workspace_id, 'd.id': p.delivery_id })),
 )
 
 async function logIfCancelled(tx: Db, lost: Ended): Promise<void> {

@@ -211,16 +211,14 @@ export async function findDelivery(
     .selectFrom('webhook_deliveries')
     .select(columns)
     .select(['format', recordId, removedAt])
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   if (!row) return null
   const { format, ...delivery } = row
   const event = await db
     .selectFrom('events')
     .select(['seq', 'payload'])
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', delivery.event_id)
+    .where((eb) => eb.and({ workspace_id, id: delivery.event_id }))
     .executeTakeFirst()
   const rows = await newestAttempts(db, workspace_id, id)
   const body = event ? buildBody(event, delivery.webhook_id, format) : ''

@@ -78,8 +78,7 @@ async function findEvent(db: Db, workspace_id: number, id: string): Promise<Even
   const row = await db
     .selectFrom('events')
     .select(['seq', 'event', 'payload', 'webhook_id'])
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   if (!row) return null
   const { seq, event, payload, webhook_id } = row
@@ -97,8 +96,7 @@ async function explain(db: Db, workspace_id: number, event: EventRow): Promise<E
   const deliveries = await db
     .selectFrom('webhook_deliveries')
     .select(['webhook_id', 'status'])
-    .where('workspace_id', '=', workspace_id)
-    .where('event_id', '=', event.id)
+    .where((eb) => eb.and({ workspace_id, event_id: event.id }))
     .execute()
   const status_of = new Map(deliveries.map(({ webhook_id, status }) => [webhook_id, status]))
   if (status_of.size < webhooks.length)

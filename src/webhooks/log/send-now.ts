@@ -40,14 +40,12 @@ export async function sendNow(
   await tx
     .updateTable('webhook_queue')
     .set({ run_at_ms: elapsed_ms })
-    .where('workspace_id', '=', workspace_id)
-    .where('delivery_id', '=', delivery_id)
+    .where((eb) => eb.and({ workspace_id, delivery_id }))
     .execute()
   await tx
     .updateTable('webhook_deliveries')
     .set({ next_attempt_at: now })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', delivery_id)
+    .where((eb) => eb.and({ workspace_id, id: delivery_id }))
     .execute()
   announce(tx, 'deliveries')
   return true

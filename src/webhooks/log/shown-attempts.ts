@@ -19,10 +19,7 @@ export async function newestAttempts(
   workspace_id: number,
   delivery_id: string,
 ): Promise<AttemptRow[]> {
-  const attempts = db
-    .selectFrom('webhook_attempts')
-    .where('workspace_id', '=', workspace_id)
-    .where('delivery_id', '=', delivery_id)
+  const attempts = db.selectFrom('webhook_attempts').where((eb) => eb.and({ workspace_id, delivery_id }))
   const sizes = await attempts
     .select(['number', sql<number>`${sql.join(long_texts.map(bytesOf), sql` + `)}`.as('bytes')])
     .orderBy('number', 'desc')

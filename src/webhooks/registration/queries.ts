@@ -28,8 +28,7 @@ export async function findWebhookRow(db: Db, workspace_id: number, id: string): 
   const row = await db
     .selectFrom('webhooks')
     .selectAll()
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .executeTakeFirst()
   return row ?? null
 }
@@ -126,8 +125,7 @@ export async function updateWebhook(tx: Db, workspace_id: number, id: string, ch
   await tx
     .updateTable('webhooks')
     .set({ ...values, ...(distinct && { events: JSON.stringify(distinct) }) })
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', id)
+    .where((eb) => eb.and({ workspace_id, id }))
     .execute()
   if (asks_otherwise) await keepRegistration(tx, { workspace_id, id })
 }

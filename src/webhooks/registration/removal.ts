@@ -31,18 +31,19 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   await subscribe(tx, workspace_id, id, [])
   await tx
     .deleteFrom('webhook_backfills')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', id)
+    .where((eb) => eb.and({ workspace_id, webhook_id: id }))
     .execute()
   announce(tx, 'deliveries')
   await keepOldRegistration(tx, { workspace_id, id })
   await endRegistration(tx, { workspace_id, id })
   // Delete the webhook before the queue rows: no later claim can then change the count.
-  await tx.deleteFrom('webhooks').where('workspace_id', '=', workspace_id).where('id', '=', id).execute()
+  await tx
+    .deleteFrom('webhooks')
+    .where((eb) => eb.and({ workspace_id, id }))
+    .execute()
   await tx
     .deleteFrom('webhook_resends')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', id)
+    .where((eb) => eb.and({ workspace_id, webhook_id: id }))
     .execute()
   // Lock the queue before the log, as record() does, so the two cannot deadlock.
   const in_flight = await cancelInFlight(tx, removal)
