@@ -2,7 +2,7 @@ import { insertKey } from '../src/access/keys/keys.ts'
 import { insertWorkspace } from '../src/access/workspaces.ts'
 import { systemClock } from '../src/clock.ts'
 import type { Config } from '../src/config.ts'
-import { type Db, transaction } from '../src/db/db.ts'
+import { type Tx, transaction } from '../src/db/db.ts'
 import { addCounts } from '../src/db/lists/counts.ts'
 import { searchText } from '../src/db/lists/search.ts'
 import { sortName } from '../src/db/lists/sort-names.ts'
@@ -66,7 +66,7 @@ function contact(i: number, contacts: number) {
 
 /** Inserts a batch of contacts in one statement, and updates the stored totals. */
 async function insertContacts(
-  tx: Db,
+  tx: Tx,
   { workspace_id, key_id, now }: { workspace_id: number; key_id: string; now: string },
   rows: ReturnType<typeof contact>[],
 ) {

@@ -13,7 +13,7 @@ import { watchZones } from './across/zones/watch.ts'
 import { buildApp, createBodies } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import { type Db, transaction } from './db/db.ts'
+import { type Db, type Tx, transaction } from './db/db.ts'
 import { watchDurability } from './db/durability.ts'
 import { lockFolder } from './db/engines/sqlite/lock.ts'
 import { troubleOf } from './db/errors.ts'
@@ -270,7 +270,7 @@ async function drain(
   clearTimeout(last_step)
 }
 
-async function reclaim(tx: Db, elapsed_ms: number): Promise<void> {
+async function reclaim(tx: Tx, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
   await releaseMerges(tx, elapsed_ms)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { insertKey } from '../src/access/keys/keys.ts'
 import { systemClock } from '../src/clock.ts'
 import { readConfig } from '../src/config.ts'
-import { type Db, transaction } from '../src/db/db.ts'
+import { type Tx, transaction } from '../src/db/db.ts'
 import { newId } from '../src/db/ids.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
 import { cpuTime } from './calm-time.ts'
@@ -78,7 +78,7 @@ test('a workspace has at most 1,000 live keys, exactly, also when 50 are made at
 })
 
 // A thousand by the API would be a thousand fsyncs.
-async function insertRow(tx: Db, workspace_id: number, n: number) {
+async function insertRow(tx: Tx, workspace_id: number, n: number) {
   const row = { id: newId('key'), workspace_id, name: 'A', hash: `hash ${workspace_id} ${n}`, scopes: '[]' }
   const times = { created_at: '2026-01-01T00:00:00.000Z', expires_at: null, last_used_at: null }
   await tx

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 
 const interval_ms = 60_000
 // At this size the map is cleared. Some uses are then recorded twice in a minute.
@@ -9,7 +9,7 @@ const max_ids = 10_000
 export function createUseRecorder(
   db: Db,
   clock: Clock,
-  record: (tx: Db, id: string, now_ms: number) => Promise<unknown>,
+  record: (tx: Tx, id: string, now_ms: number) => Promise<unknown>,
 ): (id: string) => void {
   const recorded_at = new Map<string, number>()
   return (id) => {

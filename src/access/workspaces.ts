@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../clock.ts'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { lockInstallation } from '../db/locks.ts'
 import { recordChange } from '../events/audit.ts'
 import { type Actor, type Context, contextOf } from '../events/context.ts'
@@ -8,7 +8,7 @@ type Options = { currency?: string | undefined; request_id?: string | null }
 
 /** Creates a workspace and returns its id. */
 export async function insertWorkspace(
-  tx: Db,
+  tx: Tx,
   clock: Clock,
   actor: Actor,
   name: string,
@@ -30,7 +30,7 @@ export async function insertWorkspace(
 }
 
 /** Creates the first workspace of an installation and returns its id. Null if there is a workspace. */
-export async function firstWorkspace(tx: Db, clock: Clock, actor: Actor): Promise<number | null> {
+export async function firstWorkspace(tx: Tx, clock: Clock, actor: Actor): Promise<number | null> {
   await lockInstallation(tx)
   const before = await tx.selectFrom('workspaces').select('id').limit(1).executeTakeFirst()
   return before ? null : insertWorkspace(tx, clock, actor, 'My workspace')
@@ -49,7 +49,7 @@ export const findWorkspace = (db: Db, id: number) =>
 
 /** Changes the context's workspace. The audit log gets the fields that have a new value. */
 export async function changeWorkspace(
-  tx: Db,
+  tx: Tx,
   context: Context,
   sent: { name?: string | undefined; currency?: string | undefined },
 ): Promise<void> {

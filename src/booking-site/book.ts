@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 import { lowerCased } from '../db/lists/letter-case.ts'
 import { lockText } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
@@ -110,14 +110,14 @@ export async function book(
   })
 }
 
-async function untrashedToken(tx: Db, slug: string, form: Form): Promise<string> {
+async function untrashedToken(tx: Tx, slug: string, form: Form): Promise<string> {
   let round = 0
   while (await isTrashedLink(tx, linkHash(linkToken(slug, form, round)))) round++
   return linkToken(slug, form, round)
 }
 
 async function addBooking(
-  tx: Db,
+  tx: Tx,
   context: Context,
   page: BookingPage,
   { start_at, visitor, address_hash }: Form,
@@ -148,7 +148,7 @@ async function addBooking(
 
 /** Why a visitor cannot have a time of a page, or null. The caller holds the page's times. */
 async function refusalOf(
-  tx: Db,
+  tx: Tx,
   { workspace_id, now_ms }: Context,
   page: BookingPage,
   { start_at, minutes }: Wish,
@@ -161,7 +161,7 @@ async function refusalOf(
 }
 
 // Do not change an existing contact: a visitor may know the e-mail of another person.
-async function contactOf(tx: Db, context: Context, visitor: Visitor): Promise<Contact> {
+async function contactOf(tx: Tx, context: Context, visitor: Visitor): Promise<Contact> {
   const { workspace_id } = context
   const { first_name, last_name, email, phone } = visitor
   // Two concurrent bookings on two pages with a new e-mail must create one contact. To avoid deadlocks, always lock the
@@ -205,7 +205,7 @@ export function closedBecause({ status, start_at, end_at }: Appointment, now_ms:
   return Date.parse(start_at) <= now_ms ? 'begun' : null
 }
 
-type LinkedChange<Reason> = (tx: Db, context: Context, before: Appointment) => Promise<Outcome<Reason>>
+type LinkedChange<Reason> = (tx: Tx, context: Context, before: Appointment) => Promise<Outcome<Reason>>
 
 async function changeLinked<Reason>(
   deps: Deps,

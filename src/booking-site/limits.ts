@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { countRows } from '../db/lists/counts.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
 import type { Context } from '../events/context.ts'
@@ -25,7 +25,7 @@ const casesOf = (email: string): string[] => {
  * times, so that the limits are exact. For open bookings the wait is one day: the start of another booking is private.
  */
 export async function waitToBook(
-  tx: Db,
+  tx: Tx,
   context: Context,
   page: BookingPage,
   { email, address_hash }: Booker,
@@ -41,7 +41,7 @@ export async function waitToBook(
 
 /** The wait until a page has fewer than `max` bookings in the last `window_ms`, in ms. An address counts only its own. */
 async function waitFor(
-  tx: Db,
+  tx: Tx,
   { workspace_id, elapsed }: Context,
   { id }: BookingPage,
   max: number,
@@ -65,7 +65,7 @@ async function waitFor(
 
 /** The number of future appointments of a page that visitors booked with an e-mail. */
 async function openBookings(
-  tx: Db,
+  tx: Tx,
   { workspace_id, now }: Context,
   page_id: number,
   email: string,
@@ -90,7 +90,7 @@ async function openBookings(
 
 /** Records the address of a booking. The job removes it after a day, when no limit counts it. */
 export async function recordBooking(
-  tx: Db,
+  tx: Tx,
   { workspace_id, elapsed }: Context,
   visit: { booking_page_id: number; appointment_id: number; address_hash: string },
 ): Promise<void> {
@@ -101,7 +101,7 @@ export async function recordBooking(
 }
 
 /** Removes up to `limit` addresses that booked at least a day ago, and returns how many. */
-export async function removeOldAddresses(tx: Db, elapsed_ms: number, limit: number): Promise<number> {
+export async function removeOldAddresses(tx: Tx, elapsed_ms: number, limit: number): Promise<number> {
   const before = elapsed_ms - day_ms
   const old = await tx
     .selectFrom('booking_visits')

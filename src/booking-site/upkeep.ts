@@ -1,6 +1,6 @@
 import { type Clock, isoTime } from '../clock.ts'
 import { batch, inBatches } from '../db/batches.ts'
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { contextOf, service } from '../events/context.ts'
 import { appointmentRecords, declineLocked } from '../resources/appointments/operations.ts'
@@ -30,7 +30,7 @@ export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSigna
   for (const error of failures.values()) throw error
 }
 
-async function lapse(tx: Db, clock: Clock, workspace_id: number, id: number): Promise<void> {
+async function lapse(tx: Tx, clock: Clock, workspace_id: number, id: number): Promise<void> {
   await lockRow(tx, 'appointments', workspace_id, id)
   const before = await appointmentRecords.find(tx, workspace_id, id)
   const context = contextOf(clock, { workspace_id, actor: service, request_id: null })

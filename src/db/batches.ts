@@ -1,4 +1,5 @@
 import { type Db, transaction } from './db.ts'
+import type { Tx } from './tx.ts'
 
 /** How many rows one transaction of a removal changes at most. It is short enough not to delay requests. */
 export const batch = 200
@@ -10,7 +11,7 @@ export const batch = 200
 export async function inBatches(
   db: Db,
   stopping: AbortSignal | undefined,
-  step: (tx: Db) => Promise<number>,
+  step: (tx: Tx) => Promise<number>,
 ): Promise<void> {
   do stopping?.throwIfAborted()
   while ((await transaction(db, step)) > 0)

@@ -1,14 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
 import type { WallClock } from '../clock.ts'
 import type { CommitTopic } from './commit-topics.ts'
 import { troubleOf } from './errors.ts'
 import { countConnectionWait } from './locks.ts'
-import { withConnection } from './statements/prepare.ts'
-import type { Tables } from './tables.ts'
+import { type Connection, type Db, type EngineName, Tx } from './tx.ts'
 
-/** The handle that every query function takes first: the database itself (reads) or an open transaction. */
-export type Db = Kysely<Tables>
+export { type Db, Tx } from './tx.ts'
 
 /** Runs read-only work on a handle that sees every write acknowledged before. */
 export type Reading = <T>(work: (db: Db) => Promise<T>) => Promise<T>
@@ -22,7 +19,7 @@ export type PoolNumbers = { busy: number; idle: number; waiting: number }
 /** An open database of either engine. */
 export type Database = {
   db: Db
-  engine: 'sqlite' | 'postgres'
+  engine: EngineName
   /** For lists and searches. With a PostgreSQL replica, they are read there. */
   reading: Reading
   /** For reads that take long, such as an export. Holds up no writer. Close it: it keeps old rows from being removed. */
@@ -62,7 +59,7 @@ type TransactionOptions = {
  */
 export async function transaction<T>(
   db: Db,
-  work: (tx: Db) => Promise<T>,
+  work: (tx: Tx) => Promise<T>,
   { large = false, since_ms = performance.now() }: TransactionOptions = {},
 ): Promise<T> {
   let waiting_since_ms = since_ms
@@ -71,12 +68,15 @@ export async function transaction<T>(
       const begin = db.transaction()
       // The dialect of SQLite reads this level as `large`. PostgreSQL's ignores it.
       const chosen = large ? begin.setIsolationLevel('serializable') : begin
-      return await chosen.execute((tx) =>
-        withConnection(tx, (tx) => {
-          countConnectionWait(tx, performance.now() - waiting_since_ms)
-          return work(tx)
-        }),
-      )
+      return await chosen.execute(async (handle) => {
+        const executor = handle.getExecutor()
+        const session = await executor.provideConnection(async (connection) => connection as Connection)
+        const tx = new Tx(executor, session)
+        countConnectionWait(tx, performance.now() - waiting_since_ms)
+        const result = await work(tx)
+        tx.end()
+        return result
+      })
     } catch (error) {
       if (retries === max_retries || troubleOf(error) !== 'retry') throw error
       // Back off for a random time, so that the same transactions do not collide again.

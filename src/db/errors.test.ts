@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { openScratch, removeScratch } from '../../test/engine.ts'
-import { type Db, transaction } from './db.ts'
+import { transaction } from './db.ts'
 import { constraintOf, explainLoss } from './errors.ts'
+import type { Tx } from './tx.ts'
 
 test('a lost connection is explained once', () => {
   const lost = explainLoss(new Error('Connection terminated unexpectedly'))
@@ -17,7 +18,7 @@ test('a lost connection is explained once', () => {
 test('a constraint has one name on both engines, and an error that is none has none', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rapport-test-'))
   const database = await openScratch(folder)
-  const run = (text: string) => transaction(database.db, (tx: Db) => sql.raw(text).execute(tx))
+  const run = (text: string) => transaction(database.db, (tx: Tx) => sql.raw(text).execute(tx))
   const refusal = (text: string) =>
     run(text).then(
       () => assert.fail(`not refused: ${text}`),

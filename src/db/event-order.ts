@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { writeAtCommit } from './statements/at-commit.ts'
-import { engineOf, prepare } from './statements/prepare.ts'
+import { prepare } from './statements/prepare.ts'
 import { prepareInsert } from './statements/recordset.ts'
+import { engineOf, type Tx } from './tx.ts'
 
 // Readers follow the events of a workspace by seq, so no event may appear below a seq that was already read. SQLite has
 // one writer, so seqs commit in order. On PostgreSQL, a transaction inserts its events right before its commit. It
@@ -55,14 +55,15 @@ const lockAndInsert = prepare(
  * Inserts events, in their order. Within a workspace, seq grows in the order of commits, also beside concurrent writers.
  * PostgreSQL gets the events together with the COMMIT, so a transaction does not find its own.
  */
-export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
-  if (engineOf(tx) === 'sqlite') await insert(tx, events)
-  else writeAtCommit(tx, insertInTurn, events)
+export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  if (tx.engine === 'sqlite') await insert(tx, events)
+  else tx.atCommit(insertInTurn, events)
 }
 
-async function insertInTurn(tx: Db, events: readonly NewEvent[]): Promise<void> {
+async function insertInTurn(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   const [event] = events
-  if (event && events.length === 1) return void (await lockAndInsert(tx, event))
+  if (!event) return
+  if (events.length === 1) return void (await lockAndInsert(tx, event))
   // Sorted, so that two transactions cannot deadlock.
   const workspaces = [...new Set(events.map(({ workspace_id }) => workspace_id))].sort((a, b) => a - b)
   // Sent together, and run in this order.

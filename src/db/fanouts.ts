@@ -1,6 +1,7 @@
 import type { Db } from './db.ts'
-import { announce, defer, prepare } from './statements/prepare.ts'
+import { prepare } from './statements/prepare.ts'
 import { prepareInsert } from './statements/recordset.ts'
+import type { Tx } from './tx.ts'
 
 // The deliveries of a transaction with very many of them: for each webhook, the ids of the events that it gets. They are
 // inserted in small transactions (webhooks/delivery/fanouts.ts).
@@ -23,7 +24,7 @@ const insert = prepareInsert('webhook_fanouts', {
 })
 
 /** Stores which webhooks get which events, in the transaction of the events. */
-export async function waitInFanout(tx: Db, events: readonly FannedOut[]): Promise<void> {
+export async function waitInFanout(tx: Tx, events: readonly FannedOut[]): Promise<void> {
   type Webhook = { workspace_id: number; webhook_id: string; format: string | null; ids: string[] }
   const webhooks = new Map<string, Webhook>()
   for (const { context, delivery, recipients } of events)
@@ -42,8 +43,8 @@ export async function waitInFanout(tx: Db, events: readonly FannedOut[]): Promis
       event_ids: JSON.stringify(some),
     })),
   )
-  announce(tx, 'backlog')
-  defer(tx, insert(tx, rows))
+  tx.announce('backlog')
+  tx.defer(insert(tx, rows))
 }
 
 const slicesOf = (ids: readonly string[]): string[][] =>
@@ -61,7 +62,7 @@ const ofWebhook = prepare((p: Webhook, db) =>
 )
 
 /** Whether deliveries of a webhook wait to be inserted. */
-export const hasFanout = async (tx: Db, { workspace_id, webhook_id }: Webhook): Promise<boolean> =>
+export const hasFanout = async (tx: Tx, { workspace_id, webhook_id }: Webhook): Promise<boolean> =>
   (await ofWebhook(tx, { workspace_id, webhook_id })).length > 0
 
 /** The webhooks whose delivery of an event waits to be inserted. */

@@ -3,9 +3,10 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import { LockTimeout } from './errors.ts'
 import type { Deletable } from './records.ts'
-import { prepareById, rootOf } from './statements/bulk.ts'
-import { defer, engineOf, perKey, prepare } from './statements/prepare.ts'
+import { prepareById } from './statements/bulk.ts'
+import { perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
+import { engineOf, type Tx } from './tx.ts'
 
 /** How long a statement waits for a lock on PostgreSQL. */
 export const lock_wait_ms = 5000
@@ -38,24 +39,24 @@ const locksOf = perKey((table: Lockable) => ({
  * to the row wait, too (isLive). A no-op on SQLite, which has one writer.
  */
 export async function lockRow(
-  tx: Db,
+  tx: Tx,
   table: Lockable,
   workspace_id: number,
   id: number | string,
   purpose: 'change' | 'removal' = 'change',
 ): Promise<void> {
-  if (engineOf(tx) === 'sqlite') return
+  if (tx.engine === 'sqlite') return
   // Text ids pass as they are.
   await locksOf(table)[purpose](tx, { workspace_id, id: id as number })
 }
 
 /** Like lockRow, for a workspace or a row without a workspace. */
 export async function lockEntry(
-  tx: Db,
+  tx: Tx,
   table: 'workspaces' | 'users' | 'invitations',
   id: number | string,
 ): Promise<void> {
-  if (engineOf(tx) === 'sqlite') return
+  if (tx.engine === 'sqlite') return
   await sql`SELECT 1 FROM ${sql.table(table)} WHERE id = ${id} FOR NO KEY UPDATE`.execute(tx)
 }
 
@@ -67,23 +68,23 @@ const uses = { contact_email: 1, saved_views: 2, upsert: 3, field_definitions: 4
  * transaction with the same text waits here, and then reads the new rows. A no-op on SQLite, which has one writer.
  */
 export async function lockText(
-  tx: Db,
+  tx: Tx,
   use: keyof typeof uses,
   workspace_id: number,
   text: string,
 ): Promise<void> {
-  if (engineOf(tx) === 'sqlite') return
+  if (tx.engine === 'sqlite') return
   await sql`SELECT pg_advisory_xact_lock(${numberOf(use, workspace_id, text)})`.execute(tx)
 }
 
 /** Like lockText, but does not wait: false while another transaction has the lock. Always true on SQLite. */
 export async function tryLockText(
-  tx: Db,
+  tx: Tx,
   use: keyof typeof uses,
   workspace_id: number,
   text: string,
 ): Promise<boolean> {
-  if (engineOf(tx) === 'sqlite') return true
+  if (tx.engine === 'sqlite') return true
   const number = numberOf(use, workspace_id, text)
   const { rows } = await sql<Tried>`SELECT pg_try_advisory_xact_lock(${number}) AS is_locked`.execute(tx)
   return rows[0]?.is_locked ?? false
@@ -107,22 +108,21 @@ const limitWait = prepare((p: { limit: string }) => sql`SELECT set_config('lock_
 
 // A shorter wait for a connection does not count. A statement waits at least this long for a lock.
 const min_wait_ms = 100
-// Of the transactions that have waited for a connection.
-const limits = new WeakMap<Db, string>()
+// How long the statements of a transaction wait for a lock: its first call with this key decides.
+const limitOf = (tx: Tx, limit = lock_timeout) => tx.once('lock limit', () => limit)
 
 /**
  * Limits how long the next statements of this transaction wait for a lock, on PostgreSQL. Without a limit: as long as
  * those of the whole transaction may wait.
  */
-export function limitLockWait(tx: Db, limit = limits.get(rootOf(tx)) ?? lock_timeout): void {
-  if (engineOf(tx) === 'postgres') defer(tx, limitWait(tx, { limit }))
+export function limitLockWait(tx: Tx, limit = limitOf(tx)): void {
+  if (tx.engine === 'postgres') tx.defer(limitWait(tx, { limit }))
 }
 
 /** Subtracts a wait for a connection from the waits for locks of this transaction, on PostgreSQL. */
-export function countConnectionWait(tx: Db, waited_ms: number): void {
-  if (engineOf(tx) === 'sqlite' || waited_ms <= min_wait_ms) return
-  limits.set(tx, `${Math.ceil(Math.max(lock_wait_ms - waited_ms, min_wait_ms))}ms`)
-  limitLockWait(tx)
+export function countConnectionWait(tx: Tx, waited_ms: number): void {
+  if (tx.engine === 'sqlite' || waited_ms <= min_wait_ms) return
+  limitLockWait(tx, limitOf(tx, `${Math.ceil(Math.max(lock_wait_ms - waited_ms, min_wait_ms))}ms`))
 }
 
 /**
@@ -130,12 +130,12 @@ export function countConnectionWait(tx: Db, waited_ms: number): void {
  * for up to 20 s: of many with one text, the last one waits for all others.
  */
 export async function lockTexts(
-  tx: Db,
+  tx: Tx,
   use: keyof typeof uses,
   workspace_id: number,
   texts: readonly string[],
 ): Promise<void> {
-  if (engineOf(tx) === 'sqlite' || !texts.length) return
+  if (tx.engine === 'sqlite' || !texts.length) return
   const names = texts.map((text) => `${workspace_id} ${text}`)
   limitLockWait(tx, '20s')
   const locked = lockNames(tx, { names, use: uses[use], workspace_id })
@@ -163,8 +163,8 @@ function workspaceLock(number: number) {
         AND classid = ${sql.lit(number)} AND objid = ${second(p.workspace_id)}::oid AND objsubid = 2`,
   )
   return {
-    async share(tx: Db, workspace_id: number): Promise<void> {
-      if (engineOf(tx) === 'postgres') await take(tx, { workspace_id })
+    async share(tx: Tx, workspace_id: number): Promise<void> {
+      if (tx.engine === 'postgres') await take(tx, { workspace_id })
     },
     /** Says whether the transactions have ended that had the lock at the first look. */
     earlier(workspace_id: number): Ended {
@@ -211,8 +211,8 @@ export const shareSubscriptions = subscriptions.share
 export const earlierWrites = subscriptions.earlier
 
 /** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */
-export async function disableTimeouts(tx: Db): Promise<void> {
-  if (engineOf(tx) === 'sqlite') return
+export async function disableTimeouts(tx: Tx): Promise<void> {
+  if (tx.engine === 'sqlite') return
   await sql`SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(
     tx,
   )
@@ -225,8 +225,8 @@ const installation_lock = 7_239_051
  * Lets one process at a time check and complete an installation: its tables, its first workspace. Waits without a timeout,
  * and holds the lock until the end of the transaction.
  */
-export async function lockInstallation(tx: Db): Promise<void> {
-  if (engineOf(tx) === 'sqlite') return
+export async function lockInstallation(tx: Tx): Promise<void> {
+  if (tx.engine === 'sqlite') return
   await disableTimeouts(tx)
   await sql`SELECT pg_advisory_xact_lock(${installation_lock})`.execute(tx)
 }

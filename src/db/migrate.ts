@@ -5,7 +5,7 @@ import { isoTime, systemClock } from '../clock.ts'
 import { type Database, type Db, transaction } from './db.ts'
 import { lockInstallation } from './locks.ts'
 import { migrations as all } from './migrations/index.ts'
-import { engineOf } from './statements/prepare.ts'
+import { engineOf, type Tx } from './tx.ts'
 
 /** One change of the schema: its statements for each engine, then `fill`, in one transaction. */
 export type Migration = {
@@ -22,7 +22,7 @@ export type Migration = {
    * Computes values that SQL alone cannot compute. The checksum does not cover it. So it must not call code outside of
    * db/migrations: that code could change after the release.
    */
-  fill?: (tx: Db, filling: Filling) => Promise<void>
+  fill?: (tx: Tx, filling: Filling) => Promise<void>
 }
 
 /** The arguments of `fill`; `now` is an ISO 8601 time. */
@@ -115,7 +115,7 @@ function runStep({ db, engine }: Database, migrations: readonly Migration[], { t
   })
 }
 
-async function run(tx: Db, engine: Database['engine'], { name, kind, statements, fill }: Migration) {
+async function run(tx: Tx, engine: Database['engine'], { name, kind, statements, fill }: Migration) {
   const texts = statements(engine)
   const now = isoTime(systemClock.now())
   for (const statement of texts) await sql.raw(statement).execute(tx).catch(explainLock(name, statement))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from './db.ts'
 import { prepare } from './statements/prepare.ts'
 import { prepareRows } from './statements/recordset.ts'
+import type { Tx } from './tx.ts'
 
 // The statements behind events/notify.ts. Unread notifications of a member with the same source are one row, which counts
 // the records. A partial unique index keeps this true under concurrent writes.
@@ -50,7 +50,7 @@ const insertAll = prepareRows(
 )
 
 /** Writes notifications. Notifications of a member with the same source become one, with the sum of their records. */
-export async function writeNotifications(tx: Db, rows: readonly NewNotification[]): Promise<void> {
+export async function writeNotifications(tx: Tx, rows: readonly NewNotification[]): Promise<void> {
   const merged = new Map<string, NewNotification>()
   for (const row of rows) {
     const key = `${row.workspace_id} ${row.user_id} ${row.source}`
@@ -82,5 +82,5 @@ const show = prepare((p: { workspace_id: number; held_by: string; now: string },
 )
 
 /** Shows the notifications that waited for the end of an import, by the import's request. */
-export const showHeld = (tx: Db, workspace_id: number, held_by: string, now: string): Promise<unknown> =>
+export const showHeld = (tx: Tx, workspace_id: number, held_by: string, now: string): Promise<unknown> =>
   show(tx, { workspace_id, held_by, now })

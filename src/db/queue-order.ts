@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { engineOf } from './statements/prepare.ts'
 import { prepareInsert, prepareRows } from './statements/recordset.ts'
+import { engineOf, type Tx } from './tx.ts'
 
 // Deliveries of an ordered webhook are attempted one after the other for each record. Their rows of the queue have the
 // record, and a place in its order: `order_seq`, then the delivery's id, which orders the deliveries of one transaction.
@@ -40,7 +40,7 @@ const insert = prepareRows(
 )
 
 /** Adds rows to the queue, each after all rows of its record. Call it while the records are locked. */
-export const enqueueInOrder = (tx: Db, rows: Parameters<typeof insert>[1]): Promise<unknown> =>
+export const enqueueInOrder = (tx: Tx, rows: Parameters<typeof insert>[1]): Promise<unknown> =>
   insert(tx, rows, {})
 
 /** Adds rows of stored events to the queue, whose place in the order of their record is the seq of the event. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Db } from './db.ts'
 import { recount } from './lists/counts.ts'
 import { prepareById } from './statements/bulk.ts'
 import { perKey } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
+import type { Db, Tx } from './tx.ts'
 
 /** The tables whose records can be soft-deleted and restored. */
 export type Deletable = {
@@ -36,7 +36,7 @@ const moveOf = perKey((key: string) => {
  * `counted` fields. Returns false if no row changed. It does not change updated_at: a restored record reads as before.
  */
 export async function moveRecord(
-  tx: Db,
+  tx: Tx,
   table: Deletable,
   counted: readonly string[],
   workspace_id: number,
@@ -54,7 +54,7 @@ export async function moveRecord(
 
 /** When a record was soft-deleted; null when it is live, unknown, or pending removal. */
 export async function deletedAt(
-  tx: Db,
+  db: Db,
   table: Deletable,
   workspace_id: number,
   id: number,
@@ -62,7 +62,7 @@ export async function deletedAt(
   const { rows } = await sql<{ deleted_at: string | null }>`
     SELECT deleted_at FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id = ${id} AND deleted_at > ${pending_removal.erasing}`.execute(
-    tx,
+    db,
   )
   return rows[0]?.deleted_at ?? null
 }

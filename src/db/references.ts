@@ -5,6 +5,7 @@ import { rowLock } from './locks.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
 import { perKey } from './statements/prepare.ts'
+import type { Tx } from './tx.ts'
 
 const live = (table: Deletable, locked: boolean) =>
   prepareById(
@@ -28,7 +29,7 @@ export async function isLive(db: Db, table: Deletable, workspace_id: number, id:
  * are not ids.
  */
 export async function referenceProblems(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   body: object,
   references: Record<string, Deletable>,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { batch } from './batches.ts'
 import { type Db, transaction } from './db.ts'
 import { createSeal, type Seal } from './seal.ts'
+import type { Tx } from './tx.ts'
 
 type SealedColumn = {
   table: string
@@ -114,7 +115,7 @@ export async function rekeyAll(db: Db, secret_key: string, secret_key_old: strin
 
 type Change = { row: Row; value: string }
 
-async function replace(tx: Db, { table, column, key }: SealedColumn, changes: Change[]): Promise<number> {
+async function replace(tx: Tx, { table, column, key }: SealedColumn, changes: Change[]): Promise<number> {
   let replaced = 0n
   for (const { row, value } of changes) {
     const same = key.map((name) => sql`${sql.ref(name)} = ${row[name]}`)

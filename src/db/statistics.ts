@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { engineOf } from './statements/prepare.ts'
+import { engineOf } from './tx.ts'
 
 // Below this size, any plan is quick enough.
 const min_rows = 500

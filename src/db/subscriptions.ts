@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from './db.ts'
-import { engineOf, prepare } from './statements/prepare.ts'
+import { prepare } from './statements/prepare.ts'
+import { engineOf, type Tx } from './tx.ts'
 
 /** A row of webhook_subscriptions, and what its webhook asks for. Its event may be `deal.*` or `*`. */
 export type Subscription = {
@@ -37,7 +37,7 @@ const patternsOf = (event: string) => [event, `${event.split('.')[0]}.*`, '*']
 
 /** The subscriptions to these events, in one look-up of the index. */
 export function findSubscriptions(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   events: readonly string[],
 ): Promise<Subscription[]> {

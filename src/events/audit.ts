@@ -1,7 +1,5 @@
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { bytesOf, listed_bytes, textUpTo } from '../db/sizes.ts'
-import { deferRows } from '../db/statements/bulk.ts'
-import { announce } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 import type { Changes } from './define.ts'
@@ -35,10 +33,10 @@ const insertEntries = prepareInsert('audit_log', {
 const textOf = (fields: object | null | undefined): string | null => (fields ? JSON.stringify(fields) : null)
 
 /** Adds an entry to the audit log, in the transaction of the change. */
-export function recordChange(tx: Db, context: Context, change: AuditedChange): void {
+export function recordChange(tx: Tx, context: Context, change: AuditedChange): void {
   const { workspace_id, actor, request_id, now, change_group = null } = context
   const { action, kind, record_id, before, after } = change
-  announce(tx, 'changes')
+  tx.announce('changes')
   const entry = {
     workspace_id,
     occurred_at: now,
@@ -52,7 +50,7 @@ export function recordChange(tx: Db, context: Context, change: AuditedChange): v
     request_id,
     change_group,
   }
-  deferRows(tx, insertEntries, [entry])
+  tx.rows(insertEntries, [entry])
 }
 
 /** The columns `before` and `after` for lists, which do not read a long side. */

@@ -1,10 +1,8 @@
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { waitInFanout } from '../db/fanouts.ts'
 import { newId } from '../db/ids.ts'
 import { addCounts, countChanges } from '../db/lists/counts.ts'
 import { enqueueInOrder } from '../db/queue-order.ts'
-import { deferRows } from '../db/statements/bulk.ts'
-import { announce } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Context } from './context.ts'
 
@@ -32,7 +30,7 @@ const max_inserted = 2000
  * Writes the deliveries of all events of a transaction. Above 2,000, it writes which webhooks get which events, and the backlog
  * inserts the deliveries. Never a part of them: an ordered webhook would get later events first.
  */
-export async function writeDeliveries(tx: Db, events: readonly FannedOut[]): Promise<void> {
+export async function writeDeliveries(tx: Tx, events: readonly FannedOut[]): Promise<void> {
   const count = events.reduce((sum, { recipients }) => sum + recipients.length, 0)
   if (count > max_inserted) return waitInFanout(tx, events)
   // Requests that share a transaction have times of their own.
@@ -76,7 +74,7 @@ export type Unlogged = { event_id: string; event: string } & Recipient
 
 /** Adds deliveries of a workspace to the log and its totals; returns their ids. */
 export function logDeliveries(
-  tx: Db,
+  tx: Tx,
   { workspace_id, now }: Pick<Context, 'workspace_id' | 'now'>,
   deliveries: readonly Unlogged[],
   status: 'pending' | 'cancelled',
@@ -92,9 +90,8 @@ export function logDeliveries(
     created_at: now,
     format,
   }))
-  deferRows(tx, addDeliveries, logged)
-  deferRows(
-    tx,
+  tx.rows(addDeliveries, logged)
+  tx.rows(
     addCounts,
     logged.flatMap((row) => countChanges(workspace_id, 'deliveries', counted, null, row)),
   )
@@ -103,7 +100,7 @@ export function logDeliveries(
 
 /** Adds a delivery that is due now to the log and the queue; returns its id. */
 export function insertDelivery(
-  tx: Db,
+  tx: Tx,
   context: Context,
   delivery: NewDelivery & Recipient,
   lease?: Lease,
@@ -114,12 +111,12 @@ export function insertDelivery(
 
 // Runs three statements for any number of deliveries, and a fourth one for ordered webhooks.
 function insertDeliveries(
-  tx: Db,
+  tx: Tx,
   context: Context,
   deliveries: readonly (NewDelivery & Recipient)[],
   lease?: Lease,
 ): string[] {
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   const { workspace_id } = context
   const elapsed_ms = context.elapsed()
   const ids = logDeliveries(tx, context, deliveries, 'pending')
@@ -134,13 +131,11 @@ function insertDeliveries(
     claimed_at_ms: lease ? elapsed_ms : null,
     record_key: ordered ? record_key : null,
   }))
-  deferRows(
-    tx,
+  tx.rows(
     enqueue,
     queued.filter(({ record_key }) => record_key === null),
   )
-  deferRows(
-    tx,
+  tx.rows(
     enqueueInOrder,
     queued.flatMap(({ record_key, ...row }) => (record_key === null ? [] : [{ ...row, record_key }])),
   )

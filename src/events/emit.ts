@@ -1,11 +1,8 @@
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { insertEvents } from '../db/event-order.ts'
 import { newId } from '../db/ids.ts'
 import { shareSubscriptions } from '../db/locks.ts'
 import { recordKey } from '../db/queue-order.ts'
-import { writeAtCommit } from '../db/statements/at-commit.ts'
-import { deferRows, onceIn } from '../db/statements/bulk.ts'
-import { announce, defer, engineOf } from '../db/statements/prepare.ts'
 import { findSubscriptions, recipientsOf, type Subscription } from '../db/subscriptions.ts'
 import { failedCondition } from './conditions.ts'
 import type { Context } from './context.ts'
@@ -18,39 +15,39 @@ import { insertDelivery, writeDeliveries } from './deliveries.ts'
  * is locked: another order could deadlock with the removal of a webhook. SQLite answers at once, so it reads in emit().
  */
 export function prepareEmit(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   events: readonly (EventDefinition | null | undefined)[],
 ): void {
-  if (engineOf(tx) === 'sqlite') return
+  if (tx.engine === 'sqlite') return
   const names = events.flatMap((event) => event?.name ?? [])
   // A change without an event of its own may still read them for others.
   if (names.length) readSubscribers(tx, workspace_id, names)
 }
 
 /** Reads who is subscribed to events, once for all that this transaction will emit. On SQLite this pays off in bulk only. */
-export function readSubscribers(tx: Db, workspace_id: number, names: readonly string[]): void {
-  onceIn(tx, 'subscribers', (root) => {
+export function readSubscribers(tx: Tx, workspace_id: number, names: readonly string[]): void {
+  tx.once('subscribers', (root) => {
     if (!names.length) return
     const found = subscriptionsTo(root, workspace_id, names)
-    defer(root, found)
+    root.defer(found)
     for (const event of names)
-      onceIn(root, recipientsName(workspace_id, event), () => found.then((all) => recipientsOf(event, all)))
+      root.once(recipientsName(workspace_id, event), () => found.then((all) => recipientsOf(event, all)))
   })
 }
 
 const recipientsName = (workspace_id: number, event: string) => `recipients ${workspace_id} ${event}`
 
 /** The webhooks that asked for an event, whatever their conditions. A transaction reads them once. */
-const recipientsIn = (tx: Db, workspace_id: number, event: string): Promise<Subscription[]> =>
-  onceIn(tx, recipientsName(workspace_id, event), async (root) =>
+const recipientsIn = (tx: Tx, workspace_id: number, event: string): Promise<Subscription[]> =>
+  tx.once(recipientsName(workspace_id, event), async (root) =>
     recipientsOf(event, await subscriptionsTo(root, workspace_id, [event])),
   )
 
 /** Reads the subscriptions, and keeps a backfill from reading until the changes of this transaction can be read. */
-function subscriptionsTo(tx: Db, workspace_id: number, names: readonly string[]): Promise<Subscription[]> {
+function subscriptionsTo(tx: Tx, workspace_id: number, names: readonly string[]): Promise<Subscription[]> {
   // A statement of its own: the read must begin after the lock is held.
-  if (engineOf(tx) === 'postgres') defer(tx, shareSubscriptions(tx, workspace_id))
+  if (tx.engine === 'postgres') tx.defer(shareSubscriptions(tx, workspace_id))
   return findSubscriptions(tx, workspace_id, names)
 }
 
@@ -59,7 +56,7 @@ function subscriptionsTo(tx: Db, workspace_id: number, names: readonly string[])
  * when its change does. The payload is serialised here once; every attempt sends these bytes.
  */
 export async function emit(
-  tx: Db,
+  tx: Tx,
   context: Context,
   definition: EventDefinition,
   record: object,
@@ -67,9 +64,9 @@ export async function emit(
 ): Promise<void> {
   const { workspace_id } = context
   const event = definition.name
-  announce(tx, 'events')
+  tx.announce('events')
   // On PostgreSQL, the events of a commit take a lock, so the deliveries come before them.
-  writeAtCommit(tx, writeDeliveries, [])
+  tx.atCommit(writeDeliveries, [])
   const payload = payloadFrom(context, definition, record, changes)
   const record_id = idOf(record)
   const event_id = insertPayload(tx, context, event, payload, record_id)
@@ -77,7 +74,7 @@ export async function emit(
   if (!asked.length) return
   const recipients = await meant(tx, asked, payload)
   const delivery = { event_id, event, kind: 'event' as const, record_key: recordKey(event, record_id) }
-  if (recipients.length) writeAtCommit(tx, writeDeliveries, [{ context, delivery, recipients }])
+  if (recipients.length) tx.atCommit(writeDeliveries, [{ context, delivery, recipients }])
 }
 
 // Conditions are judged for this long before others get a turn of the event loop.
@@ -85,12 +82,12 @@ const max_turn_ms = 20
 
 /** The webhooks whose conditions an event meets. The items of a batch judge in turn. */
 async function meant(
-  tx: Db,
+  tx: Tx,
   asked: readonly Subscription[],
   payload: object,
 ): Promise<readonly Subscription[]> {
   if (asked.every(({ conditions }) => conditions === null)) return asked
-  const turn: Turn = onceIn(tx, 'turn of conditions', () => ({ began_ms: performance.now(), over: null }))
+  const turn: Turn = tx.once('turn of conditions', () => ({ began_ms: performance.now(), over: null }))
   while (turn.over) await turn.over
   const recipients = asked.filter(
     ({ conditions }) => conditions === null || !failedCondition(conditions, payload),
@@ -108,7 +105,7 @@ type Turn = { began_ms: number; over: Promise<void> | null }
  * when a condition of the webhook does not hold. The caller holds what a deletion of the webhook waits for.
  */
 export function emitTo(
-  tx: Db,
+  tx: Tx,
   context: Context,
   definition: EventDefinition,
   record: { id: number },
@@ -125,7 +122,7 @@ export function emitTo(
 }
 
 /** Writes the example of an event, marked as a test. It has the name of a ping, so the feed leaves it out. Returns its id. */
-export function insertTest(tx: Db, context: Context, definition: EventDefinition): string {
+export function insertTest(tx: Tx, context: Context, definition: EventDefinition): string {
   const { name, example } = definition
   const changes = name.endsWith('.updated') ? exampleChanges(example) : {}
   const payload = { ...payloadFrom(context, definition, example, changes), test: true }
@@ -134,7 +131,7 @@ export function insertTest(tx: Db, context: Context, definition: EventDefinition
 
 /** Writes an event without deliveries; returns its id. */
 export function insertEvent(
-  tx: Db,
+  tx: Tx,
   context: Context,
   definition: EventDefinition,
   record: object,
@@ -169,7 +166,7 @@ const payloadFrom = (
 }
 
 function insertPayload(
-  tx: Db,
+  tx: Tx,
   context: Context,
   event: string,
   payload: { id: string },
@@ -180,7 +177,7 @@ function insertPayload(
   const { id } = payload
   const text = JSON.stringify(payload)
   const row = { id, workspace_id, event, occurred_at: now, record_id, payload: text, traceparent, webhook_id }
-  deferRows(tx, insertEvents, [row])
+  tx.rows(insertEvents, [row])
   return id
 }
 

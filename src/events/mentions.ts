@@ -1,5 +1,4 @@
-import type { Db } from '../db/db.ts'
-import { onceIn } from '../db/statements/bulk.ts'
+import type { Tx } from '../db/db.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import type { Context } from './context.ts'
 import { formerNames } from './names.ts'
@@ -95,8 +94,8 @@ const startOf = (label: string): string => label.slice(0, label.search(/[^\p{L}\
 // In lower case, the form of a sigma depends on the text after it.
 const folded = (text: string) => text.trim().normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
 
-const finderIn = (tx: Db, workspace_id: number): Promise<Find> =>
-  onceIn(tx, `mentions ${workspace_id}`, async (root) => {
+const finderIn = (tx: Tx, workspace_id: number): Promise<Find> =>
+  tx.once(`mentions ${workspace_id}`, async (root) => {
     const [all, names] = await Promise.all([members(root, { workspace_id }), formerNames(root, workspace_id)])
     return finderOf(all.map((one) => ({ ...one, former_names: names.get(one.id) ?? [] })))
   })
@@ -109,7 +108,7 @@ type Place = { kind: string; id: number; note_id?: number }
  * old texts, of which nobody is notified.
  */
 export async function notifyMentioned(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { kind, id, note_id }: Place,
   text: string | null,

@@ -1,7 +1,5 @@
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { type NewNotification, notifyManagers, showHeld, writeNotifications } from '../db/notifications.ts'
-import { deferRows } from '../db/statements/bulk.ts'
-import { announce, defer } from '../db/statements/prepare.ts'
 import { storedActor } from './actors.ts'
 import { type Context, service } from './context.ts'
 
@@ -20,11 +18,11 @@ export type Notice = {
  * Notifies a member, in the transaction of the cause. Nobody is notified of their own act. The records that one request
  * assigns to a member are one notification. Notices of an import are shown when it ends (showNotices).
  */
-export function notify(tx: Db, context: Context, notice: Notice): void {
+export function notify(tx: Tx, context: Context, notice: Notice): void {
   const { actor, workspace_id, request_id, now } = context
   const { kind, user_id, record_kind, record_id, note_id = null, outcome = null } = notice
   if (actor.kind === 'person' && actor.id === user_id) return
-  announce(tx, 'changes')
+  tx.announce('changes')
   const one = kind === 'assigned' ? (request_id ?? now) : `${record_id}:${note_id ?? ''}`
   const row: NewNotification = {
     workspace_id,
@@ -41,12 +39,12 @@ export function notify(tx: Db, context: Context, notice: Notice): void {
     occurred_at: now,
     changed_at: now,
   }
-  deferRows(tx, writeNotifications, [row])
+  tx.rows(writeNotifications, [row])
 }
 
 /** Notifies the members to whom a change gave the record. `before` is null for a new record. */
 export function notifyOwners(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { table, members }: { table: string; members: readonly string[] },
   before: object | null,
@@ -63,13 +61,13 @@ const fieldOf = (record: object | null, field: string) => (record as Record<stri
 
 /** Notifies the author of an import of its end, and the owners of its records. */
 export function notifyOfImport(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { id, created_by, request_id }: { id: string; created_by: string; request_id: string | null },
   outcome: 'succeeded' | 'failed' | 'cancelled',
 ): void {
-  announce(tx, 'changes')
-  if (request_id) defer(tx, showHeld(tx, context.workspace_id, request_id, context.now))
+  tx.announce('changes')
+  if (request_id) tx.defer(showHeld(tx, context.workspace_id, request_id, context.now))
   if (!created_by.startsWith('usr_')) return
   // The service ended it, unless somebody cancelled it.
   const actor = outcome === 'cancelled' ? context.actor : service
@@ -84,11 +82,11 @@ export function notifyOfImport(
 }
 
 /** Notifies the members who manage webhooks that one has failed: once, until they have read it. */
-export function notifyOfFailure(tx: Db, webhook: { workspace_id: number; id: string }, now: string): void {
-  announce(tx, 'changes')
+export function notifyOfFailure(tx: Tx, webhook: { workspace_id: number; id: string }, now: string): void {
+  tx.announce('changes')
   const { workspace_id, id } = webhook
   const about = { kind: 'webhook_failed', record_kind: 'webhooks', record_id: id }
   const times = { occurred_at: now, changed_at: now }
   const source = `webhook_failed:${id}`
-  defer(tx, notifyManagers(tx, { workspace_id, ...about, actor: storedActor(service), source, ...times }))
+  tx.defer(notifyManagers(tx, { workspace_id, ...about, actor: storedActor(service), source, ...times }))
 }

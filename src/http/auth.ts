@@ -110,18 +110,18 @@ const isExpired = ({ expires_at }: Access, now_ms: number) =>
   expires_at !== null && Date.parse(expires_at) <= now_ms
 
 /** Reads the current access of a request in its transaction. Throws 401 or 403 when it is no longer allowed. */
-export type RecheckAccess = (tx: Db, request: FastifyRequest) => Promise<Access>
+export type RecheckAccess = (db: Db, request: FastifyRequest) => Promise<Access>
 
 /**
  * Checks a credential again, because the gate's cache may be 500 ms old. Call it for changes that outlast the
  * credential, such as a new key. If the transaction takes a lock, call it after the lock.
  */
 export function createRecheckAccess(
-  find: (tx: Db, credential: Credential) => Promise<Access | null>,
+  find: (db: Db, credential: Credential) => Promise<Access | null>,
   clock: Clock,
 ): RecheckAccess {
-  return async (tx, { access: before, credential, routeOptions }) => {
-    const access = await find(tx, credential)
+  return async (db, { access: before, credential, routeOptions }) => {
+    const access = await find(db, credential)
     const { operation } = routeOptions.config
     return requireAllowed(before, access, operation, clock)
   }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import type { Listed } from '../db/lists/lists.ts'
 import { type FieldProblem, orNotFound } from '../errors.ts'
 import type { Context } from '../events/context.ts'
@@ -59,7 +59,7 @@ export type Incoming<Params = unknown, Body = unknown, Prepared = unknown> = {
 
 /** A write in its transaction. */
 type Run<Params, Body, Prepared, Result = Answer> = (
-  tx: Db,
+  tx: Tx,
   context: Context,
   incoming: Incoming<Params, Body, Prepared>,
 ) => Promise<Result>

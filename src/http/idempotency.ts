@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ExpressionBuilder } from 'kysely'
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
 import type { Seal } from '../db/seal.ts'
-import { defer, prepare } from '../db/statements/prepare.ts'
+import { prepare } from '../db/statements/prepare.ts'
 import type { Tables } from '../db/tables.ts'
 import { badRequest, conflict } from '../errors.ts'
 
@@ -51,7 +51,7 @@ const keep = prepare((p: Name & { answer: string }, db) =>
  * key, the second waits at the primary key for the commit of the first. Throws 409 for another body or other parameters.
  */
 export async function storedAnswer(
-  tx: Db,
+  tx: Tx,
   idempotency: Idempotency,
   seal: Seal,
 ): Promise<StoredAnswer | null> {
@@ -95,9 +95,9 @@ const inFlight = () =>
   conflict('request_in_flight', 'The first request with this Idempotency-Key is still in flight. Try again.')
 
 /** Stores the answer for 24 h. It is encrypted, because it may have a secret that is shown once. */
-export function keepAnswer(tx: Db, idempotency: Idempotency, answer: StoredAnswer, seal: Seal): void {
+export function keepAnswer(tx: Tx, idempotency: Idempotency, answer: StoredAnswer, seal: Seal): void {
   const sealed = seal.seal(JSON.stringify(answer))
-  defer(tx, keep(tx, { ...idempotency, answer: sealed }))
+  tx.defer(keep(tx, { ...idempotency, answer: sealed }))
 }
 
 // Between two tries to free a key while the database is away.
@@ -132,7 +132,7 @@ export async function dropReservation(db: Db, idempotency: Idempotency, onError:
 }
 
 /** Frees the keys of all requests in flight: the processes that had them have ended. */
-export async function freeReservations(tx: Db, now_ms: number): Promise<void> {
+export async function freeReservations(tx: Tx, now_ms: number): Promise<void> {
   await tx
     .deleteFrom('idempotency_keys')
     .where('created_at_ms', '>=', now_ms - max_flight_ms)
@@ -141,7 +141,7 @@ export async function freeReservations(tx: Db, now_ms: number): Promise<void> {
 }
 
 /** Removes up to `limit` answers after 24 h; returns how many. */
-export async function removeOldAnswers(tx: Db, now_ms: number, limit: number): Promise<number> {
+export async function removeOldAnswers(tx: Tx, now_ms: number, limit: number): Promise<number> {
   const old = await tx
     .selectFrom('idempotency_keys')
     .select(['workspace_id', 'key_id', 'path', 'idempotency_key'])

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { engine } from '../../test/engine.ts'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
-import type { Db } from '../db/db.ts'
-import { deferRows, rootOf } from '../db/statements/bulk.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { conflict } from '../errors.ts'
 import { createCompany } from '../resources/companies/operations.ts'
 import { createWriteGroups, type Sharing } from './write-groups.ts'
@@ -22,9 +21,9 @@ const sharing = (records: string[], lane = 'companies'): Sharing => ({
   records,
   prepare: async () => {},
 })
-const share = <T>(work: (tx: Db) => Promise<T>, ...records: string[]) =>
+const share = <T>(work: (tx: Tx) => Promise<T>, ...records: string[]) =>
   runWrite(work, { large: false, sharing: sharing(records) })
-const create = (tx: Db, name: string) => createCompany(tx, outbox.context(), { name }, [])
+const create = (tx: Tx, name: string) => createCompany(tx, outbox.context(), { name }, [])
 
 async function stored() {
   const names = (await outbox.db.selectFrom('companies').select('name').orderBy('name').execute()).map(
@@ -48,7 +47,7 @@ test('writes that wait at the same time share a transaction, and each gets its o
   const made = await Promise.all(
     names.map((name) =>
       share((tx) => {
-        roots.add(rootOf(tx))
+        roots.add(tx.root)
         return create(tx, name)
       }),
     ),
@@ -77,13 +76,12 @@ test('a refused write leaves nothing, and the others of its transaction stay', a
   assert.deepEqual(await stored(), ['Ada', 'Bo'])
 })
 
-const late: Record<string, (tx: Db) => Promise<unknown>> = {
+const late: Record<string, (tx: Tx) => Promise<unknown>> = {
   'by a rule': async () => {
     throw conflict('changed_since', 'A rule that was judged late.')
   },
   'by a statement': (tx) => sql`INSERT INTO no_such_table VALUES (1)`.execute(tx),
-  'at the commit': async (tx) =>
-    deferRows(tx, (db) => sql`INSERT INTO no_such_table VALUES (1)`.execute(db), [1]),
+  'at the commit': async (tx) => tx.rows((db) => sql`INSERT INTO no_such_table VALUES (1)`.execute(db), [1]),
 }
 for (const [how, fail] of Object.entries(late))
   test(`a write that fails ${how} after it wrote leaves nothing, and the others stay`, async () => {

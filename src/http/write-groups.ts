@@ -1,8 +1,8 @@
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 import { troubleOf, Unreachable } from '../db/errors.ts'
 import { limitLockWait } from '../db/locks.ts'
 import { openBulk } from '../db/statements/bulk.ts'
-import { engineOf } from '../db/statements/prepare.ts'
+import { engineOf } from '../db/tx.ts'
 import { ApiError } from '../errors.ts'
 
 // Under load, writes share a transaction: those that wait while another one is under way run together, in bulk
@@ -16,10 +16,10 @@ export type Sharing = {
   /** The things that the write changes, such as a record. A transaction changes each of them once. */
   records: readonly string[]
   /** Issues the reads that all writes of the lane need. */
-  prepare(tx: Db): Promise<unknown>
+  prepare(tx: Tx): Promise<unknown>
 }
 
-type Work<T> = (tx: Db) => Promise<T>
+type Work<T> = (tx: Tx) => Promise<T>
 type Member = {
   sharing: Sharing
   work: Work<unknown>
@@ -199,7 +199,7 @@ async function runTogether(db: Db, group: readonly Member[], since_ms: number): 
         await prepared
         for (const [index, { tx }] of members.entries()) {
           const one = settled[index] as PromiseSettledResult<unknown>
-          if (one.status === 'rejected' && (!isRefusal(one.reason) || bulk.hasWritten(tx)))
+          if (one.status === 'rejected' && (!isRefusal(one.reason) || tx.has_written))
             throw new Spoiled('', { cause: one.reason })
         }
         await bulk.flush()

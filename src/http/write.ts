@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 import type { Seal } from '../db/seal.ts'
 import { badRequest, type FieldProblem, invalid } from '../errors.ts'
 import { type Context, contextOf } from '../events/context.ts'
@@ -30,18 +30,18 @@ export type Answer = (
 }
 
 type Reply = { status: number; headers: Record<string, string>; body: object | string }
-export type Work = (tx: Db, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
+export type Work = (tx: Tx, context: Context, problems: readonly FieldProblem[]) => Promise<Answer>
 
 /** A write that waits between two transactions, for example for an HTTP request. */
 type Steps<Made> = {
   /** Whether `before` writes nothing, and `meanwhile` can be a dry run. */
   has_dry_run?: boolean
-  before(tx: Db, context: Context, problems: FieldProblem[]): Promise<Made>
+  before(tx: Tx, context: Context, problems: FieldProblem[]): Promise<Made>
   /** Whether `before` did all: then `after` runs in its transaction, and nothing between. */
   isDone?(made: Made): boolean
   /** Throws the reason of `stopping` between two transactions. A repeated request must be able to continue. */
   meanwhile(made: Made, stopping: AbortSignal): Promise<void>
-  after(tx: Db, context: Context, made: Made): Promise<Answer>
+  after(tx: Tx, context: Context, made: Made): Promise<Answer>
 }
 
 type Options = {
@@ -175,7 +175,7 @@ function sharedBy(
 
 // Builds the answer inside of the transaction that stores it.
 async function conclude(
-  tx: Db,
+  tx: Tx,
   reply: FastifyReply,
   answer: Answer,
   idempotency: Idempotency | null,

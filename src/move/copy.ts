@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { type Db, transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
 import { countRows } from '../db/lists/counts.ts'
 import { lockInstallation } from '../db/locks.ts'
-import { engineOf } from '../db/statements/prepare.ts'
 import type { Tables } from '../db/tables.ts'
+import { engineOf } from '../db/tx.ts'
 import type { Resource } from '../resources/resource.ts'
 import { dropIndexes } from './indexes.ts'
 import { continueAfter, lastNumber } from './numbers.ts'
@@ -80,7 +80,7 @@ async function liftLimits(tx: Db) {
 }
 
 // Settings alone are not an installation: a process that only delivers stores a check of its secret key there.
-async function clearSettings(to: Db, tables: readonly Table[]) {
+async function clearSettings(to: Tx, tables: readonly Table[]) {
   const filled = (await filledTables(to, tables)).filter((table) => table !== 'settings')
   if (filled.length)
     throw new Error(
@@ -91,7 +91,7 @@ async function clearSettings(to: Db, tables: readonly Table[]) {
 
 async function copyTables(
   from: Db,
-  to: Db,
+  to: Tx,
   tables: readonly Table[],
   { onStart, onProgress }: Options,
 ): Promise<Copied[]> {
@@ -130,7 +130,7 @@ async function copyTables(
 
 async function copyTable(
   from: Db,
-  to: Db,
+  to: Tx,
   table: Table,
   columns: StoredColumns,
   report: (rows: number) => void,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/db.ts'
-import { engineOf } from '../db/statements/prepare.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { engineOf } from '../db/tx.ts'
 import type { Table } from './tables.ts'
 
 /** The largest number that a table has given to a row, also to a removed one. 0 for none, null if rows have no number. */
@@ -24,9 +24,9 @@ async function sequenceOf(db: Db, table: string, column: string) {
 }
 
 /** Sets the number after which the next row of a table counts. Unlike setval, a rollback undoes it. */
-export async function continueAfter(tx: Db, { name, numbered }: Table, last: number): Promise<void> {
+export async function continueAfter(tx: Tx, { name, numbered }: Table, last: number): Promise<void> {
   if (!numbered) return
-  if (engineOf(tx) === 'sqlite') {
+  if (tx.engine === 'sqlite') {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${last})`.execute(tx)
     return

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { recordset, storable } from '../db/statements/recordset.ts'
 import { pageKey, type StoredColumns, type Table } from './tables.ts'
 
@@ -43,7 +43,7 @@ function rowText(row: Row): string {
   return JSON.stringify(row, (_, value) => (typeof value === 'string' ? storable(value) : value))
 }
 
-export async function writePage(tx: Db, table: Table, columns: StoredColumns, page: RowPage): Promise<void> {
+export async function writePage(tx: Tx, table: Table, columns: StoredColumns, page: RowPage): Promise<void> {
   const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
   const rows = recordset(tx, `[${page.join(',')}]`, columns)
   await sql`INSERT INTO ${sql.table(table.name)} (${names}) SELECT ${names} FROM ${rows} AS r`.execute(tx)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
-import { engineOf } from '../db/statements/prepare.ts'
 import type { Tables } from '../db/tables.ts'
+import { engineOf } from '../db/tx.ts'
 import { byDependency } from '../resources/derived.ts'
 import type { Resource } from '../resources/resource.ts'
 

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
 import { type Db, transaction } from '../db/db.ts'
-import { deferRows } from '../db/statements/bulk.ts'
 import { conflict } from '../errors.ts'
 import { runBatch } from './batch.ts'
 import { type BatchOptions, type Writes, writesOf } from './batch-items.ts'
@@ -20,11 +19,7 @@ const failing: Writes = {
       const { last_name } = body as { last_name: string }
       if (last_name === 'rule') throw conflict('changed_since', 'A rule that was judged late.')
       if (last_name === 'deferred')
-        deferRows(
-          tx,
-          () => Promise.reject(conflict('changed_since', 'A rule of rows that are written last.')),
-          [1],
-        )
+        tx.rows(() => Promise.reject(conflict('changed_since', 'A rule of rows that are written last.')), [1])
       if (last_name === 'statement') await sql`INSERT INTO no_such_table VALUES (1)`.execute(tx)
       return made
     },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { uniqueValue } from '../db/lists/defined-values.ts'
 import { deletedAt } from '../db/records.ts'
 import { perKey } from '../db/statements/prepare.ts'
@@ -81,7 +81,7 @@ export type Task = {
   /** Names the record. Two tasks of one record run in order. */
   record: string | null
   upsert: Upsert | null
-  run(tx: Db, matched: readonly number[]): Promise<Done>
+  run(tx: Tx, matched: readonly number[]): Promise<Done>
   of_item?: boolean
 }
 
@@ -148,7 +148,7 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
   }
   const item = sent as Item
   const { op } = item
-  const changing = (id: number, body: object, problems: readonly FieldProblem[]) => async (tx: Db) => {
+  const changing = (id: number, body: object, problems: readonly FieldProblem[]) => async (tx: Tx) => {
     let before: object | null = null
     const expect = (record: object) => {
       before = record
@@ -160,7 +160,7 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
     const is_same = after === before || isDeepStrictEqual(after, before)
     return { status: is_same ? 'unchanged' : 'updated', id, before, after } as const
   }
-  const creating = async (tx: Db) => {
+  const creating = async (tx: Tx) => {
     const { first, later } = inSteps(item.data as object, options.after_create)
     const { body, problems } = checked(create, first)
     const made = await operations.create(tx, context, body, problems)

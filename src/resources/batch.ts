@@ -1,12 +1,9 @@
-import { CompiledQuery } from 'kysely'
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
 import { lockRow, lockTexts } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
-import { markCollected } from '../db/statements/at-commit.ts'
-import { type Bulk, openBulk } from '../db/statements/bulk.ts'
+import { type Bulk, type Member, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
-import { defer, engineOf, run } from '../db/statements/prepare.ts'
 import { ApiError, type FieldProblem, invalid, max_problems } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import { readSubscribers } from '../events/emit.ts'
@@ -22,7 +19,7 @@ import { definitionsOf } from './definitions.ts'
 // their events, audit entries and totals are written together, in the order of the items (db/statements/bulk.ts).
 
 type Work = {
-  tx: Db
+  tx: Tx
   context: Context
   writes: Writes
   definitions: readonly Definition[]
@@ -43,14 +40,14 @@ const max_wave = 250
  * same list of items when `work` runs again.
  */
 export async function runBatch(
-  tx: Db,
+  tx: Tx,
   context: Context,
   writes: Writes,
   items: readonly unknown[],
   options: BatchOptions,
 ): Promise<Outcome[]> {
   // A plan for few rows would read all rows of a table that this batch fills.
-  defer(tx, followIndexes(tx))
+  tx.defer(followIndexes(tx))
   const { events } = writes.resource
   readSubscribers(
     tx,
@@ -95,7 +92,7 @@ class RunAgain extends Error {
 async function lockAhead(work: Work): Promise<void> {
   const { tx, context, writes, waves, bulk } = work
   // SQLite has one writer.
-  if (engineOf(tx) === 'sqlite') return
+  if (tx.engine === 'sqlite') return
   const { workspace_id } = context
   const tasks = waves.flat()
   const values = tasks.flatMap(({ upsert, record }) => (upsert && record) ?? [])
@@ -205,8 +202,7 @@ async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean):
   if (dependOnOrder(definitions, outcomes)) throw new Error('An item needs a unique value of another one.')
   const failed = ran.filter(({ outcome }) => outcome.error)
   if (options.atomic && (has_failed || failed.length)) bulk.discard()
-  else if (failed.some(({ member }) => bulk.hasWritten(member)))
-    throw new Error('An item failed after it wrote.')
+  else if (failed.some(({ member }) => member.has_written)) throw new Error('An item failed after it wrote.')
   else {
     // The next wave runs meanwhile.
     await work.written
@@ -222,9 +218,7 @@ async function runOneByOne(work: Work, tasks: readonly Task[]): Promise<Outcome[
   return outcomes
 }
 
-const savepoint = (tx: Db, command: string) => run(tx, CompiledQuery.raw(`${command} item`))
-
-type Ran = { outcome: Outcome; member: Db }
+type Ran = { outcome: Outcome; member: Member }
 
 /** Runs the tasks of a wave at the same time, so that their statements are sent together. */
 async function runTogether(
@@ -247,24 +241,27 @@ async function runTogether(
 /** Runs a task in a savepoint. */
 async function runAlone(work: Work, task: Task): Promise<Outcome> {
   const { tx, bulk } = work
-  await savepoint(tx, 'SAVEPOINT')
-  const dropCollected = markCollected(tx)
-  try {
+  const runTask = async () => {
     const matched = await matchesOf(work, [task])
     const outcome = await attempt(task, bulk.member(task.index), matched.get(task.record ?? '') ?? [])
     if (outcome.error) throw outcome.error
     await bulk.flush()
-    await savepoint(tx, 'RELEASE')
     return outcome
-  } catch (error) {
-    const known = troubleOf(error) ? null : publicError(error)
-    if (!known || known.statusCode >= 500) throw error
-    bulk.discard()
-    dropCollected()
-    await savepoint(tx, 'ROLLBACK TO')
-    await savepoint(tx, 'RELEASE')
-    return failed(task, known)
   }
+  try {
+    return await tx.savepoint(runTask, (error) => refusalOf(error) !== null)
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) throw error
+    bulk.discard()
+    return failed(task, refusal)
+  }
+}
+
+/** The error of the item; null for an error of the transaction. */
+function refusalOf(error: unknown): ApiError | null {
+  const known = troubleOf(error) ? null : publicError(error)
+  return known && known.statusCode < 500 ? known : null
 }
 
 const failed = ({ index, op, id, of_item }: Task, error: ApiError): Outcome => ({
@@ -278,7 +275,7 @@ const failed = ({ index, op, id, of_item }: Task, error: ApiError): Outcome => (
   ...(of_item && { of_item }),
 })
 
-async function attempt(task: Task, member: Db, matched: readonly number[]): Promise<Outcome> {
+async function attempt(task: Task, member: Tx, matched: readonly number[]): Promise<Outcome> {
   const { index, op, id, run } = task
   try {
     return { index, op, id, before: null, after: null, error: null, ...(await run(member, matched)) }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import { type Db, Tx } from '../db/db.ts'
 import { Overtaken } from '../db/errors.ts'
 import {
   definedValues,
@@ -9,8 +9,7 @@ import {
   sortValue,
 } from '../db/lists/defined-values.ts'
 import { shareDefinitions } from '../db/locks.ts'
-import { deferRows, hasOnce, onceIn, rootOf } from '../db/statements/bulk.ts'
-import { defer, prepare } from '../db/statements/prepare.ts'
+import { prepare } from '../db/statements/prepare.ts'
 import { type FieldProblem, refuse } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import type { CustomFields } from '../http/fields.ts'
@@ -53,8 +52,8 @@ export const hasDefinitions = ({ columns, part_of }: Resource): boolean =>
 const nameOf = (workspace_id: number, { table }: Resource) => `definitions ${workspace_id} ${table}`
 
 /** Whether this transaction has read the definitions already, or reads them now. */
-export const hasReadDefinitions = (tx: Db, workspace_id: number, resource: Resource): boolean =>
-  hasOnce(tx, nameOf(workspace_id, resource))
+export const hasReadDefinitions = (tx: Tx, workspace_id: number, resource: Resource): boolean =>
+  tx.peek(nameOf(workspace_id, resource)) !== undefined
 
 /**
  * The definitions that hold for the records of a resource, also those whose existing values are still being checked. A
@@ -64,12 +63,12 @@ export const hasReadDefinitions = (tx: Db, workspace_id: number, resource: Resou
 export function definitionsOf(db: Db, workspace_id: number, resource: Resource): Promise<Definition[]> {
   if (!hasDefinitions(resource)) return Promise.resolve([])
   const key = { workspace_id, kind: resource.table }
-  if (!db.isTransaction) return readDefinitions(db, key)
-  return onceIn(db, nameOf(workspace_id, resource), (tx) => {
+  if (!(db instanceof Tx)) return readDefinitions(db, key)
+  return db.once(nameOf(workspace_id, resource), (tx) => {
     // A statement of its own: the read must begin after the lock is held.
-    defer(tx, shareDefinitions(tx, workspace_id))
+    tx.defer(shareDefinitions(tx, workspace_id))
     const found = readDefinitions(tx, key)
-    defer(tx, found)
+    tx.defer(found)
     return found
   })
 }
@@ -80,7 +79,7 @@ type Place = { resource: Resource; id: number }
 
 /** Stores the defined values of a new record. Returns the problems of values that are taken. */
 export async function addDefined(
-  tx: Db,
+  tx: Tx,
   context: Who,
   place: Place,
   values: CustomFields,
@@ -94,7 +93,7 @@ export async function addDefined(
  * concurrent transaction has taken one since: then `transaction` runs the work again, and takenProblems finds it.
  */
 export async function changeDefined(
-  tx: Db,
+  tx: Tx,
   context: Who,
   place: Place,
   before: CustomFields,
@@ -105,17 +104,17 @@ export async function changeDefined(
   if (!definitions.length) return
   const old = definitions.map(({ id }) => ({ workspace_id, definition_id: id, record_id: place.id }))
   // Not with the rows of other items: in bulk, it would come after the insert.
-  defer(tx, removeDefinedValues(tx, old))
+  tx.defer(removeDefinedValues(tx, old))
   const refused = await store(tx, context, place, definitions, after)
   if (!refused.length) return
   // Items of a batch that run together take values from each other. Such an item fails.
-  if (rootOf(tx) !== tx) refuse(await problemsOf(tx, context, place, after, refused))
+  if (tx.root !== tx) refuse(await problemsOf(tx, context, place, after, refused))
   throw new Overtaken('Another transaction has taken a unique value.')
 }
 
 /** The problems of unique values that another record has. Without `before`, all values of the record are new. */
 export async function takenProblems(
-  tx: Db,
+  tx: Tx,
   context: Who,
   place: Place,
   before: CustomFields,
@@ -128,7 +127,7 @@ export async function takenProblems(
 
 /** Stores values. Returns the definitions whose value is taken. Only unique values are waited for. */
 async function store(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Who,
   { id }: Place,
   definitions: readonly Definition[],
@@ -136,8 +135,7 @@ async function store(
 ): Promise<Definition[]> {
   const rows = definedValues(definitions, workspace_id, id, values)
   const unique = rows.filter(({ unique_value }) => unique_value !== null)
-  deferRows(
-    tx,
+  tx.rows(
     insertDefinedValues,
     rows.filter(({ unique_value }) => unique_value === null),
   )
@@ -149,7 +147,7 @@ async function store(
 
 /** The problems of those values that another record has. */
 async function problemsOf(
-  tx: Db,
+  tx: Tx,
   context: Who,
   { resource, id }: Place,
   values: CustomFields,

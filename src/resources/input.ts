@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Db } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { prepareById } from '../db/statements/bulk.ts'
 import { perKey } from '../db/statements/prepare.ts'
@@ -82,7 +82,7 @@ type Known = {
  * waiting for the definitions.
  */
 export async function valueProblems(
-  tx: Db,
+  tx: Tx,
   who: Who,
   resource: Resource,
   values: object,
@@ -113,7 +113,7 @@ export async function valueProblems(
 
 /** The problems of custom fields that a definition refuses. `before` is null for a new record. */
 export async function definedProblems(
-  tx: Db,
+  tx: Tx,
   { workspace_id, actor }: Who,
   resource: Resource,
   custom_fields: CustomFields,
@@ -136,7 +136,7 @@ const member = prepareById<Member, { id: string }>(
 
 /** Problems of fields that name a member of the workspace. */
 async function memberProblems(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   { members }: Resource,
   values: object,

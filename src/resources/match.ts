@@ -1,12 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import type { ValuedBy } from '../db/lists/defined-values.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
 import { matchKeysOf, websiteKey } from '../db/lists/match-keys.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import type { Deletable } from '../db/records.ts'
-import { engineOf, perKey } from '../db/statements/prepare.ts'
+import { perKey } from '../db/statements/prepare.ts'
 import { prepareRows } from '../db/statements/recordset.ts'
+import { engineOf } from '../db/tx.ts'
 
 /** A record that an upsert matches, with the key of its value. */
 export type Matched = { id: number; key: string }
@@ -20,7 +21,7 @@ export type Match = {
   /** Values of the same record have the same key. */
   keyOf(value: string): string
   /** The live records whose value has one of the keys. */
-  find(tx: Db, workspace_id: number, keys: readonly string[], purpose: Purpose): Promise<Matched[]>
+  find(tx: Tx, workspace_id: number, keys: readonly string[], purpose: Purpose): Promise<Matched[]>
 }
 
 type Workspace = { workspace_id: number }
@@ -37,7 +38,7 @@ const finder = <P extends Workspace>(table: Deletable, search: Search<P>) => {
     read: finding(table, search, sql``),
     lock: finding(table, search, sql`FOR NO KEY UPDATE OF c`),
   }
-  return (tx: Db, keys: readonly string[], purpose: Purpose, p: P) =>
+  return (tx: Tx, keys: readonly string[], purpose: Purpose, p: P) =>
     finders[purpose](
       tx,
       keys.map((key) => ({ key })),

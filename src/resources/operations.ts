@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { forgetDefinedValues } from '../db/lists/defined-values.ts'
 import type { Valued } from '../db/lists/field-values.ts'
 import { lockRow } from '../db/locks.ts'
@@ -53,7 +53,7 @@ async function refuseMissing(
 
 /** Refuses to restore a merged record by itself: its notes, deals and so on belong to another one. */
 async function refuseMerged(
-  tx: Db,
+  tx: Tx,
   { table, noun, duplicates }: Resource,
   workspace_id: number,
   id: number,
@@ -69,7 +69,7 @@ async function refuseMerged(
 
 /** A live record, locked for a change in this transaction. 404 without one; throws when it is not as expected. */
 export async function lockRecord<View extends Identified>(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Context,
   records: AnyRecords<View>,
   id: number,
@@ -97,7 +97,7 @@ function auditFacts({ tracked }: Resource, record: object): object {
 
 /** Writes the audit entry of a created, deleted or restored record, with all its fields. */
 export const auditRecord = (
-  tx: Db,
+  tx: Tx,
   context: Context,
   action: 'created' | 'deleted' | 'restored',
   resource: Resource,
@@ -123,7 +123,7 @@ const customFieldsOf = (values: object): CustomFields =>
 
 /** Adds a record, with the audit entry; returns its detail view. `set` has the columns that no body sets. */
 export async function addRecord<View extends Identified, Values extends object>(
-  tx: Db,
+  tx: Tx,
   context: Context,
   records: Records<View, Identified, Values>,
   values: Values,
@@ -158,7 +158,7 @@ type SaveOptions = {
  * view shows one.
  */
 export async function saveChanges<View extends Identified, Values extends object>(
-  tx: Db,
+  tx: Tx,
   context: Context,
   records: Records<View, Identified, Values>,
   before: View,
@@ -184,7 +184,7 @@ export async function saveChanges<View extends Identified, Values extends object
 
 /** Moves a live record to the trash, with the audit entry; returns the record as it was. */
 export async function moveToTrash<View extends Identified>(
-  tx: Db,
+  tx: Tx,
   context: Context,
   records: AnyRecords<View>,
   id: number,
@@ -205,12 +205,12 @@ export async function moveToTrash<View extends Identified>(
  * `hold` locks other rows that must not change until the commit.
  */
 export async function moveFromTrash<View extends Identified>(
-  tx: Db,
+  tx: Tx,
   context: Context,
   records: AnyRecords<View>,
   id: number,
   { problems, expect }: Sent,
-  hold?: (tx: Db, workspace_id: number, id: number) => Promise<void>,
+  hold?: (tx: Tx, workspace_id: number, id: number) => Promise<void>,
 ): Promise<{ record: View; changes: Changes | null }> {
   const { workspace_id } = context
   const { resource } = records
@@ -239,7 +239,7 @@ export async function moveFromTrash<View extends Identified>(
 }
 
 /** Throws 409 before a restore if another record has a unique value of the record in the trash. */
-async function refuseTaken(tx: Db, context: Context, resource: Resource, id: number): Promise<void> {
+async function refuseTaken(tx: Tx, context: Context, resource: Resource, id: number): Promise<void> {
   const definitions = await definitionsOf(tx, context.workspace_id, resource)
   if (!definitions.some(({ is_unique }) => is_unique)) return
   const { rows } = await sql<{ custom_fields: string }>`SELECT custom_fields FROM ${sql.table(resource.table)}
@@ -256,29 +256,29 @@ async function refuseTaken(tx: Db, context: Context, resource: Resource, id: num
 
 // The operations of a resource. Each runs in the caller's transaction and returns the detail view.
 export type Create<View, Body> = (
-  tx: Db,
+  tx: Tx,
   context: Context,
   body: Body,
   problems: readonly FieldProblem[],
 ) => Promise<View>
 /** A change, or a verb such as complete. */
 export type Change<View, Body> = (
-  tx: Db,
+  tx: Tx,
   context: Context,
   id: number,
   body: Body,
   sent: Sent,
 ) => Promise<View>
 /** Moves a record to the trash; returns the record as it was. */
-export type Remove<View> = (tx: Db, context: Context, id: number, expect: Expect) => Promise<View>
+export type Remove<View> = (tx: Tx, context: Context, id: number, expect: Expect) => Promise<View>
 /** Brings a record back from the trash. */
-export type Restore<View> = (tx: Db, context: Context, id: number, sent: Sent) => Promise<View>
+export type Restore<View> = (tx: Tx, context: Context, id: number, sent: Sent) => Promise<View>
 
 /** A verb, such as complete: it locks the record, checks what the caller expects and sent, and runs the step. */
 export const verbOf =
   <View extends Identified, Body>(
     records: AnyRecords<View>,
-    step: (tx: Db, context: Context, before: View, body: Body) => Promise<View>,
+    step: (tx: Tx, context: Context, before: View, body: Body) => Promise<View>,
   ): Change<View, Body> =>
   async (tx, context, id, body, { problems, expect }) => {
     const before = await lockRecord(tx, context, records, id, expect)

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { recount } from '../db/lists/counts.ts'
 import { addValues, indexValues, type Valued } from '../db/lists/field-values.ts'
 import { byIds } from '../db/lists/pages.ts'
 import { searchText } from '../db/lists/search.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { join, prepareById, rowsOfTable } from '../db/statements/bulk.ts'
-import { engineOf, prepare, run } from '../db/statements/prepare.ts'
+import { prepare, run } from '../db/statements/prepare.ts'
 import { prepareEach } from '../db/statements/recordset.ts'
 import { storedActor } from '../events/actors.ts'
 import type { Context } from '../events/context.ts'
@@ -29,13 +29,13 @@ export type Records<View extends Identified, ListedView extends Identified, Valu
   /** The same in the detail view. */
   detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]>
   /** Adds a record whose references are live; returns its detail view. `set` has the columns that no body sets. */
-  insert(tx: Db, by: Written, values: Values, set?: Row): Promise<View>
+  insert(tx: Tx, by: Written, values: Values, set?: Row): Promise<View>
   /**
    * Changes the given fields of a live record, whose detail view is `before`; returns the new view. `set` has columns that
    * no body sets. `touch: false` keeps updated_at, for a change that no view shows.
    */
   update(
-    tx: Db,
+    tx: Tx,
     by: Written,
     before: View,
     changes: Partial<Values>,
@@ -111,13 +111,13 @@ function inserterOf<View extends Identified, Values extends object>(resource: Re
       >`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))} ${returning}`,
   )
   // The rows get their ids in their order.
-  const send = async (tx: Db, rows: readonly Row[]) => {
+  const send = async (tx: Tx, rows: readonly Row[]) => {
     const made =
-      engineOf(tx) === 'sqlite' ? insertEach(tx, rows, {}) : insertAll(tx, { rows: JSON.stringify(rows) })
+      tx.engine === 'sqlite' ? insertEach(tx, rows, {}) : insertAll(tx, { rows: JSON.stringify(rows) })
     return (await made).sort((a, b) => a.id - b.id)
   }
 
-  return async (tx: Db, by: Written, values: Values, set: Row = {}): Promise<View> => {
+  return async (tx: Tx, by: Written, values: Values, set: Row = {}): Promise<View> => {
     const { workspace_id, actor, now } = by
     const author = storedActor(actor)
     const dated = { created_at: now, updated_at: now }
@@ -152,7 +152,7 @@ function embeddedReader({ columns }: Resource) {
     )
     return [{ name, by: embeds.by, read }]
   })
-  return async (tx: Db, workspace_id: number, fields: Row): Promise<Row> => {
+  return async (tx: Tx, workspace_id: number, fields: Row): Promise<Row> => {
     const embedded = readers.map(async ({ name, by, read }) => {
       const id = fields[by] as number | null
       return [name, id === null ? null : await read(tx, { workspace_id, id })]
@@ -187,7 +187,7 @@ function updaterOf<View extends Identified, Values extends object>(
   )
 
   return async (
-    tx: Db,
+    tx: Tx,
     { workspace_id, actor, now }: Written,
     before: View,
     changes: Partial<Values>,
@@ -246,7 +246,7 @@ const max_prepared_updates = 50
 
 /** The UPDATE of some columns of a record by its id. It returns the counted columns if it changes one of them. */
 function updatesOf(table: string, counted: readonly string[]) {
-  type Update = (tx: Db, row: Row & Key) => Promise<Row | undefined>
+  type Update = (tx: Tx, row: Row & Key) => Promise<Row | undefined>
   const prepared = new Map<string, Update>()
   // RETURNING makes SQLite read the whole row, so leave it out where nobody needs it.
   const returned = (names: readonly string[], from = '') =>
@@ -268,8 +268,8 @@ function updatesOf(table: string, counted: readonly string[]) {
     each: Run<readonly (Row & Key)[], Row & Identified>,
     all: Run<{ rows: string }, Row & Identified>,
   ): Update => {
-    const send = async (tx: Db, rows: readonly (Row & Key)[]) => {
-      const changed = await (engineOf(tx) === 'sqlite'
+    const send = async (tx: Tx, rows: readonly (Row & Key)[]) => {
+      const changed = await (tx.engine === 'sqlite'
         ? each(tx, rows)
         : all(tx, { rows: JSON.stringify(rows) }))
       const by_id = new Map(changed.map((row) => [row.id, row]))
@@ -282,7 +282,7 @@ function updatesOf(table: string, counted: readonly string[]) {
     const found = prepared.get(key)
     if (found) return found
     if (prepared.size >= max_prepared_updates) {
-      const runOne = (tx: Db, row: Row & Key) => run<Row & Identified>(tx, update(names, row).compile(tx))
+      const runOne = (tx: Tx, row: Row & Key) => run<Row & Identified>(tx, update(names, row).compile(tx))
       return updater(
         runOne,
         async (tx, rows) => (await Promise.all(rows.map((row) => runOne(tx, row)))).flat(),
@@ -301,7 +301,7 @@ function updatesOf(table: string, counted: readonly string[]) {
     return made
   }
 }
-type Run<P, R> = (tx: Db, parameters: P) => Promise<R[]>
+type Run<P, R> = (tx: Tx, parameters: P) => Promise<R[]>
 
 const columnList = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)))
 

@@ -1,6 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import type { TSchema } from 'typebox'
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import type { Context } from '../events/context.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
@@ -55,7 +55,7 @@ export type Room = Pick<
     find(db: Db, workspace_id: number, id: number): Promise<{ id: number } | null>
   }
   /** Gives a part, such as a note, to another record. Needed for parts of kinds that can be merged. */
-  give?(tx: Db, context: Context, id: number, owner_id: number): Promise<object>
+  give?(tx: Tx, context: Context, id: number, owner_id: number): Promise<object>
   /** How files are imported. Needs `batch`. */
   import?: ImportForm
   /** Entries of timelines besides its records, such as the stage changes of deals. */

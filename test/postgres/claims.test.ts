@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { momentOf } from '../../src/clock.ts'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Tx, transaction } from '../../src/db/db.ts'
 import { claimDue } from '../../src/webhooks/delivery/claim.ts'
 import { updateWebhook } from '../../src/webhooks/registration/queries.ts'
 import { openOutbox } from '../outbox.ts'
@@ -14,7 +14,7 @@ test('a connection that is lost during a claim fails the claim, and does not end
   t.after(close)
   await webhook('wh_a')
   await events(3)
-  const claim = (tx: Db, claim_id: string) => {
+  const claim = (tx: Tx, claim_id: string) => {
     const lease = { claim_id, moment: momentOf(clock), lease_ms: 40_000, fits: () => true, idle: false }
     const webhooks = [{ workspace_id, webhook_id: 'wh_a' }]
     return claimDue(tx, { ...lease, webhooks, limit: () => 10 })

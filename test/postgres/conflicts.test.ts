@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Db, type Tx, transaction } from '../../src/db/db.ts'
 import { Overtaken } from '../../src/db/errors.ts'
 import { limitLockWait } from '../../src/db/locks.ts'
 import { calmTime } from '../calm-time.ts'
@@ -25,7 +25,7 @@ test('two transactions that deadlock both succeed, one of them after a retry', a
   const both = Promise.withResolvers<void>()
   let tries = 0
   let waiting = 0
-  const title = (tx: Db, id: number, text: string) =>
+  const title = (tx: Tx, id: number, text: string) =>
     sql`UPDATE contacts SET title = coalesce(title, '') || ${text} WHERE workspace_id = 1 AND id = ${id}`.execute(
       tx,
     )
@@ -104,7 +104,7 @@ test('every connection limits its statements, its waits for locks, and transacti
 
 test('a wait for a connection shortens the waits for locks of a transaction, but not those of its retry', async () => {
   const { db, close } = await openScratch(one.data_dir)
-  const limit = async (tx: Db) =>
+  const limit = async (tx: Tx) =>
     (await sql<{ lock_timeout: string }>`SHOW lock_timeout`.execute(tx)).rows[0]?.lock_timeout
   const tries: unknown[] = []
   await transaction(

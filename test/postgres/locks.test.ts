@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Tx, transaction } from '../../src/db/db.ts'
 import { isLive } from '../../src/db/references.ts'
 import { readStored, type Stored, type StoredEvent } from '../database.ts'
 import { openScratch, settingsOf } from '../engine.ts'
@@ -162,7 +162,7 @@ test('a deal that is made or changed while its contact is deleted refers to it o
 async function refer(
   table: 'companies' | 'contacts',
   id: number,
-  write: (tx: Db) => Promise<unknown> = () => Promise.resolve(),
+  write: (tx: Tx) => Promise<unknown> = () => Promise.resolve(),
 ) {
   const { db, close } = await openScratch(one.data_dir)
   const referred = Promise.withResolvers<void>()

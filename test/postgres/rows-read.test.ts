@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { momentOf } from '../../src/clock.ts'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Tx, transaction } from '../../src/db/db.ts'
 import { runBatch } from '../../src/resources/batch.ts'
 import { type Writes, writesOf } from '../../src/resources/batch-items.ts'
 import { companyRoom } from '../../src/resources/companies/routes.ts'
@@ -26,14 +26,14 @@ const most_rows = 10
 type Reads = Map<string, number>
 
 /** The rows of each table that this connection has read, by scans and by indexes. */
-async function rowsRead(tx: Db): Promise<Reads> {
+async function rowsRead(tx: Tx): Promise<Reads> {
   const { rows } = await sql<{ name: string; n: string }>`
     SELECT relname AS name, seq_tup_read + idx_tup_fetch AS n FROM pg_stat_xact_user_tables`.execute(tx)
   return new Map(rows.map(({ name, n }) => [name, Number(n)]))
 }
 
 /** Runs it in a transaction. Adds the tables of which each item reads more than a few rows to `many`. */
-const checked = <T>(many: string[], what: string, items: number, work: (tx: Db) => Promise<T>): Promise<T> =>
+const checked = <T>(many: string[], what: string, items: number, work: (tx: Tx) => Promise<T>): Promise<T> =>
   transaction(outbox.db, async (tx) => {
     // PostgreSQL may still count an earlier transaction of the connection.
     const before = await rowsRead(tx)

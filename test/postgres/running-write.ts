@@ -1,12 +1,12 @@
 import type { TestContext } from 'node:test'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Tx, transaction } from '../../src/db/db.ts'
 import { type Context, contextOf } from '../../src/events/context.ts'
 import { openScratch } from '../engine.ts'
 
 /** The time of the write: later than what was there before. */
 export const write_ms = Date.now() + 86_400_000
 
-export type Write = (tx: Db, context: Context) => Promise<unknown>
+export type Write = (tx: Tx, context: Context) => Promise<unknown>
 
 /** Begins a write to the newest workspace of a service, on another connection. `commit` ends it. */
 export async function beginWrite(t: TestContext, { data_dir }: { data_dir: string }, write: Write) {

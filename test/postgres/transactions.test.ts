@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Tx, transaction } from '../../src/db/db.ts'
 import { lockRow } from '../../src/db/locks.ts'
-import { defer, prepare } from '../../src/db/statements/prepare.ts'
+import { prepare } from '../../src/db/statements/prepare.ts'
 import { createCompany, deleteCompany, restoreCompany } from '../../src/resources/companies/operations.ts'
 import { openOutbox } from '../outbox.ts'
 import { until } from '../webhooks.ts'
@@ -14,7 +14,7 @@ const divide = prepare((p: { by: number }, db) => ({
 const division_by_zero = { code: '22012' }
 
 // Takes more turns of the microtask queue than the statement after it.
-async function divideSlowly(tx: Db) {
+async function divideSlowly(tx: Tx) {
   try {
     await divide(tx, { by: 0 })
   } catch (error) {
@@ -27,8 +27,8 @@ test('a transaction fails with the error of its first failed statement, also whe
   const { db, close } = await openOutbox()
   t.after(close)
   const deferred = transaction(db, async (tx) => {
-    defer(tx, divideSlowly(tx))
-    defer(tx, divide(tx, { by: 1 }))
+    tx.defer(divideSlowly(tx))
+    tx.defer(divide(tx, { by: 1 }))
   })
   await assert.rejects(deferred, division_by_zero)
   const awaited = transaction(db, (tx) => Promise.all([divideSlowly(tx), divide(tx, { by: 1 })]))
@@ -40,7 +40,7 @@ test('a statement that is issued after the end of its transaction is refused', a
   t.after(close)
   // The other statement continues after the failure of the first one.
   let late: Promise<unknown> | null = null
-  const work = async (tx: Db) => {
+  const work = async (tx: Tx) => {
     const other = divideSlowly(tx).catch(() => sql`SELECT 1`.execute(tx))
     late = other.catch(String)
     await divide(tx, { by: 0 })
@@ -49,11 +49,8 @@ test('a statement that is issued after the end of its transaction is refused', a
   // The two errors may arrive apart. Then the statement is issued before the ROLLBACK, and the server refuses it.
   assert.match(String(await late), /The transaction has ended|division by zero/)
   // An unhandled rejection fails the test.
-  let ended: Db = db
-  await transaction(db, async (tx) => {
-    ended = tx
-  })
-  assert.throws(() => defer(ended, divide(ended, { by: 1 })), /inside of a transaction/)
+  const ended = await transaction(db, async (tx) => tx)
+  assert.throws(() => ended.defer(Promise.resolve()), /transaction has ended/)
 })
 
 // Otherwise the restoration, a change of the record and the removal of a webhook could wait for each other.

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { claimImport } from '../../src/across/imports/store.ts'
 import { isoTime } from '../../src/clock.ts'
-import { type Db, transaction } from '../../src/db/db.ts'
+import { type Tx, transaction } from '../../src/db/db.ts'
 import { lockText } from '../../src/db/locks.ts'
 import {
   cancelSomeOfBackfill,
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => outbox.close())
 
 /** Runs work while another transaction holds what `lock` locks. */
-async function whileLocked<T>(lock: (tx: Db) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+async function whileLocked<T>(lock: (tx: Tx) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
   const [locked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = transaction(outbox.db, async (tx) => {
     await lock(tx)
@@ -84,7 +84,7 @@ test('a process does not wait while another one cancels the deliveries of a stop
   await outbox.webhook('wh_1')
   await outbox.events(3)
   await stopBackfill()
-  const lock = (tx: Db) => tx.selectFrom('webhook_backfills').selectAll().forUpdate().execute()
+  const lock = (tx: Tx) => tx.selectFrom('webhook_backfills').selectAll().forUpdate().execute()
   assert.equal(await whileLocked(lock, cancelSome), 0)
   assert.equal(await cancelSome(), 3)
   assert.equal(await cancelSome(), undefined)
@@ -107,7 +107,7 @@ async function assertLockOrder(work: () => Promise<unknown>): Promise<void> {
     )
   // With statistics, PostgreSQL reads the table from its start.
   await sql`ANALYZE webhook_queue`.execute(db)
-  const lock = (tx: Db, wanted: string[]) =>
+  const lock = (tx: Tx, wanted: string[]) =>
     sql`SELECT 1 FROM webhook_queue WHERE delivery_id = ANY(${wanted}) FOR UPDATE NOWAIT`.execute(tx)
   const waiting = sql<{ n: string }>`SELECT count(*) AS n FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { prepare } from '../../db/statements/prepare.ts'
@@ -33,7 +33,7 @@ const max_live_keys = 1000
  * workspace has 1,000 live keys.
  */
 export async function insertKey(
-  tx: Db,
+  tx: Tx,
   context: Context,
   key: NewKey,
 ): Promise<{ id: string; token: string }> {
@@ -104,7 +104,7 @@ export async function findAccess(db: Db, hash: string): Promise<Access | null> {
 }
 
 /** Records when a key was last used. */
-export const recordKeyUse = (tx: Db, id: string, now_ms: number) =>
+export const recordKeyUse = (tx: Tx, id: string, now_ms: number) =>
   tx
     .updateTable('api_keys')
     .set({ last_used_at: isoTime(now_ms) })

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { type FieldCode, type FieldProblem, orNotFound, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
@@ -9,12 +9,12 @@ import { insertKey } from './keys.ts'
 import { findKey, refuseMoreScopes, revokeKeyTree } from './queries.ts'
 import type { ApiKey, KeyParams, keyBody } from './schema.ts'
 
-const existing = async (tx: Db, { workspace_id }: Context, id: string): Promise<ApiKey> =>
+const existing = async (tx: Tx, { workspace_id }: Context, id: string): Promise<ApiKey> =>
   orNotFound('API key', await findKey(tx, workspace_id, id))
 
 /** Creates a key by a request. `known` are all scopes of the service. Throws 422 if the key may do more than the caller. */
 export async function createKey(
-  tx: Db,
+  tx: Tx,
   context: Context,
   known: readonly string[],
   { body, problems, recheck }: Incoming<unknown, Static<ReturnType<typeof keyBody>>>,
@@ -32,7 +32,7 @@ export async function createKey(
 
 /** Revokes a key by a request, with the keys that it has made. Idempotent. Throws 403 if the caller lacks a scope of it. */
 export async function revokeWorkspaceKey(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { params: { key_id }, problems, expect, recheck }: Incoming<Static<typeof KeyParams>>,
 ): Promise<ApiKey> {

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { choice } from '../../db/lists/filters.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
@@ -88,7 +88,7 @@ export const listKeys = (db: Db) =>
  * Revokes a key of the context's workspace, the invitations by it, and the keys that it has made. False, and no change, if
  * there is no such live key.
  */
-export async function revokeKeyTree(tx: Db, context: Context, id: string): Promise<boolean> {
+export async function revokeKeyTree(tx: Tx, context: Context, id: string): Promise<boolean> {
   // A concurrent request with the key either committed before, and what it made ends too, or is refused after us.
   await lockEntry(tx, 'workspaces', context.workspace_id)
   const revoked_at = context.now
@@ -124,7 +124,7 @@ export function refuseMoreScopes(own: Scopes, { name, scopes }: Pick<ApiKey, 'na
  * Revokes the live keys of the context's workspace that a key or a person has made. Throws 403 if one has more scopes than
  * `own`, those of the caller. The workspace is locked.
  */
-export async function revokeKeysOf(tx: Db, context: Context, made_by: string, own: Scopes): Promise<void> {
+export async function revokeKeysOf(tx: Tx, context: Context, made_by: string, own: Scopes): Promise<void> {
   const keys = await tx
     .selectFrom('api_keys')
     .select(['id', 'name', 'scopes'])

@@ -1,7 +1,7 @@
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 
 /** Removes what belongs to a member alone: notifications, private views and the order of tabs. Shared views stay. */
-export async function removeBelongings(tx: Db, workspace_id: number, user_id: string): Promise<void> {
+export async function removeBelongings(tx: Tx, workspace_id: number, user_id: string): Promise<void> {
   for (const table of ['notifications', 'view_tabs'] as const)
     await tx
       .deleteFrom(table)

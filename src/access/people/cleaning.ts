@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch, inBatches } from '../../db/batches.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { service } from '../../events/context.ts'
 import { account_retention_days, closeAccount, lockAccount, removeClosed } from './deletion.ts'
 import { remembered_ms } from './throttle.ts'
@@ -27,7 +27,7 @@ export async function removeExpiredAccess(db: Db, clock: Clock, stopping?: Abort
 const leftBefore = (db: Db, before: string) =>
   db.selectFrom('users').select('id').where('left_at', '<=', before).limit(batch).execute()
 
-async function closeLeft(tx: Db, clock: Clock, id: string, before: string): Promise<boolean> {
+async function closeLeft(tx: Tx, clock: Clock, id: string, before: string): Promise<boolean> {
   await lockAccount(tx, id)
   const still = tx.selectFrom('users').select('id').where('id', '=', id).where('left_at', '<=', before)
   if (!(await still.executeTakeFirst())) return false
@@ -45,7 +45,7 @@ const columns_of = {
 } as const
 
 /** Removes up to `batch` rows whose time is before another one, and returns how many. */
-async function removeOld(tx: Db, table: keyof typeof columns_of, before: string | number): Promise<number> {
+async function removeOld(tx: Tx, table: keyof typeof columns_of, before: string | number): Promise<number> {
   const [key, time] = columns_of[table].map((name) => sql.ref(name))
   // The outer condition is needed: a concurrent use may extend a session that the inner query finds.
   const { numAffectedRows } =

@@ -1,4 +1,4 @@
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { conflict, invalid } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -35,7 +35,7 @@ export async function ownedAlone(db: Db, user_id: string): Promise<string[]> {
 }
 
 /** Locks an account with its workspaces, in the same order as every change of members. */
-export async function lockAccount(tx: Db, user_id: string): Promise<void> {
+export async function lockAccount(tx: Tx, user_id: string): Promise<void> {
   for (const { id } of await workspacesOf(tx, user_id)) await lockEntry(tx, 'workspaces', id)
   await lockEntry(tx, 'users', user_id)
 }
@@ -45,7 +45,7 @@ export async function lockAccount(tx: Db, user_id: string): Promise<void> {
  * password has changed, and 409 for the only owner of a workspace.
  */
 export async function closeOwnAccount(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { user_id, proof }: { user_id: string; proof: string },
   recheck: () => Promise<unknown>,
@@ -68,7 +68,7 @@ export async function closeOwnAccount(
  * The account is locked. Call `removeClosed` after the commit; after a crash between the two, the cleaning calls it.
  */
 export async function closeAccount(
-  tx: Db,
+  tx: Tx,
   context: Omit<Context, 'workspace_id'>,
   user_id: string,
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function removeClosed(db: Db, user_id: string, now: string): Promis
 }
 
 /** Sets the time from which `account_retention_days` count, if the person is in no workspace. */
-export async function markWithoutWorkspace(tx: Db, now: string, user_id: string): Promise<void> {
+export async function markWithoutWorkspace(tx: Tx, now: string, user_id: string): Promise<void> {
   if ((await workspacesOf(tx, user_id)).length) return
   await tx.updateTable('users').set({ left_at: now }).where('id', '=', user_id).execute()
 }

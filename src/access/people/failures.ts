@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 
 // The rows of the throttle. Times are service time, in ms.
 
@@ -7,7 +7,7 @@ export type FailureRow = { failures: number; last_at_ms: number; blocked_until_m
 const columns = ['failures', 'last_at_ms', 'blocked_until_ms'] as const
 
 /** Locks the row with a name, and makes it if there is none. */
-export const lockFailures = (tx: Db, name: string, now_ms: number): Promise<FailureRow> =>
+export const lockFailures = (tx: Tx, name: string, now_ms: number): Promise<FailureRow> =>
   tx
     .insertInto('sign_in_failures')
     .values({ name, failures: 0, last_at_ms: now_ms, blocked_until_ms: 0 })
@@ -26,8 +26,8 @@ export async function readFailures(db: Db, names: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.name, row]))
 }
 
-export const updateFailures = (tx: Db, name: string, row: FailureRow) =>
+export const updateFailures = (tx: Tx, name: string, row: FailureRow) =>
   tx.updateTable('sign_in_failures').set(row).where('name', '=', name).execute()
 
-export const removeFailures = (tx: Db, name: string) =>
+export const removeFailures = (tx: Tx, name: string) =>
   tx.deleteFrom('sign_in_failures').where('name', '=', name).execute()

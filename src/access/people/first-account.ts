@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockInstallation } from '../../db/locks.ts'
 import { conflict } from '../../errors.ts'
 import { auditSnapshot, recordChange } from '../../events/audit.ts'
@@ -25,7 +25,7 @@ type FirstAccount = {
  * if somebody has an account, and 422 if the token was replaced.
  */
 export async function createFirstAccount(
-  tx: Db,
+  tx: Tx,
   { clock, request_id, hash }: { clock: Clock; request_id: string; hash: string },
   { person, password_hash, workspace }: FirstAccount,
 ): Promise<MemberRef> {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { type Clock, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { conflict, type FieldProblem, invalid, refuse } from '../../errors.ts'
 import { auditSnapshot, recordChange } from '../../events/audit.ts'
@@ -38,14 +38,14 @@ export function createLinkReader({ clock, throttle }: PeopleService) {
 }
 
 /** The person who accepts. `resolveUser` returns the account's id; `made` holds the fields of a new account, or null. */
-type AcceptingPerson = { resolveUser: (tx: Db, now: string) => Promise<string>; made: object | null }
+type AcceptingPerson = { resolveUser: (tx: Tx, now: string) => Promise<string>; made: object | null }
 
 /**
  * Makes the person a member of the workspace, with the invited role. Throws 422 if the invitation or the password is no
  * longer valid, and 409 for a member.
  */
 export async function acceptInvitation(
-  tx: Db,
+  tx: Tx,
   { clock, request_id }: { clock: Clock; request_id: string },
   { id, workspace_id, role, hash }: OpenInvitation,
   person: AcceptingPerson,
@@ -84,7 +84,7 @@ export function createAcceptingPerson({ db, accounts, authenticate }: PeopleServ
     const user = await authenticate(request, email, request.body.password ?? '')
     if (!user) throw invalid([wrong])
     const { id, password_hash } = user
-    async function resolveUser(tx: Db): Promise<string> {
+    async function resolveUser(tx: Tx): Promise<string> {
       // A concurrent change of the password either waits for this lock, or is found here.
       await lockEntry(tx, 'users', id)
       if (!(await hasPassword(tx, id, password_hash))) throw invalid([wrong])

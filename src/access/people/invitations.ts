@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
 import { lockEntry } from '../../db/locks.ts'
@@ -64,7 +64,7 @@ export async function isInvited(db: Db, workspace_id: number, now: string, email
 }
 
 /** Throws 429 if the context's workspace or actor has invited as many people in 24 h as they may. */
-async function refuseMorePerDay(tx: Db, { workspace_id, actor, now_ms }: Context): Promise<void> {
+async function refuseMorePerDay(tx: Tx, { workspace_id, actor, now_ms }: Context): Promise<void> {
   const waitOf = async (column: 'workspace_id' | 'invited_by', value: number | string) => {
     const row = await tx
       .selectFrom('invitations')
@@ -110,7 +110,7 @@ function refuseToRevoke(grantor: Grantor, { email, role }: Invitation): void {
  * token is stored. The workspace is locked.
  */
 export async function inviteAnew(
-  tx: Db,
+  tx: Tx,
   context: Context,
   invited: NewInvitation,
 ): Promise<{ invitation: Invitation; token: string }> {
@@ -130,7 +130,7 @@ export async function inviteAnew(
  * than the caller.
  */
 export async function invite(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { role_scopes, public_url }: { role_scopes: RoleScopes; public_url: string | null },
   { body, problems, recheck }: Incoming<unknown, Static<typeof InvitationBody>>,
@@ -151,7 +151,7 @@ export async function invite(
 
 /** Revokes an open invitation. Throws 403 if its role may do more than the caller. */
 export async function takeBack(
-  tx: Db,
+  tx: Tx,
   context: Context,
   role_scopes: RoleScopes,
   { params: { invitation_id }, expect, recheck }: Incoming<Static<typeof InvitationParams>>,
@@ -165,7 +165,7 @@ export async function takeBack(
 }
 
 async function insertInvitation(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { email, role, until = null }: NewInvitation,
 ): Promise<{ invitation: Invitation; token: string }> {
@@ -197,7 +197,7 @@ async function insertInvitation(
 
 /** Revokes an invitation. A no-op if it was accepted or revoked concurrently. */
 export async function revokeInvitation(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { id, email, role }: Invitation,
 ): Promise<void> {
@@ -219,7 +219,7 @@ export async function revokeInvitation(
 
 /** Revokes the invitations by a person or a key that the new role may not make. Null is a person who has left. */
 export async function revokeInvitationsBy(
-  tx: Db,
+  tx: Tx,
   context: Context,
   id: string,
   role: Role | null,

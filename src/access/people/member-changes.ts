@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { conflict, forbidden, orNotFound, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -18,7 +18,7 @@ import { endSessions } from './sessions.ts'
 type OfMember<Body = unknown> = Incoming<Static<typeof MemberParams>, Body>
 
 /** The member whom a request names, and who asks. Throws 412 if If-Match does not fit. The workspace is locked. */
-async function memberToChange(tx: Db, context: Context, role_scopes: RoleScopes, sent: OfMember) {
+async function memberToChange(tx: Tx, context: Context, role_scopes: RoleScopes, sent: OfMember) {
   const access = await sent.recheck()
   const member = orNotFound('member', await findMember(tx, context.workspace_id, sent.params.user_id))
   sent.expect(member)
@@ -30,7 +30,7 @@ async function memberToChange(tx: Db, context: Context, role_scopes: RoleScopes,
  * last owner.
  */
 export async function changeMember(
-  tx: Db,
+  tx: Tx,
   context: Context,
   role_scopes: RoleScopes,
   sent: OfMember<Static<typeof MemberBody>>,
@@ -67,7 +67,7 @@ export async function changeMember(
  * `changeMember` does.
  */
 export async function removeMember(
-  tx: Db,
+  tx: Tx,
   context: Context,
   role_scopes: RoleScopes,
   sent: OfMember,
@@ -98,7 +98,7 @@ export async function removeMember(
   })
 }
 
-async function revokeKeys(tx: Db, context: Context, { scopes }: Access, { id }: Member): Promise<void> {
+async function revokeKeys(tx: Tx, context: Context, { scopes }: Access, { id }: Member): Promise<void> {
   if (scopes && !scopes.includes('keys:write')) throw forbidden('Revoking keys needs the scope keys:write.')
   await revokeKeysOf(tx, context, id, scopes)
 }
@@ -110,7 +110,7 @@ function refuseBeyondRole(grantor: Grantor, role: Role): void {
     )
 }
 
-async function refuseLastOwner(tx: Db, workspace_id: number, member: Member): Promise<void> {
+async function refuseLastOwner(tx: Tx, workspace_id: number, member: Member): Promise<void> {
   if (await isLastOwner(tx, workspace_id, member))
     throw conflict('last_owner', 'A workspace keeps at least one owner. Make somebody else an owner first.')
 }

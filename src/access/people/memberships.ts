@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { forbidden } from '../../errors.ts'
 import { type AuditedChange, recordChange } from '../../events/audit.ts'
@@ -55,7 +55,7 @@ export async function lastWorkspace(db: Db, user_id: string): Promise<number> {
 }
 
 /** Records that a person has entered the context's workspace. */
-export const markEntered = (tx: Db, { workspace_id, now: entered_at }: Context, user_id: string) =>
+export const markEntered = (tx: Tx, { workspace_id, now: entered_at }: Context, user_id: string) =>
   tx
     .updateTable('memberships')
     .set({ entered_at })
@@ -64,7 +64,7 @@ export const markEntered = (tx: Db, { workspace_id, now: entered_at }: Context, 
 
 /** Writes a change of an account to the audit log of each workspace of the person. */
 export async function auditPerson(
-  tx: Db,
+  tx: Tx,
   context: Omit<Context, 'workspace_id'>,
   user_id: string,
   change: Pick<AuditedChange, 'action' | 'before' | 'after'>,
@@ -74,7 +74,7 @@ export async function auditPerson(
 }
 
 /** Makes a person a member of the context's workspace. */
-export async function insertMember(tx: Db, context: Context, user_id: string, role: Role): Promise<void> {
+export async function insertMember(tx: Tx, context: Context, user_id: string, role: Role): Promise<void> {
   const { workspace_id, now } = context
   await tx
     .insertInto('memberships')

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
@@ -61,7 +61,7 @@ export function createPasswordProof({ db, throttle, accounts }: PeopleService) {
 
 /** Changes the own password, and ends all other sessions. Throws 422 if the current password is wrong. */
 export async function changePassword(
-  tx: Db,
+  tx: Tx,
   context: Context,
   browsers: KnownBrowsers,
   { request, problems, prepared, recheck }: Incoming<unknown, Passwords, PasswordProof>,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuse } from '../../errors.ts'
 import { auditSides } from '../../events/audit.ts'
@@ -59,7 +59,7 @@ export function createEmailProof({ db, throttle, accounts }: PeopleService) {
  * open invitation of the person's workspaces has the e-mail.
  */
 export async function changeProfile(
-  tx: Db,
+  tx: Tx,
   context: Context,
   browsers: KnownBrowsers,
   { request, body, problems, prepared: proof, expect, recheck }: Incoming<unknown, Fields, EmailProof | null>,
@@ -86,7 +86,7 @@ export async function changeProfile(
 type ProfileChanges = Partial<Omit<Profile, 'id'>> & { password_hash?: string | undefined }
 
 async function updateProfile(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Profile,
   { password_hash, ...changes }: ProfileChanges,
@@ -118,7 +118,7 @@ async function updateProfile(
 }
 
 /** Whether another member or an open invitation in one of the person's workspaces has an e-mail. */
-async function isTaken(tx: Db, now: string, user_id: string, email: string): Promise<boolean> {
+async function isTaken(tx: Tx, now: string, user_id: string, email: string): Promise<boolean> {
   for (const { id } of await workspacesOf(tx, user_id)) {
     const member = await memberByEmail(tx, id, email)
     if ((member && member.id !== user_id) || (await isInvited(tx, id, now, email))) return true

@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import type { Actor } from '../../events/context.ts'
 import { accountByEmailOrId, auditPerson, lastWorkspace } from './memberships.ts'
@@ -46,7 +46,7 @@ export async function userOfReset(db: Db, clock: Clock, hash: string) {
  * link was used or replaced.
  */
 export async function resetPassword(
-  tx: Db,
+  tx: Tx,
   { clock, request_id, hash }: { clock: Clock; request_id: string; hash: string },
   user_id: string,
   password_hash: string,

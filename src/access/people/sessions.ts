@@ -1,5 +1,5 @@
 import { day_ms, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { newestRows, type Page } from '../../db/lists/lists.ts'
 import { prepare } from '../../db/statements/prepare.ts'
@@ -19,7 +19,7 @@ export type Device = { user_agent: string | null; address: string | null }
 
 /** Signs a person in to the context's workspace. Only the hash of the token is stored. */
 export async function startSession(
-  tx: Db,
+  tx: Tx,
   context: Context,
   user_id: string,
   device: Device,
@@ -49,7 +49,7 @@ export async function startSession(
  * Moves a person's session to the context's workspace, and returns its new token. A concurrent request with the old
  * token must not write into the wrong workspace. The caller has locked the person and read the session again.
  */
-export async function moveSession(tx: Db, context: Context, id: string, user_id: string): Promise<string> {
+export async function moveSession(tx: Tx, context: Context, id: string, user_id: string): Promise<string> {
   const { workspace_id } = context
   const { token, hash } = newToken()
   await tx.updateTable('sessions').set({ hash, workspace_id }).where('id', '=', id).execute()
@@ -100,7 +100,7 @@ export async function isSessionOf(db: Db, user_id: string, id: string): Promise<
 
 /** Ends one session and writes the audit entry. A no-op if the session has ended. */
 export async function endSession(
-  tx: Db,
+  tx: Tx,
   context: Context,
   id: string,
   action: 'signed_out' | 'ended',
@@ -111,7 +111,7 @@ export async function endSession(
 
 /** Ends sessions of a person: all of them, or those of one workspace, or all but one. */
 export async function endSessions(
-  tx: Db,
+  tx: Tx,
   user_id: string,
   { workspace_id, but }: { workspace_id?: number; but?: string } = {},
 ): Promise<void> {
@@ -122,7 +122,7 @@ export async function endSessions(
 }
 
 /** Records the use of a session, and extends it. */
-export async function recordSessionUse(tx: Db, id: string, now_ms: number): Promise<void> {
+export async function recordSessionUse(tx: Tx, id: string, now_ms: number): Promise<void> {
   const session = await tx.selectFrom('sessions').select('created_at').where('id', '=', id).executeTakeFirst()
   if (!session) return
   const end_ms = Math.min(now_ms + idle_ms, Date.parse(session.created_at) + longest_ms)

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { lockInstallation } from '../../db/locks.ts'
 import { newToken } from './tokens.ts'
 import { anyUser } from './users.ts'
@@ -6,7 +6,7 @@ import { anyUser } from './users.ts'
 const name = 'setup_link'
 
 /** A new token for the setup link. It replaces an older one. Null if an account exists. */
-export async function makeSetupToken(tx: Db): Promise<string | null> {
+export async function makeSetupToken(tx: Tx): Promise<string | null> {
   await lockInstallation(tx)
   if (await anyUser(tx)) return null
   const { token, hash: value } = newToken()
@@ -28,4 +28,4 @@ export async function isSetupHash(db: Db, hash: string): Promise<boolean> {
   return row !== undefined
 }
 
-export const removeSetupToken = (tx: Db) => tx.deleteFrom('settings').where('name', '=', name).execute()
+export const removeSetupToken = (tx: Tx) => tx.deleteFrom('settings').where('name', '=', name).execute()

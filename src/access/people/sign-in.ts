@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { hashToken } from '../../db/token-hash.ts'
 import { forbidden } from '../../errors.ts'
 import { type Context, contextOf } from '../../events/context.ts'
@@ -34,7 +34,7 @@ export function createSignIn({ db, clock, role_scopes, browsers }: Deps) {
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (tx: Db) => Promise<MemberRef>,
+    work: (tx: Tx) => Promise<MemberRef>,
   ): Promise<never> => {
     const { token, body, user } = await transaction(db, async (tx) => {
       const member = await work(tx)

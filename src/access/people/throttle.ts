@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { hashToken } from '../../db/token-hash.ts'
 import { ApiError } from '../../errors.ts'
 import { type FailureRow, lockFailures, readFailures, removeFailures, updateFailures } from './failures.ts'
@@ -61,7 +61,7 @@ export function createThrottle(db: Db, clock: Clock) {
 
   return {
     /** Removes the failures of an address for an e-mail, after its person has proven to own the account. */
-    async forget(tx: Db, stranger: Stranger): Promise<void> {
+    async forget(tx: Tx, stranger: Stranger): Promise<void> {
       await removeFailures(tx, counterOfPair(stranger).name)
     },
 
@@ -72,7 +72,7 @@ export function createThrottle(db: Db, clock: Clock) {
       const email = counterOfEmail(stranger.email)
       await refuseStranger(db, clock, { address, pair, email })
       // Always in this order, so that concurrent tries cannot deadlock.
-      const begin = async (tx: Db) => {
+      const begin = async (tx: Tx) => {
         const by_address = await countFailure(tx, clock, address)
         const by_pair = await countFailure(tx, clock, pair)
         if (by_pair.after.failures <= max_pair_failures) return [by_address, by_pair]
@@ -113,7 +113,7 @@ export function createThrottle(db: Db, clock: Clock) {
 async function runCounted(
   db: Db,
   clock: Clock,
-  begin: (tx: Db) => Promise<CountedFailure[]>,
+  begin: (tx: Tx) => Promise<CountedFailure[]>,
   own: Counter,
   check: () => Promise<Finding>,
 ): Promise<boolean> {
@@ -159,7 +159,7 @@ async function refuseStranger(
 }
 
 /** Counts a failure. Throws 429 during a wait. Returns the row before and after. */
-async function countFailure(tx: Db, clock: Clock, counter: Counter): Promise<CountedFailure> {
+async function countFailure(tx: Tx, clock: Clock, counter: Counter): Promise<CountedFailure> {
   const before = await lockFailures(tx, counter.name, clock.elapsed())
   refuseDuringWait(clock, before)
   const now_ms = clock.elapsed()
@@ -170,7 +170,7 @@ async function countFailure(tx: Db, clock: Clock, counter: Counter): Promise<Cou
 }
 
 /** Takes one failure back. Changes by concurrent tries stay. */
-async function undoFailure(tx: Db, clock: Clock, { counter, before, after }: CountedFailure): Promise<void> {
+async function undoFailure(tx: Tx, clock: Clock, { counter, before, after }: CountedFailure): Promise<void> {
   const current = await lockFailures(tx, counter.name, clock.elapsed())
   const failures = Math.max(0, current.failures - 1)
   const own_wait = current.blocked_until_ms === after.blocked_until_ms

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { emailKey, hasAccount } from './users.ts'
 
@@ -139,7 +139,7 @@ async function redactInvitations(
   }
 }
 
-async function redactEntry(tx: Db, { workspace_id, id, before, after }: Entry): Promise<void> {
+async function redactEntry(tx: Tx, { workspace_id, id, before, after }: Entry): Promise<void> {
   const left = { before: withoutPerson(before), after: withoutPerson(after) }
   if (left.before === before && left.after === after) return
   await tx

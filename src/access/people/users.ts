@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 
 /**
@@ -64,7 +64,7 @@ type NewUser = {
 }
 
 /** Creates an account and returns its id. */
-export async function insertUser(tx: Db, now: string, user: NewUser): Promise<string> {
+export async function insertUser(tx: Tx, now: string, user: NewUser): Promise<string> {
   const { name, email, password_hash, time_zone = null, language = null } = user
   const id = newId('usr')
   await tx
@@ -88,7 +88,7 @@ export async function insertUser(tx: Db, now: string, user: NewUser): Promise<st
 }
 
 /** Sets a new password hash, and ends a reset link. */
-export const setPassword = (tx: Db, now: string, id: string, password_hash: string) =>
+export const setPassword = (tx: Tx, now: string, id: string, password_hash: string) =>
   tx
     .updateTable('users')
     .set({ password_hash, updated_at: now, reset_hash: null, reset_expires_at: null })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Clock } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { refuse, refuseMore, unauthorized } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
@@ -85,7 +85,7 @@ export function workspaceRoutes(app: App, service: PeopleService): void {
 
 /** Makes a workspace with the person as its owner, and moves the session there. Throws 409 above the limit. */
 async function createWorkspace(
-  tx: Db,
+  tx: Tx,
   clock: Clock,
   context: Context,
   { user_id, session_id }: OwnSession,

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { choice } from '../../db/lists/filters.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 import type { Wanted } from '../../http/filter-values.ts'
 
 export type AuditFilters = {

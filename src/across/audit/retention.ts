@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch, inBatches } from '../../db/batches.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 
 /** The days for which entries (null: forever), and addresses and browsers of sign-ins, are kept. */
@@ -35,7 +35,7 @@ const remove = prepareRows(
       WHERE t.workspace_id = ${row.workspace_id} AND t.id = ${row.id}`,
 )
 
-const oldest = (tx: Db, before: string) =>
+const oldest = (tx: Tx, before: string) =>
   tx
     .selectFrom('audit_log')
     .select(['workspace_id', 'id'])
@@ -44,14 +44,14 @@ const oldest = (tx: Db, before: string) =>
     .limit(batch)
 
 // The index audit_log_sign_ins has the sign-ins that still have an address.
-async function forgetDevices(tx: Db, before: string): Promise<number> {
+async function forgetDevices(tx: Tx, before: string): Promise<number> {
   const signed_in = oldest(tx, before).where(sql<boolean>`action = 'signed_in'`)
   const old = await signed_in.where('after', 'is not', null).execute()
   await forget(tx, old, {})
   return old.length
 }
 
-async function removeEntries(tx: Db, workspace_id: number, before: string): Promise<number> {
+async function removeEntries(tx: Tx, workspace_id: number, before: string): Promise<number> {
   const old = await oldest(tx, before).where('workspace_id', '=', workspace_id).execute()
   await remove(tx, old, {})
   return old.length

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { transaction } from '../../db/db.ts'
-import { announce } from '../../db/statements/prepare.ts'
 import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { Deleted, Single, single } from '../../http/envelope.ts'
@@ -87,7 +86,7 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         const begun = await insertBackfill(tx, context, { webhook_id, kinds: asked, since })
         const after = { kinds: begun.kinds, since, total: begun.total }
         recordChange(tx, context, { ...change('backfill_started', webhook_id), after })
-        announce(tx, 'backlog')
+        tx.announce('backlog')
         return { body: single(shown(begun)), status: 202 }
       }),
   )
@@ -131,7 +130,7 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
           const after = { count: await countLeft(tx, found) }
           await updateBackfill(tx, found, { status: 'cancelled', finished_at: now })
           recordChange(tx, context, { ...change('backfill_stopped', webhook_id), after })
-          announce(tx, 'backlog')
+          tx.announce('backlog')
           return { left, message: 'The backfill was stopped.' }
         },
         // After a crash or a stop of the service, the backlog continues what was stopped.

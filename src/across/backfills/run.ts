@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { type Ended, earlierWrites, rowLock } from '../../db/locks.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
@@ -51,7 +51,7 @@ export async function continueBackfills({ db, clock, rooms }: Deps, stopping: Ab
  */
 function afterEarlierWrites() {
   const asked = new Map<string, Ended>()
-  return (tx: Db, { workspace_id, webhook_id, started_at }: Backfill): Promise<boolean> => {
+  return (tx: Tx, { workspace_id, webhook_id, started_at }: Backfill): Promise<boolean> => {
     const name = `${webhook_id} ${started_at}`
     const haveEnded = asked.get(name) ?? earlierWrites(workspace_id)
     asked.set(name, haveEnded)
@@ -79,7 +79,7 @@ async function step(db: Db, clock: Clock, { kinds, canBegin }: Means, running: R
 
 /** The kind that a backfill reads now, and the ids that are left of it; null after the last kind. */
 async function placeOf(
-  tx: Db,
+  tx: Tx,
   { workspace_id, kinds, kind, last_id, up_to }: Backfill,
 ): Promise<Pick<Backfill, 'kind' | 'last_id' | 'up_to'>> {
   if (kind !== null && last_id < up_to) return { kind, last_id, up_to }
@@ -91,7 +91,7 @@ async function placeOf(
   return { kind: next, last_id: 0, up_to: rows[0]?.last ?? 0 }
 }
 
-async function sendRecords(tx: Db, context: Context, kind: BackfillKind, backfill: Backfill): Promise<void> {
+async function sendRecords(tx: Tx, context: Context, kind: BackfillKind, backfill: Backfill): Promise<void> {
   const { workspace_id, webhook_id, last_id, up_to, sent } = backfill
   const end = Math.min(up_to, last_id + max_ids)
   const ids = await lockedIds(tx, kind, backfill, end)
@@ -116,7 +116,7 @@ async function sendRecords(tx: Db, context: Context, kind: BackfillKind, backfil
 // A concurrent change of these records waits for the commit. So its event has a larger sequence than the state sent
 // here.
 async function lockedIds(
-  tx: Db,
+  tx: Tx,
   { resource }: BackfillKind,
   { workspace_id, last_id, since }: Backfill,
   end: number,
@@ -129,7 +129,7 @@ async function lockedIds(
 }
 
 async function contextOfBackfill(
-  tx: Db,
+  tx: Tx,
   clock: Clock,
   { workspace_id, actor, request_id }: Backfill,
 ): Promise<Context> {

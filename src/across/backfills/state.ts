@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { BackfillsTable } from '../../db/event-tables.ts'
 import { countOf, countRows } from '../../db/lists/counts.ts'
 import { rowLock } from '../../db/locks.ts'
@@ -47,7 +47,7 @@ export async function findBackfill(
 
 /** The same, locked: a step of it waits. */
 export async function lockBackfill(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   webhook_id: string,
 ): Promise<Backfill | null> {
@@ -57,7 +57,7 @@ export async function lockBackfill(
 }
 
 /** A running backfill, locked for a step; null when it has ended, or another process works on it. */
-export async function claimBackfill(tx: Db, { workspace_id, webhook_id }: Running): Promise<Backfill | null> {
+export async function claimBackfill(tx: Tx, { workspace_id, webhook_id }: Running): Promise<Backfill | null> {
   const query = ofWebhook(tx, workspace_id, webhook_id).where('status', '=', 'running')
   const row = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
   return row ? rowOf(row) : null
@@ -65,7 +65,7 @@ export async function claimBackfill(tx: Db, { workspace_id, webhook_id }: Runnin
 
 /** Begins a backfill in place of the last one of the webhook, which has ended. */
 export async function insertBackfill(
-  tx: Db,
+  tx: Tx,
   { workspace_id, actor, request_id, now }: Context,
   asked: { webhook_id: string; kinds: readonly string[]; since: string | null },
 ): Promise<Backfill> {
@@ -98,7 +98,7 @@ export async function insertBackfill(
   return { ...begun, kinds: [...kinds] }
 }
 
-async function countOfKind(tx: Db, workspace_id: number, table: string, since: string | null) {
+async function countOfKind(tx: Tx, workspace_id: number, table: string, since: string | null) {
   if (since === null) return countOf(tx, workspace_id, table)
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND updated_at >= ${since}`.execute(tx)
@@ -106,7 +106,7 @@ async function countOfKind(tx: Db, workspace_id: number, table: string, since: s
 }
 
 /** How many deliveries of a webhook's backfill wait or are in flight. */
-export const countLeft = (tx: Db, { workspace_id, webhook_id }: Running): Promise<number> =>
+export const countLeft = (tx: Tx, { workspace_id, webhook_id }: Running): Promise<number> =>
   countRows(
     tx
       .selectFrom('webhook_queue')
@@ -118,7 +118,7 @@ export const countLeft = (tx: Db, { workspace_id, webhook_id }: Running): Promis
 
 /** Stores how far a backfill has come, or that it has ended. */
 export async function updateBackfill(
-  tx: Db,
+  tx: Tx,
   { workspace_id, webhook_id }: Running,
   changes: Partial<Pick<Backfill, 'status' | 'kind' | 'last_id' | 'up_to' | 'sent' | 'finished_at'>>,
 ): Promise<void> {

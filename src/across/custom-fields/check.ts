@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import {
   type DefinedValue,
   definedValues,
@@ -23,7 +23,7 @@ export const lease_ms = 60_000
 /** A definition whose existing values are to be checked. */
 export type Unchecked = Definition & { workspace_id: number; kind: string }
 
-type Hold = (tx: Db) => Promise<void>
+type Hold = (tx: Tx) => Promise<void>
 
 /**
  * Checks the existing values of a definition, and undoes its first transaction on an error. Throws 409 for values that break
@@ -90,7 +90,7 @@ function refuseBroken({ invalid, taken }: Broken): void {
 type Place = { value: string; record_id: number }
 
 async function checkBatch(
-  tx: Db,
+  tx: Tx,
   clock: Clock,
   definition: Unchecked,
   after: Place,
@@ -133,7 +133,7 @@ async function checkBatch(
 }
 
 // Writers lock the record first, too. So a record has the rows of its last values.
-async function lockRecords(tx: Db, kind: string, workspace_id: number, ids: readonly number[]) {
+async function lockRecords(tx: Tx, kind: string, workspace_id: number, ids: readonly number[]) {
   const lock = rowLock(tx, 'FOR NO KEY UPDATE OF t')
   const { rows } = await sql<{ id: number; custom_fields: string }>`
     SELECT t.id, t.custom_fields FROM ${chosenIds(ids)} CROSS JOIN ${sql.table(kind)} AS t
@@ -143,7 +143,7 @@ async function lockRecords(tx: Db, kind: string, workspace_id: number, ids: read
 }
 
 /** Stores rows in place of those of the same records. Returns how many have a value that another record has. */
-async function storeRows(tx: Db, rows: readonly DefinedValue[]): Promise<number> {
+async function storeRows(tx: Tx, rows: readonly DefinedValue[]): Promise<number> {
   await removeDefinedValues(tx, rows)
   const added = new Set((await insertDefinedValues(tx, rows)).map(({ record_id }) => record_id))
   const taken = rows.filter(({ record_id }) => !added.has(record_id))

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { lockRow, lockText } from '../../db/locks.ts'
 import { conflict, type FieldCode, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
@@ -65,7 +65,7 @@ function keyProblems({ key = '' }: CustomFieldBody): FieldProblem[] {
 
 /** Adds a definition that new values obey from now on. Throws 409 if the resource has 100. */
 export async function beginDefinition(
-  tx: Db,
+  tx: Tx,
   context: Context,
   body: CustomFieldBody,
   problems: readonly FieldProblem[],
@@ -110,7 +110,7 @@ export async function beginDefinition(
 
 /** Changes a definition. A change that existing values may break is checked before it is complete. */
 export async function beginChange(
-  tx: Db,
+  tx: Tx,
   context: Context,
   id: number,
   body: CustomFieldChange,
@@ -158,7 +158,7 @@ const fixedProblems = (body: CustomFieldChange, before: CustomField): FieldProbl
 
 /** Completes a definition, with the audit entry; returns it. */
 export async function completeDefinition(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { id, before, unchecked }: Begun,
 ): Promise<CustomField> {
@@ -177,7 +177,7 @@ export async function completeDefinition(
 
 /** Deletes a definition. The values stay in the records. */
 export async function deleteDefinition(
-  tx: Db,
+  tx: Tx,
   context: Context,
   id: number,
   expect: (record: object) => void,

@@ -1,5 +1,5 @@
 import { type Insertable, type SqlBool, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import type { Listed, Page } from '../../db/lists/lists.ts'
 import { readPage } from '../../db/lists/lists.ts'
@@ -104,7 +104,7 @@ export async function definedKeys(
 
 /** Adds a definition whose existing values are not checked yet; returns its id. */
 export async function insertDefinition(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   now: string,
   row: Row,
@@ -125,7 +125,7 @@ type Change = Changeable &
 
 /** Changes columns of a definition; false if it is not in one of these states. */
 export async function updateDefinition(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   id: number,
   change: Change,
@@ -144,7 +144,7 @@ export async function updateDefinition(
  * Undoes what is not complete: a new definition is removed, and a changed one is as before. It does nothing with a
  * definition whose check is complete.
  */
-export async function undoUnchecked(tx: Db, workspace_id: number, id: number): Promise<void> {
+export async function undoUnchecked(tx: Tx, workspace_id: number, id: number): Promise<void> {
   const row = await inWorkspace(tx, workspace_id).where('id', '=', id).select('previous').executeTakeFirst()
   const before: Changeable = row?.previous ? JSON.parse(row.previous) : {}
   const ready = { ...before, status: 'ready', checked_until_ms: null, previous: null } as const

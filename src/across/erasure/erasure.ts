@@ -1,5 +1,5 @@
 import { isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
 import { pending_removal } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
@@ -86,7 +86,7 @@ type EventOf = Pick<EventText, 'event' | 'record_id'>
  * trash job completes the erasure after a crash. Returns their ids; none if the record is not in the trash.
  */
 export async function beginErasure(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   { table, duplicates }: Resource,
   id: number,
@@ -100,7 +100,7 @@ export async function beginErasure(
   return ids
 }
 
-async function markErasing(tx: Db, workspace_id: number, kind: string, id: number): Promise<boolean> {
+async function markErasing(tx: Tx, workspace_id: number, kind: string, id: number): Promise<boolean> {
   const begun = await tx
     .updateTable(kind as 'contacts')
     .set({ deleted_at: pending_removal.erasing })

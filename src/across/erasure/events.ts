@@ -1,7 +1,7 @@
 import type { Moment } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 import { insertAttempts, interruptedAttempt } from '../../webhooks/delivery/attempts.ts'
 import { bytesOf, piecesOf } from './slices.ts'
 
@@ -41,7 +41,7 @@ export async function rewriteEvents(
 }
 
 /** The seqs of these events, in pieces that limit the bytes of their payloads. */
-async function sizesOf(tx: Db, workspace_id: number, seqs: readonly number[]): Promise<number[][]> {
+async function sizesOf(tx: Tx, workspace_id: number, seqs: readonly number[]): Promise<number[][]> {
   const sizes = await tx
     .selectFrom('events')
     .select(['seq', bytesOf('payload').as('bytes')])
@@ -53,7 +53,7 @@ async function sizesOf(tx: Db, workspace_id: number, seqs: readonly number[]): P
 }
 
 async function rewritePiece(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   seqs: readonly number[],
   rewrite: (event: EventText) => string,
@@ -77,7 +77,7 @@ async function rewritePiece(
   return events.map(({ id }) => id)
 }
 
-const deliveriesOf = (tx: Db, workspace_id: number, event_ids: readonly string[]) =>
+const deliveriesOf = (tx: Tx, workspace_id: number, event_ids: readonly string[]) =>
   tx
     .selectFrom('webhook_deliveries')
     .select('id')
@@ -85,7 +85,7 @@ const deliveriesOf = (tx: Db, workspace_id: number, event_ids: readonly string[]
     .where('event_id', 'in', event_ids)
 
 async function forgetAnswers(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   event_ids: readonly string[],
   moment: Moment,
@@ -93,7 +93,7 @@ async function forgetAnswers(
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
   const taken = await takeLeases(tx, workspace_id, event_ids)
   // Wait until a resend with an old payload, or an attempt of a deleted webhook, has committed.
-  if (engineOf(tx) === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
+  if (tx.engine === 'postgres') await deliveries.orderBy('id').forNoKeyUpdate().execute()
   await tx
     .updateTable('webhook_attempts')
     .set((eb) => ({
@@ -120,7 +120,7 @@ async function forgetAnswers(
  * delivery is due again at the end of its lease, and then sends the new payload. Until then it has no claim. An expired
  * claim would look like a crash, and make every process send one attempt at a time.
  */
-async function takeLeases(tx: Db, workspace_id: number, event_ids: readonly string[]) {
+async function takeLeases(tx: Tx, workspace_id: number, event_ids: readonly string[]) {
   const deliveries = deliveriesOf(tx, workspace_id, event_ids)
   // An uncommitted claim is invisible, so wait for its row. Lock in the order of the code that records outcomes: the queue
   // before the log, by ids.

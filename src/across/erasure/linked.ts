@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, transaction } from '../../db/db.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { linkedResources, redactedFields, visitorFields } from './redaction.ts'
 import type { LinkedIds } from './references.ts'
@@ -23,7 +22,7 @@ export async function redactLinked(
     const ordered = [...booked_by_id.keys()].sort((a, b) => a - b)
     for (const ids of batchesOf(ordered))
       await transaction(db, async (tx) => {
-        if (engineOf(tx) === 'postgres')
+        if (tx.engine === 'postgres')
           await sql`SELECT id FROM ${sql.table(resource.table)}
             WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})
             ORDER BY id FOR NO KEY UPDATE`.execute(tx)
@@ -34,7 +33,7 @@ export async function redactLinked(
 }
 
 async function redactBooked(
-  tx: Db,
+  tx: Tx,
   resource: Resource,
   workspace_id: number,
   ids: readonly number[],

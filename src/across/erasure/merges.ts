@@ -1,8 +1,8 @@
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 
 /** The records that were merged into a record. */
 export async function mergedIds(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   kind: string,
   survivor_id: number,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { createPace } from '../../db/pace.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import { eventPrefix, type Resource } from '../../resources/resource.ts'
 import { embeddingsOf, linkedResources, persons_table, visitorFields } from './redaction.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { fitting, bytesOf as sizeOf } from '../../db/sizes.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 
 // Texts of this size are read, searched and written in about 10 ms.
 const max_bytes = 1024 * 1024

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
-import type { Db } from '../../db/db.ts'
-import { defer } from '../../db/statements/prepare.ts'
+import type { Tx } from '../../db/db.ts'
 import { prepareInsert } from '../../db/statements/recordset.ts'
 import type { Item, Outcome } from '../../resources/batch-items.ts'
 import type { Room } from '../../resources/room.ts'
@@ -31,7 +30,7 @@ const add = prepareInsert('import_changes', columns, {
  * changed it in between, it keeps its first time, too: so an undo finds it changed.
  */
 export async function keepChanges(
-  tx: Db,
+  tx: Tx,
   { workspace_id, id: import_id }: ImportRow,
   { resource: { table: kind }, batch, import: form }: Room,
   items: readonly Item[],
@@ -74,7 +73,7 @@ export async function keepChanges(
     ...(kept.get(record_id) as Kept),
     source_id: sources.get(record_id) ?? null,
   }))
-  defer(tx, add(tx, all))
+  tx.defer(add(tx, all))
 }
 
 /** Whether a row sets a field. A value that the record shows already may have been read from it, as in a PUT. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { ApiError, conflict, refuse } from '../../errors.ts'
 import type { FileRow } from '../../files/rows.ts'
 import type { Schema } from '../../http/schema-problems.ts'
@@ -63,7 +63,7 @@ async function define(running: Running, row: FileRow, body: CustomFieldBody): Pr
   const { db, clock } = running
   const { workspace_id, id: import_id } = running.row
   // Once begun, a definition is completed, also if the person leaves meanwhile.
-  const hold = (tx: Db) => holdLease(tx, running.row, clock.elapsed())
+  const hold = (tx: Tx) => holdLease(tx, running.row, clock.elapsed())
   const begun = await transaction(db, async (tx) => {
     await holdImport(tx, running.row, clock)
     const context = running.context()
@@ -103,7 +103,7 @@ const entriesOf = (db: Db, { row: { workspace_id, id } }: Running, { number }: F
     .select('record_id')
     .where((eb) => eb.and({ workspace_id, import_id: id, kind: definitions_kind, source_id: number }))
 
-async function forgetEntry(tx: Db, running: Running, row: FileRow): Promise<void> {
+async function forgetEntry(tx: Tx, running: Running, row: FileRow): Promise<void> {
   const { workspace_id, id } = running.row
   const records = (await entriesOf(tx, running, row).execute()).map(({ record_id }) => record_id)
   if (!records.length) return

@@ -1,5 +1,4 @@
-import type { Db } from '../../db/db.ts'
-import { defer } from '../../db/statements/prepare.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { prepareInsert, storable } from '../../db/statements/recordset.ts'
 import type { ApiError, ConflictReason, FieldProblem } from '../../errors.ts'
 import { csvRow } from '../../files/csv.ts'
@@ -42,7 +41,7 @@ const add = prepareInsert('import_errors', columns)
 
 /** Keeps the errors of a batch, after the `errors` that are kept already; returns how many it kept. */
 export function keepErrors(
-  tx: Db,
+  tx: Tx,
   { workspace_id, id, errors }: ImportRow,
   found: readonly RowError[],
 ): number {
@@ -60,7 +59,7 @@ export function keepErrors(
     message: storable(placed(row, message)),
     code,
   }))
-  defer(tx, add(tx, rows))
+  tx.defer(add(tx, rows))
   return kept.length
 }
 

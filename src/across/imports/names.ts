@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Tx, transaction } from '../../db/db.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
@@ -128,7 +128,7 @@ async function makeMissing(
   if (!writes) return
   // The same list when the transaction runs again.
   const items = names.map((name): Item => ({ op: 'upsert', match: 'name', data: { name } }))
-  const make = (tx: Db) => runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
+  const make = (tx: Tx) => runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
   const outcomes = options.dry_run
     ? await tryOut(db, make)
     : await transaction(

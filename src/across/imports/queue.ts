@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Clock, isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { announce } from '../../db/statements/prepare.ts'
 import { refuseMore } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
@@ -66,7 +65,7 @@ export function beginImport(
 
 /** Queues an import whose file is complete. */
 export async function queueImport(
-  tx: Db,
+  tx: Tx,
   { workspace_id, elapsed }: Context,
   id: string,
   { form, chunks }: { form: FileForm; chunks: number },
@@ -74,7 +73,7 @@ export async function queueImport(
   const now_ms = elapsed()
   const queued = { status: 'queued', form: JSON.stringify(form), chunks, lease_ends_ms: now_ms } as const
   await changeUpload(tx, { workspace_id, id }, now_ms, queued)
-  announce(tx, 'imports')
+  tx.announce('imports')
   return (await findImport(tx, workspace_id, id)) as ImportRow
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
-import { type Engine, engineOf, isAwaited, writeAhead } from '../../db/statements/prepare.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
+import { type Engine, engineOf } from '../../db/tx.ts'
 import type { Context } from '../../events/context.ts'
 import { blankLinesOf, charactersOf, type FileRow, linesOf } from '../../files/rows.ts'
 import { runBatch } from '../../resources/batch.ts'
@@ -112,7 +112,7 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
   const { db, row, room, clock, options } = running
   let tries = 0
   // Only one part when it runs again: each part may need a try of its own.
-  const run = (tx: Db) => runParts(tx, running, tries++ ? parts.slice(0, 1) : parts)
+  const run = (tx: Tx) => runParts(tx, running, tries++ ? parts.slice(0, 1) : parts)
   const tried = options.dry_run ? await tryOut(db, run) : null
   const { count, progress } = await transaction(
     db,
@@ -131,21 +131,21 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
 }
 
 /** Runs parts until the transaction has taken its time, or another one waits for its end. */
-async function runParts(tx: Db, running: Running, parts: readonly Part[]): Promise<Ran[]> {
+async function runParts(tx: Tx, running: Running, parts: readonly Part[]): Promise<Ran[]> {
   const context = running.context()
   const until_ms = performance.now() + paceOf(running).max_ms
   const ran: Ran[] = []
   for (const part of parts) {
     ran.push(await runPart(tx, running, context, part))
-    if (!isAwaited(tx)) await giveWay(running)
-    writeAhead(tx)
-    if (performance.now() > until_ms || isAwaited(tx)) break
+    if (!tx.session.is_awaited) await giveWay(running)
+    tx.session.writeAhead()
+    if (performance.now() > until_ms || tx.session.is_awaited) break
     await giveWay(running)
   }
   return ran
 }
 
-async function runPart(tx: Db, { room, options }: Running, context: Context, part: Part): Promise<Ran> {
+async function runPart(tx: Tx, { room, options }: Running, context: Context, part: Part): Promise<Ran> {
   const { items } = part
   if (!items.length) return { part, outcomes: [] }
   const one_by_one = room.archived !== undefined
@@ -157,7 +157,7 @@ async function runPart(tx: Db, { room, options }: Running, context: Context, par
 const onMatch = ({ on_match }: ImportOptions) => (on_match === 'skip' ? 'skip' : 'update')
 
 /** Stores the errors, the counters and the position after parts. */
-function saveOutcomes(tx: Db, { row, options }: Running, ran: readonly Ran[]): Promise<Progress> {
+function saveOutcomes(tx: Tx, { row, options }: Running, ran: readonly Ran[]): Promise<Progress> {
   const rows = ran.flatMap(({ part }) => part.rows)
   const outcomes = ran.flatMap((one) => one.outcomes)
   const blank = blankLinesOf(rows)
@@ -316,7 +316,7 @@ const sumOf = (before: Counts, rows: readonly FileRow[], added: Omit<Counts, 'ro
 
 /** Stores the counters and the position after rows of one kind; returns them. */
 export async function saveProgress(
-  tx: Db,
+  tx: Tx,
   row: ImportRow,
   rows: readonly FileRow[],
   added: typeof nothing_done,

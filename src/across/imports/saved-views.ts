@@ -1,4 +1,4 @@
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { ApiError, conflict, invalid, orNotFound, refuse } from '../../errors.ts'
 import { actorOf } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
@@ -48,7 +48,7 @@ const importOne = (running: Running, row: FileRow, new_ids: NewIds): Promise<Pro
   })
 
 async function saveView(
-  tx: Db,
+  tx: Tx,
   running: Running,
   row: FileRow,
   new_ids: NewIds,
@@ -69,7 +69,7 @@ async function saveView(
 }
 
 async function saveReadable(
-  tx: Db,
+  tx: Tx,
   running: Running,
   row: FileRow,
   new_ids: NewIds,
@@ -114,7 +114,7 @@ function readView({ rooms }: Running, row: FileRow, { members }: NewIds): Archiv
 
 /** The query with the ids of this workspace. It loses ids that the archive does not bring, and an error names them. */
 async function relinkQuery(
-  tx: Db,
+  tx: Tx,
   { rooms }: Running,
   row: FileRow,
   { list, query }: ViewFields,
@@ -158,7 +158,7 @@ type Entry = { changed_at: string; before: string | null }
 
 /** Deletes the views that an import made, unless somebody changed them. Returns those that are left, with the reasons. */
 export async function undoViews(
-  tx: Db,
+  tx: Tx,
   context: Context,
   changes: readonly Entry[],
 ): Promise<Map<string, string>> {

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { type Clock, isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { rowLock, tryLockText } from '../../db/locks.ts'
 import { createPace } from '../../db/pace.ts'
@@ -30,7 +30,7 @@ export async function findImport(db: Db, workspace_id: number, id: string): Prom
 }
 
 /** Like findImport, but locks the import until the end of the transaction. */
-export async function lockImport(tx: Db, workspace_id: number, id: string): Promise<ImportRow | null> {
+export async function lockImport(tx: Tx, workspace_id: number, id: string): Promise<ImportRow | null> {
   const lock = rowLock(tx, 'FOR UPDATE')
   await sql`SELECT 1 FROM imports WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`.execute(tx)
   return findImport(tx, workspace_id, id)
@@ -91,7 +91,7 @@ export const claimImport = (db: Db, elapsed_ms: number, now: string): Promise<Im
   })
 
 /** Checks in a transaction that this process still has the import, and locks it. Throws Lost. */
-export async function holdLease(tx: Db, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> {
+export async function holdLease(tx: Tx, { id, claim_id }: ImportRow, elapsed_ms: number): Promise<void> {
   const { numAffectedRows } = await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms + lease_ms}
     WHERE id = ${id} AND claim_id = ${claim_id} AND status = 'running'`.execute(tx)
   if (!numAffectedRows) throw new Lost()
@@ -101,7 +101,7 @@ export async function holdLease(tx: Db, { id, claim_id }: ImportRow, elapsed_ms:
  * The same before rows are written. Throws AccessEnded if the person who started the import has left the workspace, or the
  * key was revoked or has expired. On PostgreSQL, the removal of a member waits for the rows: new records would belong to them.
  */
-export async function holdImport(tx: Db, row: ImportRow, clock: Clock): Promise<void> {
+export async function holdImport(tx: Tx, row: ImportRow, clock: Clock): Promise<void> {
   await holdLease(tx, row, clock.elapsed())
   const { workspace_id } = row
   const { kind, id } = actorOf(row.created_by)
@@ -117,7 +117,7 @@ export async function holdImport(tx: Db, row: ImportRow, clock: Clock): Promise<
     )
 }
 
-async function holdMember(tx: Db, workspace_id: number, id: string): Promise<boolean> {
+async function holdMember(tx: Tx, workspace_id: number, id: string): Promise<boolean> {
   const lock = rowLock(tx, 'FOR KEY SHARE')
   const { rows } = await sql`SELECT 1 FROM memberships
     WHERE workspace_id = ${workspace_id} AND user_id = ${id} ${lock}`.execute(tx)
@@ -125,7 +125,7 @@ async function holdMember(tx: Db, workspace_id: number, id: string): Promise<boo
 }
 
 // The key's row is not locked, because each request with the key updates it.
-async function endOfKey(tx: Db, workspace_id: number, id: string, now: string): Promise<string | null> {
+async function endOfKey(tx: Tx, workspace_id: number, id: string, now: string): Promise<string | null> {
   const { rows } = await sql<{ expires_at: string | null }>`SELECT expires_at FROM api_keys
     WHERE workspace_id = ${workspace_id} AND id = ${id} AND revoked_at IS NULL`.execute(tx)
   const [live] = rows
@@ -147,7 +147,7 @@ export const forgetClaims = (db: Db, { id, claim_id }: ImportRow): Promise<void>
   })
 
 /** Ends the leases of all uploads, imports and undos: the processes that had them have ended. */
-export async function releaseImports(tx: Db, elapsed_ms: number): Promise<void> {
+export async function releaseImports(tx: Tx, elapsed_ms: number): Promise<void> {
   await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}
     WHERE (status IN ('uploading', 'running') OR undone_by IS NOT NULL) AND lease_ends_ms > ${elapsed_ms}`.execute(
     tx,

@@ -1,4 +1,4 @@
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 
 class Tried<T> extends Error {
   readonly result: T
@@ -9,7 +9,7 @@ class Tried<T> extends Error {
 }
 
 /** Runs work in a transaction that is rolled back; returns its result. */
-export async function tryOut<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function tryOut<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
   try {
     return await transaction(
       db,

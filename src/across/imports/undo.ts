@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
 import { survivorsAmong } from '../../db/merged.ts'
 import { ApiError, conflict } from '../../errors.ts'
@@ -28,7 +28,7 @@ const max_left = 1000
 const max_waiting = 1000
 
 /** Marks an import as undone, in the transaction of the request. The rest follows. */
-export async function beginUndo(tx: Db, context: Context, row: ImportRow): Promise<void> {
+export async function beginUndo(tx: Tx, context: Context, row: ImportRow): Promise<void> {
   if (row.status === 'undone') return
   const begun = {
     status: 'undone',
@@ -100,7 +100,7 @@ export async function continueUndos(deps: Deps, stopping: AbortSignal): Promise<
 
 /** Undoes some changes. Returns what it restored, which records wait, and whether there may be others. */
 async function undoSome(
-  tx: Db,
+  tx: Tx,
   { clock, rooms, who }: Undo,
   pass: Pass,
   workspace_id: number,
@@ -157,7 +157,7 @@ function waitingIn({ is_last, waiting }: Pass, left: Undone['left']): number[] {
 type Undone = { restored: number; left: Iterable<[number | string, string]> }
 
 /** Deletes the definitions of custom fields that an import made, unless somebody changed them. */
-async function undoDefinitions(tx: Db, context: Context, changes: readonly Change[]): Promise<Undone> {
+async function undoDefinitions(tx: Tx, context: Context, changes: readonly Change[]): Promise<Undone> {
   const left = new Map<number, string>()
   for (const { record_id, changed_at } of changes)
     try {
@@ -173,13 +173,13 @@ async function undoDefinitions(tx: Db, context: Context, changes: readonly Chang
   return { restored: changes.length - left.size, left }
 }
 
-async function undoSavedViews(tx: Db, context: Context, changes: readonly Change[]): Promise<Undone> {
+async function undoSavedViews(tx: Tx, context: Context, changes: readonly Change[]): Promise<Undone> {
   const left = await undoViews(tx, context, changes)
   return { restored: changes.length - left.size, left }
 }
 
 async function undoRecords(
-  tx: Db,
+  tx: Tx,
   context: Context,
   rooms: readonly Room[],
   row: ImportRow,
@@ -213,7 +213,7 @@ const reasonOf = ({ error }: Pick<Outcome, 'error'>): string =>
 
 /** The newest changes of one kind: those of the import's own resource first, then of records that it made for them. */
 async function nextChanges(
-  tx: Db,
+  tx: Tx,
   rooms: readonly Room[],
   { workspace_id, id, resource }: ImportRow,
   { waiting, ascending }: Pass,
@@ -237,7 +237,7 @@ async function nextChanges(
 
 /** Why records stay as they are: somebody changed or deleted them, or other records refer to them. */
 async function reasonsToKeep(
-  tx: Db,
+  tx: Tx,
   rooms: readonly Room[],
   { workspace_id }: ImportRow,
   { resource: { table } }: Room,
@@ -266,7 +266,7 @@ async function reasonsToKeep(
 }
 
 async function referredTo(
-  tx: Db,
+  tx: Tx,
   rooms: readonly Room[],
   workspace_id: number,
   table: string,
@@ -290,7 +290,7 @@ async function referredTo(
   return used
 }
 
-async function forget(tx: Db, { workspace_id, id }: ImportRow, changes: readonly Change[]): Promise<void> {
+async function forget(tx: Tx, { workspace_id, id }: ImportRow, changes: readonly Change[]): Promise<void> {
   if (!changes.length) return
   await tx
     .deleteFrom('import_changes')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { ApiError, badRequest } from '../../errors.ts'
 import { readHeader } from '../../files/csv-rows.ts'
 import { guessDelimiter } from '../../files/delimiter.ts'
@@ -41,7 +41,7 @@ export async function storeFile(
   let start = chunk.subarray(0, 0)
   let bytes = 0
   let held_ms = elapsed()
-  const hold = async (tx: Db) => {
+  const hold = async (tx: Tx) => {
     held_ms = elapsed()
     const lease_ends_ms = held_ms + upload_lease_ms
     await changeUpload(tx, { workspace_id, id: import_id }, held_ms, { lease_ends_ms, chunks })
@@ -84,7 +84,7 @@ export const upload_lease_ms = 4 * silence_ms
 
 /** Changes an upload. Throws 400 if it may be removed already. */
 export async function changeUpload(
-  tx: Db,
+  tx: Tx,
   { workspace_id, id }: { workspace_id: number; id: string },
   elapsed_ms: number,
   changes: Partial<Pick<ImportRow, 'status' | 'form' | 'chunks' | 'lease_ends_ms'>>,

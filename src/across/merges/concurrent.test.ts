@@ -7,7 +7,7 @@ import { client, type Rapport, startRapport, turnableClock, useRapport } from '.
 import { beside, makeKey } from '../../../test/keys.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { until } from '../../../test/webhooks.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { contextOf } from '../../events/context.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import { resources, rooms } from '../../resources/index.ts'
@@ -139,7 +139,7 @@ const contacts = kind
 /** Writes deals of a contact past the API. */
 const seedDeals = (db: Db, contact_id: number, count: number) =>
   transaction(db, (tx) => insertDeals(tx, contact_id, count))
-const insertDeals = (tx: Db, contact_id: number, count: number) =>
+const insertDeals = (tx: Tx, contact_id: number, count: number) =>
   sql`INSERT INTO deals (workspace_id, name, sort_name, stage, contact_id, created_at, updated_at)
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${sql.lit(count)})
     SELECT 1, 'Deal', 'deal', 'new_lead', ${sql.lit(contact_id)}, '2026-11-01T08:30:00.000Z', '2026-11-01T08:30:00.000Z'

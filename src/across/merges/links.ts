@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
 import { isLive } from '../../db/references.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
-import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import { prepareInsert } from '../../db/statements/recordset.ts'
 import { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
@@ -26,7 +26,7 @@ export type Link = {
   resource: Resource
   field: string
   /** Makes a live record refer to another record, by its operation. */
-  change(tx: Db, context: Context, id: number, to: number): Promise<object>
+  change(tx: Tx, context: Context, id: number, to: number): Promise<object>
 }
 
 export const unconditional = { problems: [], expect: () => {} }
@@ -57,7 +57,7 @@ const linksTo = (rooms: readonly Room[], table: string): Link[] =>
   })
 
 /** Reads who is subscribed to the events of a merge, before its records are locked. */
-export const prepareEvents = (tx: Db, { workspace_id }: Context, { resource, links }: MergeKind): void =>
+export const prepareEvents = (tx: Tx, { workspace_id }: Context, { resource, links }: MergeKind): void =>
   prepareEmit(
     tx,
     workspace_id,
@@ -70,7 +70,7 @@ const batch = 25
 type Referring = { id: number; from_id: number; updated_at: string; deleted_at: string | null }
 
 /** Locks and reads records that refer to one of some ids, also those in the trash. */
-async function referring(tx: Db, workspace_id: number, link: Link, ids: readonly number[]) {
+async function referring(tx: Tx, workspace_id: number, link: Link, ids: readonly number[]) {
   const field = sql.ref(link.field)
   const locked = rowLock(tx, 'FOR NO KEY UPDATE')
   const { rows } = await sql<Referring>`
@@ -85,7 +85,7 @@ async function referring(tx: Db, workspace_id: number, link: Link, ids: readonly
  * nothing is left.
  */
 export async function moveLinks(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { links }: MergeKind,
   merge: Merge,
@@ -141,7 +141,7 @@ const timesOf = (rows: readonly Referring[], moved: readonly { updated_at: strin
  * a contact's deal moves again when the contact that it moved to is merged, or its company.
  */
 async function keepUntouched(
-  tx: Db,
+  tx: Tx,
   { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
   { resource }: Pick<Link, 'resource'>,
   times: readonly Times[],
@@ -167,7 +167,7 @@ async function keepUntouched(
   }
 }
 
-async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row: Referring) {
+async function moveLink(tx: Tx, context: Context, link: Link, merge: Merge, row: Referring) {
   const { id: record_id, from_id } = row
   const { workspace_id, id: merge_id, survivor_id } = merge
   const updated_at = await setLink(tx, context, link, row, survivor_id)
@@ -184,13 +184,13 @@ async function moveLink(tx: Db, context: Context, link: Link, merge: Merge, row:
 
 /** Runs a step for each item. Equal statements of the items are sent together (db/statements/bulk.ts). */
 async function inBulk<T, R>(
-  tx: Db,
+  tx: Tx,
   items: readonly T[],
-  step: (member: Db, item: T) => Promise<R>,
+  step: (member: Tx, item: T) => Promise<R>,
 ): Promise<R[]> {
   const bulk = openBulk(tx)
   const results: R[] = []
-  if (engineOf(tx) === 'sqlite')
+  if (tx.engine === 'sqlite')
     for (const [index, item] of items.entries()) results.push(await step(bulk.member(index), item))
   else {
     // The transaction must not end before all of them have.
@@ -206,7 +206,7 @@ async function inBulk<T, R>(
 
 /** Changes a reference, and returns the record's updated_at. No view shows a record in the trash, so it keeps that time. */
 async function setLink(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { resource, field, change }: Link,
   { id, updated_at, deleted_at }: Pick<Referring, 'id' | 'updated_at' | 'deleted_at'>,
@@ -226,7 +226,7 @@ async function setLink(
  * the reason. Returns how many went back, and whether nothing is left to do.
  */
 export async function moveBack(
-  tx: Db,
+  tx: Tx,
   context: Context,
   kind: MergeKind,
   merge: Merge,
@@ -261,12 +261,12 @@ const waitingLinks = prepare(
 )
 
 /** The next records that a merge moved by a link, and that are not settled. */
-const movedBy = async (tx: Db, { workspace_id, id }: Merge, { resource, field }: Link) =>
+const movedBy = async (tx: Tx, { workspace_id, id }: Merge, { resource, field }: Link) =>
   (await waitingLinks(tx, { workspace_id, merge_id: id, kind: resource.table, field })) as Moved[]
 
 /** Gives some records back; returns how many of them. */
 async function movePieceBack(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { resource }: MergeKind,
   merge: Merge,
@@ -310,7 +310,7 @@ async function movePieceBack(
 
 /** Forgets links that went back, or notes why they did not. */
 async function settle(
-  tx: Db,
+  tx: Tx,
   { workspace_id, id }: Merge,
   { resource, field }: Link,
   record_ids: readonly number[],

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { mergedInto } from '../../db/merged.ts'
 import { ApiError, conflict, type FieldProblem, mergedAway, notFound, refuse } from '../../errors.ts'
@@ -32,7 +32,7 @@ type Sent = { problems: readonly FieldProblem[]; expect(record: object): void }
  * Throws 404, 409, 412 and 422.
  */
 export async function beginMerge(
-  tx: Db,
+  tx: Tx,
   context: Context,
   kind: MergeKind,
   { survivor_id, from_ids, wanted }: MergeRequest,
@@ -62,7 +62,7 @@ export async function beginMerge(
 }
 
 /** Continues a merge for one transaction. Throws 404 or 409 when the merge cannot be completed. */
-export async function continueMerge(tx: Db, context: Context, kind: MergeKind, id: number): Promise<Merge> {
+export async function continueMerge(tx: Tx, context: Context, kind: MergeKind, id: number): Promise<Merge> {
   prepareEvents(tx, context, kind)
   const merge = await lockMerge(tx, context.workspace_id, id)
   if (merge.status !== 'running') return merge
@@ -84,7 +84,7 @@ export async function continueMerge(tx: Db, context: Context, kind: MergeKind, i
 
 /** Locks the rows of a merge's records, so that a concurrent merge waits, and a concurrent reference to them, too. */
 export async function lockRecords(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Context,
   { resource }: MergeKind,
   merge: Pick<Merge, 'survivor_id' | 'from_ids'>,
@@ -93,10 +93,10 @@ export async function lockRecords(
 }
 
 /** A live record in the detail view, or null. */
-export const findRecord = async (tx: Db, { workspace_id }: Context, { details }: MergeKind, id: number) =>
+export const findRecord = async (tx: Tx, { workspace_id }: Context, { details }: MergeKind, id: number) =>
   (await details.find(tx, workspace_id, id)) as Fields | null
 
-async function findAll(tx: Db, context: Context, kind: MergeKind, ids: readonly number[]): Promise<Fields[]> {
+async function findAll(tx: Tx, context: Context, kind: MergeKind, ids: readonly number[]): Promise<Fields[]> {
   const found: Fields[] = []
   for (const id of ids) {
     const record = await findRecord(tx, context, kind, id)
@@ -105,7 +105,7 @@ async function findAll(tx: Db, context: Context, kind: MergeKind, ids: readonly 
   return found
 }
 
-async function missing(tx: Db, { workspace_id }: Context, { resource }: MergeKind, id: number) {
+async function missing(tx: Tx, { workspace_id }: Context, { resource }: MergeKind, id: number) {
   const what = `This ${resource.noun}`
   const into = await mergedInto(tx, workspace_id, resource.table, id)
   return into === null ? notFound(what) : mergedAway(what, into)
@@ -127,7 +127,7 @@ function idProblems(ids: readonly number[], survivor_id: number, found: readonly
 }
 
 async function refuseUnfinished(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Context,
   { resource }: MergeKind,
   ids: readonly number[],
@@ -144,7 +144,7 @@ async function refuseUnfinished(
 }
 
 /** The last step: all records are locked, and nothing refers to the merged ones. */
-async function conclude(tx: Db, context: Context, kind: MergeKind, merge: Merge): Promise<Merge> {
+async function conclude(tx: Tx, context: Context, kind: MergeKind, merge: Merge): Promise<Merge> {
   const { resource, operations } = kind
   const { workspace_id, survivor_id, id: merge_id, wanted } = merge
   const survivor = await findRecord(tx, context, kind, survivor_id)
@@ -180,7 +180,7 @@ type Taken = { survivor: Fields; body: Record<string, unknown>; from_ids: number
 
 /** Gives the survivor its values, with its event and audit entries. Returns the fields that were set. */
 async function changeSurvivor(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { resource, operations }: MergeKind,
   { id: merge_id, wanted }: Merge,

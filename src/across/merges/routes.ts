@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Static } from 'typebox'
 import { day_ms, isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { choice } from '../../db/lists/filters.ts'
 import { newestRows } from '../../db/lists/lists.ts'
 import { notFound } from '../../errors.ts'
@@ -134,7 +134,7 @@ function undoRoute(
 }
 
 async function kindOf(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Context,
   kinds: ReadonlyMap<string, MergeKind>,
   id: number,
@@ -149,7 +149,7 @@ async function kindOf(
   return kind
 }
 
-async function undoneAnswer(tx: Db, { workspace_id, id }: Merge) {
+async function undoneAnswer(tx: Tx, { workspace_id, id }: Merge) {
   const { restored } = await tx
     .selectFrom('merges')
     .select('restored')

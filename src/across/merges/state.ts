@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
 import type { MergesTable } from '../../db/tables.ts'
 import { notFound } from '../../errors.ts'
@@ -27,7 +27,7 @@ const leaseOf = ({ elapsed }: Context) => elapsed() + lease_ms
 type NewMerge = Pick<Merge, 'kind' | 'survivor_id' | 'from_ids' | 'wanted'>
 
 /** Adds a merge that has begun. */
-export async function insertMerge(tx: Db, context: Context, merge: NewMerge): Promise<Merge> {
+export async function insertMerge(tx: Tx, context: Context, merge: NewMerge): Promise<Merge> {
   const { workspace_id, actor, request_id, now } = context
   const { kind, survivor_id, from_ids, wanted } = merge
   const author = storedActor(actor)
@@ -53,7 +53,7 @@ export async function insertMerge(tx: Db, context: Context, merge: NewMerge): Pr
 
 /** The merge that is doing or has done the same: with this survivor, these records and these values. Null without one. */
 export async function sameMerge(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Context,
   { kind, survivor_id, from_ids, wanted }: NewMerge,
 ): Promise<Merge | null> {
@@ -77,7 +77,7 @@ export async function sameMerge(
 }
 
 /** A merge, locked until the end of the transaction; 404 without one. */
-export async function lockMerge(tx: Db, workspace_id: number, id: number): Promise<Merge> {
+export async function lockMerge(tx: Tx, workspace_id: number, id: number): Promise<Merge> {
   const query = tx
     .selectFrom('merges')
     .selectAll()
@@ -95,7 +95,7 @@ type Progress = Partial<Pick<Merge, 'status' | 'changes' | 'restored'>> & {
 
 /** Writes how far a merge has come, and renews its lease. */
 export async function updateMerge(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
   progress: Progress = {},
@@ -108,7 +108,7 @@ export async function updateMerge(
 }
 
 /** Ends the leases of all merges: the processes that had them have ended. */
-export async function releaseMerges(tx: Db, elapsed_ms: number): Promise<void> {
+export async function releaseMerges(tx: Tx, elapsed_ms: number): Promise<void> {
   await tx
     .updateTable('merges')
     .set({ run_at_ms: elapsed_ms })
@@ -118,7 +118,7 @@ export async function releaseMerges(tx: Db, elapsed_ms: number): Promise<void> {
 }
 
 /** The unfinished merges of a kind. */
-export async function unfinishedMerges(tx: Db, workspace_id: number, kind: string) {
+export async function unfinishedMerges(tx: Tx, workspace_id: number, kind: string) {
   const rows = await tx
     .selectFrom('merges')
     .select(['id', 'survivor_id', 'from_ids'])
@@ -135,7 +135,7 @@ export async function unfinishedMerges(tx: Db, workspace_id: number, kind: strin
 export type Left = { kind: string; id: number; reason: string }
 
 /** Notes that an undo leaves a record of the merge itself as it is. */
-export async function leaveRecord(tx: Db, merge: Merge, record_id: number, reason: string): Promise<void> {
+export async function leaveRecord(tx: Tx, merge: Merge, record_id: number, reason: string): Promise<void> {
   const { workspace_id, id: merge_id, kind } = merge
   await tx
     .insertInto('merge_links')
@@ -151,7 +151,7 @@ export const max_left = 1000
 
 /** The records that an undo left, up to 1000, and their number. */
 export async function leftOf(
-  tx: Db,
+  tx: Tx,
   { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
 ): Promise<{ left: Left[]; count: number }> {
   const rows = tx

@@ -1,5 +1,5 @@
 import { day_ms } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { mergeOf } from '../../db/merged.ts'
 import { deletedAt } from '../../db/records.ts'
 import { ApiError, conflict } from '../../errors.ts'
@@ -16,7 +16,7 @@ import { leaveRecord, lockMerge, type Merge, updateMerge } from './state.ts'
 
 /** Begins to undo a merge; one that is undone stays as it is. Throws 404 and 409. */
 export async function beginUndo(
-  tx: Db,
+  tx: Tx,
   context: Context,
   kind: MergeKind,
   id: number,
@@ -61,7 +61,7 @@ export async function beginUndo(
 }
 
 async function refuseUndo(
-  tx: Db,
+  tx: Tx,
   { workspace_id, now_ms }: Context,
   { resource }: MergeKind,
   { status, survivor_id, changes, created_at }: Merge,
@@ -86,7 +86,7 @@ async function refuseUndo(
 }
 
 /** Gives the survivor its values back where nobody has changed them since. True if all went back, and there were any. */
-async function putSurvivorBack(tx: Db, context: Context, kind: MergeKind, merge: Merge): Promise<boolean> {
+async function putSurvivorBack(tx: Tx, context: Context, kind: MergeKind, merge: Merge): Promise<boolean> {
   const changes = JSON.parse(merge.changes ?? '') as SurvivorChanges
   if (!Object.keys(changes.after).length) return false
   const { survivor_id } = merge
@@ -105,7 +105,7 @@ async function putSurvivorBack(tx: Db, context: Context, kind: MergeKind, merge:
 
 /** Restores a merged record; false if it was removed for good, or another record has a unique value of it. */
 async function restore(
-  tx: Db,
+  tx: Tx,
   context: Context,
   kind: MergeKind,
   merge: Merge,
@@ -128,7 +128,7 @@ async function restore(
 }
 
 /** Continues an undo for one transaction. */
-export async function continueUndo(tx: Db, context: Context, kind: MergeKind, id: number): Promise<Merge> {
+export async function continueUndo(tx: Tx, context: Context, kind: MergeKind, id: number): Promise<Merge> {
   prepareEvents(tx, context, kind)
   const merge = await lockMerge(tx, context.workspace_id, id)
   if (merge.status !== 'undoing') return merge
@@ -144,7 +144,7 @@ export async function continueUndo(tx: Db, context: Context, kind: MergeKind, id
 }
 
 /** Takes back a merge that cannot be completed. Nothing was merged yet, so only what was moved goes back. */
-export async function abandonMerge(tx: Db, context: Context, id: number): Promise<Merge> {
+export async function abandonMerge(tx: Tx, context: Context, id: number): Promise<Merge> {
   const merge = await lockMerge(tx, context.workspace_id, id)
   if (merge.status !== 'running') return merge
   await updateMerge(tx, context, merge, { status: 'undoing' })

@@ -10,7 +10,7 @@ import { ask, type Browser, type Caller, join, keyCaller, password, setUp } from
 import { before } from '../../../test/use.ts'
 import { until } from '../../../test/webhooks.ts'
 import { day_ms } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Tx, transaction } from '../../db/db.ts'
 import { max_kept } from './queries.ts'
 import { removeOldNotifications } from './retention.ts'
 
@@ -161,7 +161,7 @@ describe('the list', () => {
 
   test('is limited: the newest 500 of a member, 30 days after reading, 90 days at most', async () => {
     const [grace, linus] = [await member(), await member()]
-    const write = (work: (tx: Db) => Promise<unknown>) =>
+    const write = (work: (tx: Tx) => Promise<unknown>) =>
       beside(rapport.data_dir, (db) => transaction(db, work))
     const insert = async (user_id: string, count: number, read_days: number | null, days = 1) => {
       const ago = (days: number) => new Date(clock.now() - days * day_ms).toISOString()

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import type { NotificationsTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -46,7 +46,7 @@ export function listNotifications(
 
 /** Marks unread notifications as read; returns their number. */
 export async function markRead(
-  tx: Db,
+  tx: Tx,
   { workspace_id, user_id }: Reader,
   now: string,
   { ids, before }: { ids?: readonly number[] | undefined; before?: string | undefined },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch, inBatches } from '../../db/batches.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { max_kept } from './queries.ts'
 
 const kept_days = 90
@@ -24,7 +24,7 @@ export async function removeOldNotifications(db: Db, clock: Clock, stopping?: Ab
   }
 }
 
-async function remove(tx: Db, workspace_id: number, where: ReturnType<typeof sql>): Promise<number> {
+async function remove(tx: Tx, workspace_id: number, where: ReturnType<typeof sql>): Promise<number> {
   const { numAffectedRows } =
     await sql`DELETE FROM notifications WHERE workspace_id = ${workspace_id} AND id IN (
     SELECT id FROM notifications AS n WHERE workspace_id = ${workspace_id} AND ${where} LIMIT ${batch})`.execute(

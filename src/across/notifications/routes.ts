@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { announce } from '../../db/statements/prepare.ts'
 import { invalid } from '../../errors.ts'
 import { any_session } from '../../http/auth.ts'
 import { Single, single } from '../../http/envelope.ts'
@@ -90,7 +89,7 @@ export function notificationRoutes(app: App, { db, rights, resources, write }: S
           ])
         const reader = readerOf(request)
         const read = await markRead(tx, reader, now, ids ? { ids } : { before })
-        if (read) announce(tx, 'changes')
+        if (read) tx.announce('changes')
         return { body: single({ read, unread: await countUnread(tx, reader) }) }
       }),
   )

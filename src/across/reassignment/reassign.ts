@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { rowLock } from '../../db/locks.ts'
-import { announce } from '../../db/statements/prepare.ts'
 import { ApiError } from '../../errors.ts'
 import { actorOf, storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -27,7 +26,7 @@ export const placesOf = (rooms: readonly Room[]): Place[] =>
 
 /** The number of live records that name a member. */
 export async function countRecordsOf(
-  tx: Db,
+  tx: Tx,
   { workspace_id }: Context,
   places: readonly Place[],
   user_id: string,
@@ -43,7 +42,7 @@ export async function countRecordsOf(
  * the rest for later transactions, which continueReassignments runs. `count` is the number of all of them.
  */
 export async function reassign(
-  tx: Db,
+  tx: Tx,
   context: Context,
   places: readonly Place[],
   handover: Handover,
@@ -61,7 +60,7 @@ export async function reassign(
 
 /** Changes up to a batch of records; returns their number. */
 async function changeSome(
-  tx: Db,
+  tx: Tx,
   context: Context,
   places: readonly Place[],
   { from_id, to_id }: Handover,
@@ -86,7 +85,7 @@ async function changeSome(
   return batch - left
 }
 
-async function keepRest(tx: Db, context: Context, { from_id, to_id }: Handover): Promise<void> {
+async function keepRest(tx: Tx, context: Context, { from_id, to_id }: Handover): Promise<void> {
   const { workspace_id, actor, request_id } = context
   await tx
     .insertInto('reassignments')
@@ -97,7 +96,7 @@ async function keepRest(tx: Db, context: Context, { from_id, to_id }: Handover):
         .doUpdateSet({ to_id, actor: storedActor(actor), request_id }),
     )
     .execute()
-  announce(tx, 'backlog')
+  tx.announce('backlog')
 }
 
 /** Changes the records that reassignments have left, a batch in each transaction. May be stopped between two. */
@@ -112,7 +111,7 @@ export async function continueReassignments(
 }
 
 /** False when nothing is left, or another process does the work. */
-async function changeNext(tx: Db, clock: Clock, places: readonly Place[]): Promise<boolean> {
+async function changeNext(tx: Tx, clock: Clock, places: readonly Place[]): Promise<boolean> {
   const query = tx.selectFrom('reassignments').selectAll().orderBy('workspace_id').orderBy('from_id').limit(1)
   const next = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
   if (!next) return false
@@ -128,7 +127,7 @@ async function changeNext(tx: Db, clock: Clock, places: readonly Place[]): Promi
 
 /** The number of changed records; 0 if the new owner has left meanwhile: then the rest stays as it is. */
 async function changedOrRefused(
-  tx: Db,
+  tx: Tx,
   context: Context,
   places: readonly Place[],
   handover: Handover,

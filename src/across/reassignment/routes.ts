@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { type FieldProblem, notFound, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { requireScope } from '../../http/auth.ts'
@@ -72,7 +72,7 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
   )
 }
 
-async function isMember(tx: Db, { workspace_id }: Context, user_id: string): Promise<boolean> {
+async function isMember(tx: Tx, { workspace_id }: Context, user_id: string): Promise<boolean> {
   const found = await tx
     .selectFrom('memberships')
     .select('user_id')
@@ -81,7 +81,7 @@ async function isMember(tx: Db, { workspace_id }: Context, user_id: string): Pro
   return found !== undefined
 }
 
-async function ownerProblems(tx: Db, context: Context, to: string | null): Promise<FieldProblem[]> {
+async function ownerProblems(tx: Tx, context: Context, to: string | null): Promise<FieldProblem[]> {
   if (to === null || (await isMember(tx, context, to))) return []
   return [{ field: 'to', code: 'not_found', message: 'to must be the id of an active member.' }]
 }

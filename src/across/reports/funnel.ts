@@ -1,7 +1,7 @@
 import { setImmediate as others } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 import { invalid } from '../../errors.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { open_stages, placeOf, type Stage, statusOf } from '../../resources/deals/stages.ts'

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { inBatches } from '../../db/batches.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { indexValues, type Valued } from '../../db/lists/field-values.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { referrersOf } from '../../resources/derived.ts'
@@ -15,7 +14,7 @@ const batch = 500
 const idsOf = (ids: readonly (number | string)[]) => sql.join(ids)
 
 // Concurrent removals lock rows in the same order, so they cannot deadlock. On SQLite, the order would sort all references.
-const inOrder = (tx: Db) => (engineOf(tx) === 'postgres' ? sql`ORDER BY id` : sql``)
+const inOrder = (tx: Tx) => (tx.engine === 'postgres' ? sql`ORDER BY id` : sql``)
 
 /**
  * Removes records of one workspace that cannot be restored (`pending_removal` in db/records.ts). References to them become
@@ -57,7 +56,7 @@ export async function removeRecords(
 type Removal = { resource: Resource; ids: readonly number[]; action: 'removed' | 'erased' }
 
 async function removeParts(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   { table }: Resource,
   by: string,
@@ -78,7 +77,7 @@ async function removeParts(
 }
 
 /** Removes the values of these records from the audit log. The author and the time of each change stay. */
-async function forgetSides(tx: Db, workspace_id: number, kind: string, ids: readonly number[]) {
+async function forgetSides(tx: Tx, workspace_id: number, kind: string, ids: readonly number[]) {
   for await (const some of entriesOf(tx, workspace_id, kind, ids))
     await tx
       .updateTable('audit_log')
@@ -89,7 +88,7 @@ async function forgetSides(tx: Db, workspace_id: number, kind: string, ids: read
 }
 
 async function removeRows(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { resource, ids, action }: Removal,
   totals: readonly string[],
@@ -111,7 +110,7 @@ async function removeRows(
 
 /** Removes the rows by which lists find records by their tags and custom fields. */
 async function forgetValues(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   { table, columns }: Resource,
   ids: readonly number[],

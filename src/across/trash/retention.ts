@@ -1,6 +1,6 @@
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch } from '../../db/batches.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Tx, transaction } from '../../db/db.ts'
 import { forgetSearched } from '../../db/lists/search.ts'
 import { rowLock } from '../../db/locks.ts'
 import { type Deletable, pending_removal } from '../../db/records.ts'
@@ -80,7 +80,7 @@ async function emptyOf(
 }
 
 /** Takes up to 200 records whose days are over. They can no longer be restored. */
-async function takeOld(tx: Db, workspace_id: number, kind: Deletable, before: string): Promise<number[]> {
+async function takeOld(tx: Tx, workspace_id: number, kind: Deletable, before: string): Promise<number[]> {
   const old = tx
     .selectFrom(kind as 'contacts')
     .select('id')

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockRow, lockText } from '../../db/locks.ts'
 import { type FieldProblem, forbidden, orNotFound, refuse, refuseMore } from '../../errors.ts'
@@ -42,7 +42,7 @@ function refuseOthers({ actor, scopes }: Context, view: View): void {
     throw forbidden('Only the person who made this view, or an administrator, may change it.')
 }
 
-async function lockView(tx: Db, context: Context, reader: Reader, sent: Named): Promise<View> {
+async function lockView(tx: Tx, context: Context, reader: Reader, sent: Named): Promise<View> {
   const { params, expect } = sent
   await lockRow(tx, 'saved_views', context.workspace_id, params.view_id)
   const view = await existing(tx, context, reader, params.view_id)
@@ -53,7 +53,7 @@ async function lockView(tx: Db, context: Context, reader: Reader, sent: Named): 
 
 type Place = { visibility: View['visibility']; maker: string | null }
 
-async function refuseTooMany(tx: Db, { workspace_id }: Context, place: Place): Promise<void> {
+async function refuseTooMany(tx: Tx, { workspace_id }: Context, place: Place): Promise<void> {
   // The lock makes the limit exact.
   await lockText(tx, 'saved_views', workspace_id, '')
   const limit = `A workspace has at most ${max_views} shared views, and a member ${max_views} private ones`
@@ -73,7 +73,7 @@ function privateProblems({ visibility, maker }: Place): FieldProblem[] {
  * private ones of the maker.
  */
 export async function createView(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { body, problems }: Pick<Incoming<unknown, Partial<ViewFields>>, 'body' | 'problems'>,
   maker: string | null = storedActor(context.actor),
@@ -93,7 +93,7 @@ export async function createView(
 }
 
 /** Changes the fields of a view that are sent. Only the person who made a view may make it private. */
-export async function changeView(tx: Db, context: Context, sent: OfView<Partial<ViewFields>>): Promise<View> {
+export async function changeView(tx: Tx, context: Context, sent: OfView<Partial<ViewFields>>): Promise<View> {
   const { workspace_id, actor, now } = context
   const { visibility } = sent.body
   // Before the row is locked: a removal of the member locks in this order, too.
@@ -118,7 +118,7 @@ export async function changeView(tx: Db, context: Context, sent: OfView<Partial<
 
 /** Deletes a view for good. The undo of an import deletes what it made, also for another `reader`. */
 export async function deleteView(
-  tx: Db,
+  tx: Tx,
   context: Context,
   sent: Named,
   reader: Reader = context.actor,

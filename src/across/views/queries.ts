@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
@@ -88,7 +88,7 @@ export function countViews(
 type Stored = ViewFields & { id: string; created_by: string | null; updated_by: string }
 
 /** Adds a view. */
-export async function insertView(tx: Db, workspace_id: number, now: string, view: Stored): Promise<void> {
+export async function insertView(tx: Tx, workspace_id: number, now: string, view: Stored): Promise<void> {
   await tx
     .insertInto('saved_views')
     .values({ ...view, workspace_id, created_at: now, updated_at: now })
@@ -97,7 +97,7 @@ export async function insertView(tx: Db, workspace_id: number, now: string, view
 
 /** Changes the given fields. */
 export async function updateView(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   id: string,
   changes: Partial<ViewFields> & { updated_by: string; updated_at: string },
@@ -110,7 +110,7 @@ export async function updateView(
 }
 
 /** Deletes a view for good. */
-export async function removeView(tx: Db, workspace_id: number, id: string): Promise<void> {
+export async function removeView(tx: Tx, workspace_id: number, id: string): Promise<void> {
   await tx
     .deleteFrom('saved_views')
     .where((eb) => eb.and({ workspace_id, id }))
@@ -121,7 +121,7 @@ export async function removeView(tx: Db, workspace_id: number, id: string): Prom
  * Holds a membership until the end of the transaction. If a concurrent removal of the member has committed, this throws
  * 403. Otherwise the removal waits, and then removes what this transaction writes.
  */
-export async function holdMember(tx: Db, workspace_id: number, user_id: string): Promise<void> {
+export async function holdMember(tx: Tx, workspace_id: number, user_id: string): Promise<void> {
   await lockEntry(tx, 'users', user_id)
   const member = await tx
     .selectFrom('memberships')
@@ -143,7 +143,7 @@ export const readTabs = (db: Db, { workspace_id, user_id }: OwnTabs): Promise<Ta
     .execute()
 
 /** Stores the tabs of a member for a list. */
-export async function writeTabs(tx: Db, own: OwnTabs, { list, ...values }: Tabs): Promise<void> {
+export async function writeTabs(tx: Tx, own: OwnTabs, { list, ...values }: Tabs): Promise<void> {
   await tx
     .insertInto('view_tabs')
     .values({ ...own, list, ...values })

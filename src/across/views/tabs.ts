@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { orNotFound, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
@@ -19,7 +19,7 @@ export async function listTabs(db: Db, own: Own, lists: readonly string[]): Prom
 
 /** Changes the order or the default of a person's tabs for a list. Ids are stored as sent: a view may go at any time. */
 export async function changeTabs(
-  tx: Db,
+  tx: Tx,
   context: Context,
   lists: readonly string[],
   { params, body, problems, expect }: Incoming<TabsParams, Partial<Omit<ViewTabs, 'list'>>>,

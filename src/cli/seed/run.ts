@@ -1,7 +1,7 @@
 import { checkExisting } from '../../across/custom-fields/check.ts'
 import { beginDefinition, completeDefinition } from '../../across/custom-fields/operations.ts'
 import { isoTime } from '../../clock.ts'
-import { type Database, type Db, transaction } from '../../db/db.ts'
+import { type Database, type Tx, transaction } from '../../db/db.ts'
 import type { ServiceClock } from '../../db/service-clock.ts'
 import { ApiError } from '../../errors.ts'
 import { type Context, contextOf, service } from '../../events/context.ts'
@@ -64,7 +64,7 @@ export async function runSteps(
 }
 
 /** Runs a step, and keeps the id of its record under its key. */
-async function runStep(tx: Db, place: Place, step: Step, ids: Map<string, number>): Promise<void> {
+async function runStep(tx: Tx, place: Place, step: Step, ids: Map<string, number>): Promise<void> {
   const { workspace_id, clock, request_id } = place
   const { at_ms, key, of } = step
   const context: Context = {
@@ -96,7 +96,7 @@ const notes: { [field: string]: Notes } = {
 }
 
 function operate(
-  tx: Db,
+  tx: Tx,
   context: Context,
   kind: Step['kind'],
   id: number,

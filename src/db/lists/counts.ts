@@ -1,8 +1,8 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { deferRows } from '../statements/bulk.ts'
-import { engineOf, prepare } from '../statements/prepare.ts'
+import { prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
+import { engineOf, type Tx } from '../tx.ts'
 
 // Exact totals of lists, updated in the same transaction as the records: counting rows gets slower with each record. A
 // name, such as "contacts" or "contacts.stage=lead", says what is counted. A name has several slots, so that concurrent
@@ -30,7 +30,7 @@ const add = prepareRows(
 )
 
 /** Changes counts in one statement. Several changes of one name are added up. */
-export async function addCounts(tx: Db, changes: readonly Change[]): Promise<void> {
+export async function addCounts(tx: Tx, changes: readonly Change[]): Promise<void> {
   const sums = new Map<string, Change>()
   for (const { workspace_id, name, by } of changes) {
     const key = `${workspace_id} ${name}`
@@ -74,14 +74,14 @@ export function countChanges(
 
 /** Updates the counts for one record's change. `before` and `after` are null when the record is not live. */
 export function recount(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   kind: string,
   fields: readonly string[],
   before: object | null,
   after: object | null,
 ): void {
-  deferRows(tx, addCounts, countChanges(workspace_id, kind, fields, before, after))
+  tx.rows(addCounts, countChanges(workspace_id, kind, fields, before, after))
 }
 
 const sum_of_values = prepare((p: { workspace_id: number; from: string; to: string; like: string }, db) => {

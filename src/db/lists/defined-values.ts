@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { prepareById } from '../statements/bulk.ts'
-import { defer, prepare } from '../statements/prepare.ts'
+import { prepare } from '../statements/prepare.ts'
 import { prepareInsert, prepareRows } from '../statements/recordset.ts'
+import type { Tx } from '../tx.ts'
 import { type Valued, valueText } from './field-values.ts'
 import { lowerCased } from './letter-case.ts'
 import { sortName } from './sort-names.ts'
@@ -98,7 +99,7 @@ const remove = prepareRows(
 
 /** Removes the rows of these values. */
 export const removeDefinedValues = (
-  tx: Db,
+  tx: Tx,
   rows: readonly Pick<DefinedValue, keyof typeof keys>[],
 ): Promise<unknown> => remove(tx, rows, {})
 
@@ -120,8 +121,8 @@ const removeAll = prepareById<Leaving, { id: number }>(
 )
 
 /** Removes the rows of a record that leaves the lists. */
-export const forgetDefinedValues = (tx: Db, workspace_id: number, kind: Valued, record_id: number): void =>
-  defer(tx, removeAll(tx, { workspace_id, kind, id: record_id }))
+export const forgetDefinedValues = (tx: Tx, workspace_id: number, kind: Valued, record_id: number): void =>
+  tx.defer(removeAll(tx, { workspace_id, kind, id: record_id }))
 
 const holder = prepare((p: { workspace_id: number; definition_id: number; value: string }, db) =>
   db

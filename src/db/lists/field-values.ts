@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
-import { deferRows } from '../statements/bulk.ts'
 import { prepareInsert, prepareRows } from '../statements/recordset.ts'
 import type { Tables } from '../tables.ts'
+import type { Tx } from '../tx.ts'
 
 // Lists find records by tags and custom fields through field_values, which has a row for each value. The rows stay while
 // the record is soft-deleted.
@@ -56,23 +55,23 @@ const removeAll = prepareRows(
 )
 
 type ValueRow = Pair & { workspace_id: number; kind: Valued; record_id: number }
-const remove = (tx: Db, rows: readonly ValueRow[]) => removeAll(tx, rows, {})
+const remove = (tx: Tx, rows: readonly ValueRow[]) => removeAll(tx, rows, {})
 
 /** Adds the values of records that have no index rows yet. */
 export function addValues(
-  tx: Db,
+  tx: Tx,
   kind: Valued,
   records: readonly (Values & { workspace_id: number; id: number })[],
 ): void {
   const rows = records.flatMap(({ workspace_id, id, ...values }) =>
     [...pairsOf(values).values()].map((pair) => ({ workspace_id, kind, record_id: id, ...pair })),
   )
-  deferRows(tx, add, rows)
+  tx.rows(add, rows)
 }
 
 /** Updates the index for a change of a record's values. Without a change it runs no statement. */
 export function indexValues(
-  tx: Db,
+  tx: Tx,
   kind: Valued,
   workspace_id: number,
   record_id: number,
@@ -82,6 +81,6 @@ export function indexValues(
   const [old, current] = [pairsOf(before), pairsOf(after)]
   const rowsOf = (pairs: Map<string, Pair>, others: Map<string, Pair>) =>
     [...pairs].flatMap(([key, pair]) => (others.has(key) ? [] : [{ workspace_id, kind, record_id, ...pair }]))
-  deferRows(tx, remove, rowsOf(old, current))
-  deferRows(tx, add, rowsOf(current, old))
+  tx.rows(remove, rowsOf(old, current))
+  tx.rows(add, rowsOf(current, old))
 }

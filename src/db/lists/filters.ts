@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { engineOf } from '../statements/prepare.ts'
+import { engineOf } from '../tx.ts'
 import { indexedValue, indexedWhole, type Valued } from './field-values.ts'
 import type { Match } from './pages.ts'
 

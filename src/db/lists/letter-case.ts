@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { engineOf } from '../statements/prepare.ts'
+import { engineOf } from '../tx.ts'
 
 // Lower-case only A to Z, as SQLite does, so that both engines find the same rows.
 

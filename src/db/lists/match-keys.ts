@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { engineOf } from '../statements/prepare.ts'
+import { engineOf } from '../tx.ts'
 import { lowerCase, lowerCased } from './letter-case.ts'
 
 // Expressions by which equal values are found. Each is that of an index of live records, which the condition selects.

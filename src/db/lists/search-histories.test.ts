@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { openMigrated } from '../../../test/engine.ts'
 import { useFor } from '../../../test/use.ts'
-import { type Db, transaction } from '../db.ts'
+import { transaction } from '../db.ts'
+import type { Tx } from '../tx.ts'
 import { normaliseText } from './normalise.ts'
 import { searchContacts, searchFilter, searchText, searchWords } from './search.ts'
 
@@ -45,7 +46,7 @@ const person: fc.Arbitrary<Person> = fc.record({
 
 const textsOf = ({ first_name, last_name, email }: Person) => [first_name, last_name, email ?? '']
 
-async function insert(tx: Db, id: number, { workspace_id, first_name, last_name, email }: Person) {
+async function insert(tx: Tx, id: number, { workspace_id, first_name, last_name, email }: Person) {
   const text = searchText([first_name, last_name, email ?? ''])
   await sql`INSERT INTO contacts (id, workspace_id, first_name, last_name, email, search_text, created_at, updated_at)
     VALUES (${id}, ${workspace_id}, ${first_name}, ${last_name}, ${email}, ${text}, '', '')`.execute(tx)
@@ -60,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 const member = fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 4 }), fails: fc.boolean() })
 
 /** Takes a step in the database and in a copy of the rows. */
-async function take(tx: Db, model: Map<number, Row>, { kind, which, person }: Step) {
+async function take(tx: Tx, model: Map<number, Row>, { kind, which, person }: Step) {
   if (kind === 'create') {
     const id = next_id++
     await insert(tx, id, person)

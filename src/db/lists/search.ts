@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { anywhere, likeAll, searchByLike } from '../engines/postgres/search.ts'
 import { forgetRemoved, searchByTokens, tokenFilter } from '../engines/sqlite/search.ts'
-import { engineOf } from '../statements/prepare.ts'
+import { engineOf } from '../tx.ts'
 import type { Filter } from './filters.ts'
 import { normaliseText } from './normalise.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Filling, Migration } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 
 const tables = ['companies', 'contacts', 'deals'] as const
 type Table = (typeof tables)[number]
@@ -42,7 +42,7 @@ const read: Record<Table, string[]> = {
 }
 
 // All rows, those in the trash too, in the order of the engine's own key.
-async function* pagesOf(tx: Db, engine: Filling['engine'], table: Table): AsyncGenerator<Row[]> {
+async function* pagesOf(tx: Tx, engine: Filling['engine'], table: Table): AsyncGenerator<Row[]> {
   const names = sql.join(['workspace_id', 'id', ...read[table]].map((name) => sql.ref(name)))
   let last = { workspace_id: 0, id: 0 }
   for (;;) {
@@ -59,7 +59,7 @@ async function* pagesOf(tx: Db, engine: Filling['engine'], table: Table): AsyncG
   }
 }
 
-async function setNames(tx: Db, table: Table, rows: Row[]): Promise<void> {
+async function setNames(tx: Tx, table: Table, rows: Row[]): Promise<void> {
   const named = rows.map(
     (row) =>
       sql`(CAST(${row.workspace_id} AS bigint), CAST(${row.id} AS bigint), CAST(${nameOf(table, row)} AS text))`,
@@ -72,7 +72,7 @@ async function setNames(tx: Db, table: Table, rows: Row[]): Promise<void> {
 // A statement takes at most 32,766 parameters on SQLite.
 const most_values = 5000
 
-async function addValues(tx: Db, table: Table, rows: Row[]): Promise<void> {
+async function addValues(tx: Tx, table: Table, rows: Row[]): Promise<void> {
   const values = rows.flatMap((row) =>
     valuesOf(row).map(
       ([field, value]) => sql`(${row.workspace_id}, ${table}, ${field}, ${value}, ${row.id})`,

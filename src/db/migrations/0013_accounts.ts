@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 
 /**
  * An e-mail may have several accounts: each belongs to the person who accepted its invitation. The key of an e-mail
@@ -54,7 +54,7 @@ const withoutUniqueEmail = [
 // A copy of what access/people/users.ts has today: a released migration never changes.
 const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
 
-async function setEmailKeys(tx: Db): Promise<void> {
+async function setEmailKeys(tx: Tx): Promise<void> {
   let last = ''
   for (;;) {
     const { rows } = await sql<{ id: string; email: string; email_key: string }>`

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 
 /**
  * SQLite's search index has the first 8 characters from each character of a word on, instead of trigrams. The lower 40 bits
@@ -66,7 +66,7 @@ const contacts_at_once = 1000
 type Row = { workspace_id: number; id: number; search_text: string }
 
 // One workspace after the other: SQLite would find a pair of both columns by the first one alone.
-async function fillIndex(tx: Db): Promise<void> {
+async function fillIndex(tx: Tx): Promise<void> {
   const texts = sql`contacts INDEXED BY contacts_search_text WHERE deleted_at IS NULL`
   for (let workspace_id: number | null = 0; workspace_id !== null; ) {
     let last = 0
@@ -84,7 +84,7 @@ async function fillIndex(tx: Db): Promise<void> {
   }
 }
 
-async function index(tx: Db, rows: Row[]): Promise<void> {
+async function index(tx: Tx, rows: Row[]): Promise<void> {
   const tokens = rows.map(({ workspace_id, id, search_text }) => [workspace_id, id, tokensOf(search_text)])
   await sql`INSERT INTO contacts_search (rowid, tokens)
     SELECT ((value ->> 0) << 40) + (value ->> 1), value ->> 2 FROM json_each(${JSON.stringify(tokens)})`.execute(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 import { cut, normalised } from './0003_sort_names.ts'
 import { liveIndex, sortNameColumn } from './parts.ts'
 
@@ -47,7 +47,7 @@ export const recordFields: Migration = {
 
 type Row = { workspace_id: number; id: number; title: string }
 
-async function setNames(tx: Db, table: string, title: string): Promise<void> {
+async function setNames(tx: Tx, table: string, title: string): Promise<void> {
   for (let last = { workspace_id: 0, id: 0 }; ; ) {
     const { rows } =
       await sql<Row>`SELECT workspace_id, id, ${sql.ref(title)} AS title FROM ${sql.table(table)}

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 import { cut } from './0003_sort_names.ts'
 
 /**
@@ -46,7 +46,7 @@ const rows_at_once = 1000
 
 /** The rows with a character that the new form may change, those in the trash too, in the order of the engine's own key. */
 async function* pagesOf(
-  tx: Db,
+  tx: Tx,
   engine: 'sqlite' | 'postgres',
   table: string,
   fields: string[],
@@ -82,7 +82,7 @@ const searchText = (fields: string[], texts: Texts) =>
 
 /** Writes a text of each row where it differs. */
 async function setTexts(
-  tx: Db,
+  tx: Tx,
   table: string,
   column: 'sort_name' | 'search_text',
   rows: Row[],
@@ -101,7 +101,7 @@ const numbersAnd = (text: string, ...numbers: number[]): RawBuilder<unknown> =>
 type Definition = { id: number; key: string }
 
 /** The definitions of custom fields that are texts, by workspace and kind. */
-async function textDefinitions(tx: Db): Promise<Map<string, Definition[]>> {
+async function textDefinitions(tx: Tx): Promise<Map<string, Definition[]>> {
   const { rows } = await sql<Definition & { workspace_id: number; kind: string }>`
     SELECT workspace_id, kind, id, key FROM field_definitions
     WHERE type IN ('text', 'select', 'url', 'email')`.execute(tx)
@@ -112,7 +112,7 @@ async function textDefinitions(tx: Db): Promise<Map<string, Definition[]>> {
 const max_values = 5000
 
 /** Writes the text by which lists sort a custom field, for each value of live records where it differs. */
-async function setValues(tx: Db, rows: Row[], definitionsOf: (workspace_id: number) => Definition[]) {
+async function setValues(tx: Tx, rows: Row[], definitionsOf: (workspace_id: number) => Definition[]) {
   const values = rows.flatMap(({ workspace_id, id, deleted_at, custom_fields }) => {
     const definitions = deleted_at === null ? definitionsOf(workspace_id) : []
     if (!definitions.length) return []

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
 import type { Migration } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 
 /**
  * The zone of the wall clock by which an appointment was agreed, and the offset of this clock at its start. Appointments that
@@ -32,7 +32,7 @@ export const appointmentClocks: Migration = {
 type Row = { id: number; start_at: string; time_zone: string }
 
 /** The next appointments that lie ahead, with the zone of their page, or else of their owner. */
-async function ahead(tx: Db, now: string, after: number): Promise<Row[]> {
+async function ahead(tx: Tx, now: string, after: number): Promise<Row[]> {
   const { rows } = await sql<Row>`
     SELECT a.id, a.start_at, coalesce(p.time_zone, u.time_zone) AS time_zone FROM appointments a
     LEFT JOIN booking_pages p ON p.id = a.booking_page_id

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { openScratch, settingsOf } from '../../../test/engine.ts'
 import { scratchFolder } from '../../../test/process.ts'
-import { type Db, transaction } from '../db.ts'
+import { transaction } from '../db.ts'
 import { searchContacts, searchText, searchWords } from '../lists/search.ts'
 import { migrate } from '../migrate.ts'
+import type { Tx } from '../tx.ts'
 import { migrations } from './index.ts'
 
 const people = 2500
@@ -17,7 +18,7 @@ test('contacts that were there before the index of tokens are found, changed and
   t.after(() => database.close())
   const { db } = database
   await migrate(database, migrations.slice(0, 15))
-  const insert = (tx: Db, id: number, name: string) =>
+  const insert = (tx: Tx, id: number, name: string) =>
     sql`INSERT INTO contacts (id, workspace_id, first_name, last_name, search_text, created_at, updated_at, deleted_at)
       VALUES (${id}, ${id % 5 === 0 ? 2 : 1}, ${name}, 'Öz', ${searchText([name, 'Öz', ''])}, '', '',
         ${id === people ? '2026' : null})`.execute(tx)

@@ -1,33 +1,20 @@
-import type { CompiledQuery, QueryResult, Transaction } from 'kysely'
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
-import type { Tables } from '../tables.ts'
-import { type Connection, connect, connectionOf, defer, prepare, type Statement } from './prepare.ts'
+import { type CompiledQuery, type QueryResult, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Db, Tx, type WriteRows } from '../tx.ts'
+import { prepare, type Statement } from './prepare.ts'
 import { isAnyOf, listParameter } from './recordset.ts'
 
 // A transaction that changes many records works in bulk. Each item has a handle of its own, a member, and runs the same
 // code as a single change. Members run concurrently: equal statements that they issue in one turn are sent as one statement
 // for all of their rows. Writes whose result nobody needs are collected, and written together in the order of the items.
 
-/** Writes rows whose result is not needed. */
-export type WriteRows<R> = (tx: Db, rows: readonly R[]) => Promise<unknown>
-
 /** Runs the inputs of several members as one statement; returns a result for each input. */
-type Send = (tx: Db, inputs: readonly never[]) => Promise<unknown[]>
+type Send = (tx: Tx, inputs: readonly never[]) => Promise<unknown[]>
 type Call = { index: number; input: unknown; resolve(result: unknown): void; reject(error: unknown): void }
 type Slot = { send: Send; key: string; calls: Call[] }
 type Collected = { index: number; row: unknown }
 
-type Member = {
-  bulk: State
-  index: number
-  has_written: boolean
-  /** The slots of this turn, and the place of this member's last statement. Its next one must not come before. */
-  round: Slot[]
-  at: number
-}
 type State = {
-  tx: Db
+  tx: Tx
   /** The statements of this turn, in their order. */
   round: Slot[]
   /** Statements that wait until no other one runs. Then they have the rows of all members, in the order of the items. */
@@ -36,35 +23,52 @@ type State = {
   collected: Map<WriteRows<never>, Collected[]>
 }
 
-const members = new WeakMap<Db, Member>()
+/** The transaction of an item. */
+export class Member extends Tx {
+  readonly bulk: State
+  readonly index: number
+  /** Whether the item has written something. Collected rows count. */
+  has_written = false
+  /** The slots of this turn, and the place of this member's last statement. Its next one must not come before. */
+  round: Slot[]
+  at = 0
 
-/** The handle of the transaction, also for a member's handle. */
-export const rootOf = (db: Db): Db => members.get(db)?.bulk.tx ?? db
-
-const kept = new WeakMap<Db, Map<string, unknown>>()
-
-/**
- * The result of a read that a transaction does once, also for all items of a batch. The first call of a name reads, with the
- * handle of the transaction.
- */
-export function onceIn<T>(tx: Db, name: string, read: (root: Db) => T): T {
-  const root = rootOf(tx)
-  const results = kept.get(root) ?? new Map<string, unknown>()
-  if (!results.has(name)) {
-    kept.set(root, results)
-    results.set(name, read(root))
+  constructor(bulk: State, index: number) {
+    const { tx } = bulk
+    super(tx.getExecutor(), tx.session, tx)
+    this.bulk = bulk
+    this.index = index
+    this.round = bulk.round
   }
-  return results.get(name) as T
+
+  /** Runs a query behind the statements that the item has issued in this turn. */
+  override issue<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { bulk, session } = this
+    if (!/^\s*select\b/i.test(query.sql)) this.has_written = true
+    if (!bulk.round.length || this.round !== bulk.round) return watched(bulk, session.executeQuery<R>(query))
+    const runOwn: Send = async () => [await session.executeQuery(query)]
+    const { calls } = nextSlot(this, runOwn, '')
+    return new Promise((resolve, reject) =>
+      calls.push({ index: this.index, input: null, resolve: resolve as never, reject }),
+    )
+  }
+
+  override rows<R>(write: WriteRows<R>, rows: readonly R[]): void {
+    if (!rows.length) return
+    this.has_written = true
+    const { collected } = this.bulk
+    let list = collected.get(write)
+    if (!list) {
+      list = []
+      collected.set(write, list)
+    }
+    for (const row of rows) list.push({ index: this.index, row })
+  }
 }
 
-/** Whether the transaction has done a read of onceIn already, or does it now. */
-export const hasOnce = (tx: Db, name: string): boolean => kept.get(rootOf(tx))?.has(name) ?? false
-
 export type Bulk = {
-  /** The handle of an item. `index` orders what the items write. */
-  member(index: number): Db
-  /** Whether a member has written something. Collected rows count. */
-  hasWritten(member: Db): boolean
+  /** The transaction of an item. `index` orders what the items write. */
+  member(index: number): Member
   /** Writes the collected rows. */
   flush(): Promise<void>
   /** Drops the collected rows. */
@@ -72,18 +76,10 @@ export type Bulk = {
 }
 
 /** Begins to work in bulk in a transaction. The caller flushes before the commit. */
-export function openBulk(tx: Db): Bulk {
-  const connection = connectionOf(tx, 'openBulk')
+export function openBulk(tx: Tx): Bulk {
   const bulk: State = { tx, round: [], held: [], running: 0, collected: new Map() }
   return {
-    member(index) {
-      const handle = (tx as unknown as Transaction<Tables>).$extendTables() as unknown as Db
-      const member = { bulk, index, has_written: false, round: bulk.round, at: 0 }
-      members.set(handle, member)
-      connect(handle, new MemberConnection(member, connection) as unknown as Connection)
-      return handle
-    },
-    hasWritten: (handle) => members.get(handle)?.has_written ?? false,
+    member: (index) => new Member(bulk, index),
     async flush() {
       // A member may have issued a statement without waiting for it.
       sendRound(bulk)
@@ -101,27 +97,6 @@ export function openBulk(tx: Db): Bulk {
   }
 }
 
-/**
- * Lets the commit wait for rows that are written and whose result is not needed. In bulk, the rows of all items are
- * written together.
- */
-export function deferRows<R>(tx: Db, write: WriteRows<R>, rows: readonly R[]): void {
-  if (!rows.length) return
-  const member = members.get(tx)
-  if (!member) {
-    defer(tx, write(tx, rows))
-    return
-  }
-  member.has_written = true
-  const { collected } = member.bulk
-  let list = collected.get(write)
-  if (!list) {
-    list = []
-    collected.set(write, list)
-  }
-  for (const row of rows) list.push({ index: member.index, row })
-}
-
 type Join = {
   writes: boolean
   key?: string
@@ -132,17 +107,14 @@ type Join = {
 /** The result of a statement that is sent with those of other members; undefined outside of bulk. */
 export function join<I, R>(
   db: Db,
-  send: (tx: Db, inputs: readonly I[]) => Promise<R[]>,
+  send: (tx: Tx, inputs: readonly I[]) => Promise<R[]>,
   input: I,
   { writes, key = '', waits = false }: Join,
 ): Promise<R> | undefined {
-  const member = members.get(db)
-  if (!member) return undefined
-  if (writes) member.has_written = true
-  const { bulk, index } = member
-  const slot = waits
-    ? heldSlot(bulk, send as unknown as Send)
-    : nextSlot(member, send as unknown as Send, key)
+  if (!(db instanceof Member)) return undefined
+  if (writes) db.has_written = true
+  const { bulk, index } = db
+  const slot = waits ? heldSlot(bulk, send as unknown as Send) : nextSlot(db, send as unknown as Send, key)
   return new Promise((resolve, reject) =>
     slot.calls.push({ index, input, resolve: resolve as never, reject }),
   )
@@ -210,43 +182,6 @@ async function watched<T>(bulk: State, statement: Promise<T>): Promise<T> {
   }
 }
 
-/** The connection of a member: that of its transaction, behind the statements that the member has issued in this turn. */
-class MemberConnection {
-  readonly member: Member
-  readonly connection: Connection
-  constructor(member: Member, connection: Connection) {
-    this.member = member
-    this.connection = connection
-  }
-  get announces() {
-    return this.connection.announces
-  }
-  set announces(topics) {
-    this.connection.announces = topics
-  }
-  get deferred() {
-    return this.connection.deferred
-  }
-  get last() {
-    return this.connection.last
-  }
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { member, connection } = this
-    const { bulk } = member
-    if (!/^\s*select\b/i.test(query.sql)) member.has_written = true
-    if (!bulk.round.length || member.round !== bulk.round)
-      return watched(bulk, connection.executeQuery<R>(query))
-    const runOwn: Send = async () => [await connection.executeQuery(query)]
-    const { calls } = nextSlot(member, runOwn, '')
-    return new Promise((resolve, reject) =>
-      calls.push({ index: member.index, input: null, resolve: resolve as never, reject }),
-    )
-  }
-  streamQuery<R>(query: CompiledQuery, size: number) {
-    return this.connection.streamQuery<R>(query, size)
-  }
-}
-
 type Keyed = { workspace_id: number; id: number | string }
 /** The condition on a column that holds the id. */
 export type IsId = (column: string) => RawBuilder<SqlBool>
@@ -263,14 +198,14 @@ export function prepareById<P extends Keyed, R extends Pick<P, 'id'>>(
   const together = prepare<P & { ids: unknown }, R>((p, db) =>
     build((column) => isAnyOf(db, column, p.ids, type), p, db),
   )
-  const send = async (tx: Db, inputs: readonly P[]): Promise<(R | undefined)[]> => {
+  const send = async (tx: Tx, inputs: readonly P[]): Promise<(R | undefined)[]> => {
     const ids = [...new Set(inputs.map(({ id }) => id))]
     const rows = await together(tx, { ...(inputs[0] as P), ids: listParameter(tx, ids) })
     const by_id = new Map(rows.map((row) => [row.id, row]))
     return inputs.map(({ id }) => by_id.get(id))
   }
   return async (db: Db, p: P): Promise<R | undefined> => {
-    if (members.has(db)) {
+    if (db instanceof Member) {
       const joined = join(db, send, p, { writes, key: keyOf(p) })
       if (joined) return joined
     }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { engineOf, prepare } from './prepare.ts'
+import type { Tx } from '../tx.ts'
+import { prepare } from './prepare.ts'
 
 // These settings last until the end of the transaction. Cached plans are safe: these statements run only under them.
 const without = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'enable_hashjoin', 'enable_mergejoin']
@@ -20,6 +20,6 @@ const set = prepare(
  * 100,000 rows in a minute. Its statistics are then stale, and a plan for few rows reads all of them. A no-op on
  * SQLite, which has no statistics here.
  */
-export async function followIndexes(tx: Db): Promise<void> {
-  if (engineOf(tx) === 'postgres') await set(tx, {})
+export async function followIndexes(tx: Tx): Promise<void> {
+  if (tx.engine === 'postgres') await set(tx, {})
 }

@@ -7,7 +7,8 @@ import { type Db, transaction } from '../db.ts'
 import { newId } from '../ids.ts'
 import { addCounts, countOf, recount } from '../lists/counts.ts'
 import { isLive, referenceProblems } from '../references.ts'
-import { defer, engineOf, prepare } from './prepare.ts'
+import { engineOf, type Tx } from '../tx.ts'
+import { prepare } from './prepare.ts'
 
 const database = use(openMigrated)
 let db: Db
@@ -80,27 +81,27 @@ describe('a statement that only the commit waits for', () => {
 
   test('is committed with the transaction, in the order of the statements', async () => {
     await transaction(db, async (tx) => {
-      for (const n of [1, 2, 3]) defer(tx, set(tx, { name: `deferred ${n}`, value: String(n) }))
+      for (const n of [1, 2, 3]) tx.defer(set(tx, { name: `deferred ${n}`, value: String(n) }))
       await tx.deleteFrom('settings').where('name', '=', 'deferred 2').execute()
     })
     assert.deepEqual(await values(), ['1', '3'])
   })
 
   test('fails the transaction with its own error, also when a later statement fails because of it', async () => {
-    const fails = (more: (tx: Db) => unknown) =>
+    const fails = (more: (tx: Tx) => unknown) =>
       transaction(db, async (tx) => {
-        defer(tx, set(tx, { name: 'deferred 4', value: '4' }))
-        defer(tx, set(tx, { name: 'deferred 5', value: null }))
+        tx.defer(set(tx, { name: 'deferred 4', value: '4' }))
+        tx.defer(set(tx, { name: 'deferred 5', value: null }))
         await more(tx)
       })
-    const later = (tx: Db) => tx.selectFrom('settings').select('name').execute()
+    const later = (tx: Tx) => tx.selectFrom('settings').select('name').execute()
     for (const more of [() => {}, later]) await assert.rejects(fails(more), /settings.value|"value"/)
     assert.deepEqual(await values(), ['1', '3'])
   })
 
   test('is rolled back with the transaction', async () => {
     const failing = transaction(db, async (tx) => {
-      defer(tx, set(tx, { name: 'deferred 6', value: '6' }))
+      tx.defer(set(tx, { name: 'deferred 6', value: '6' }))
       throw new Error('not today')
     })
     await assert.rejects(failing, /not today/)
@@ -189,5 +190,5 @@ test('text ids are unique, and their order is that in which they were made', () 
 
 test('a handle knows its engine, also inside a transaction', async () => {
   assert.equal(engineOf(db), engine)
-  assert.equal(await transaction(db, async (tx) => engineOf(tx)), engine)
+  assert.equal(await transaction(db, async (tx) => tx.engine), engine)
 })

@@ -1,15 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
-import {
-  compileOnce,
-  engineOf,
-  ParameterSlot,
-  type Prepared,
-  prepare,
-  run,
-  type Statement,
-  slots,
-} from './prepare.ts'
+import { engineOf, type Tx } from '../tx.ts'
+import { compileOnce, ParameterSlot, type Prepared, prepare, run, type Statement, slots } from './prepare.ts'
 
 /** The type of a column; with `!` it is never null. */
 type Kind = 'text' | 'text!' | 'bigint' | 'bigint!'
@@ -172,7 +164,7 @@ export function prepareInsert<K extends Kinds, N extends keyof K & string = neve
     ({ row, values }) =>
       sql<Written>`${into} ${values(names.map((name) => row[name] as RawBuilder<unknown>))}${ending}`,
   )
-  return (tx: Db, rows: readonly Row<K>[]): Promise<Written[]> =>
+  return (tx: Tx, rows: readonly Row<K>[]): Promise<Written[]> =>
     rows.length === 1 ? insertOne(tx, rows[0] as Row<K>) : insertAll(tx, rows, {})
 }
 

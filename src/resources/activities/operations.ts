@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
@@ -78,7 +78,7 @@ export const reopenActivity = verbOf(activityRecords, (tx, context, before) =>
  * activity.completed, once for each completion). No other change has an event; every change is in the audit log.
  */
 async function save(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Activity,
   values: Partial<ActivityFields>,

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { conflict, type FieldProblem, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
@@ -38,7 +38,7 @@ export const appointmentRecords = recordsOf<Appointment, ListedAppointment, Appo
 const isBooked = ({ status }: Appointment) => status === 'scheduled' || status === 'cancelled'
 
 /** A live appointment, locked for a change in this transaction. */
-export const lockAppointment = (tx: Db, context: Context, id: number): Promise<Appointment> =>
+export const lockAppointment = (tx: Tx, context: Context, id: number): Promise<Appointment> =>
   lockRecord(tx, context, appointmentRecords, id)
 
 /**
@@ -48,7 +48,7 @@ export const lockAppointment = (tx: Db, context: Context, id: number): Promise<A
  * appointment, and before any other read of the page. The check of a reference takes a shared lock of the row. Two
  * holders of a shared lock would deadlock.
  */
-export async function lockTimes(tx: Db, workspace_id: number, booking_page_id: number | null): Promise<void> {
+export async function lockTimes(tx: Tx, workspace_id: number, booking_page_id: number | null): Promise<void> {
   if (booking_page_id !== null) await lockRow(tx, 'booking_pages', workspace_id, booking_page_id)
 }
 
@@ -67,7 +67,7 @@ export const createArchived: Create<Appointment, ArchivedBody> = (
 type ArchivedBody = Static<typeof AppointmentArchived>
 
 async function createWith(
-  tx: Db,
+  tx: Tx,
   context: Context,
   body: AppointmentBody,
   problems: readonly FieldProblem[],
@@ -91,7 +91,7 @@ async function createWith(
  * scheduled. `zone` is that of its wall clock. `link_hash` is the SHA-256 of the private link's token.
  */
 export async function addAppointment(
-  tx: Db,
+  tx: Tx,
   context: Context,
   values: AppointmentFields,
   zone: string | null,
@@ -138,7 +138,7 @@ export const changeAppointment: Change<Appointment, AppointmentBody> = async (
  * start is by the wall clock of `zone`.
  */
 export async function saveAppointment(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Appointment,
   values: Partial<AppointmentFields>,
@@ -153,7 +153,7 @@ export async function saveAppointment(
 
 // A change of the page locks both pages, in the order of their ids. So two changes cannot deadlock.
 async function lockTimesToChange(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   id: number,
   { start_at, end_at, booking_page_id }: Partial<AppointmentFields>,
@@ -191,7 +191,7 @@ export const acceptRequest = verbOf(appointmentRecords, async (tx, context, befo
  * request.
  */
 export async function declineLocked(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Appointment,
   { reason = null }: Static<typeof Cancellation>,
@@ -208,7 +208,7 @@ export async function declineLocked(
  * it is, and keeps its reason.
  */
 export async function cancelLocked(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Appointment,
   cancellation: Static<typeof Cancellation>,
@@ -249,7 +249,7 @@ const outcomes = {
 }
 
 async function changeStatus(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Appointment,
   set: { status: keyof typeof outcomes; cancel_reason: string | null },
@@ -270,7 +270,7 @@ export const deleteAppointment: Remove<Appointment> = async (tx, context, id, ex
 
 /** Brings an appointment back from the trash: appointment.updated, if it was ever booked. 409 when its time is taken. */
 export const restoreAppointment: Restore<Appointment> = async (tx, context, id, sent) => {
-  const lockPage = async (tx: Db, workspace_id: number, id: number) =>
+  const lockPage = async (tx: Tx, workspace_id: number, id: number) =>
     lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, id))
   const { record, changes } = await moveFromTrash(tx, context, appointmentRecords, id, sent, lockPage)
   if (changes && isBooked(record)) await emit(tx, context, appointmentUpdated, record, changes)

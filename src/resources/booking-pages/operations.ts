@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { constraintOf } from '../../db/errors.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
@@ -70,7 +70,7 @@ export const createArchivedPage: Create<BookingPage, BookingPageBody> = async (
   return createBookingPage(tx, context, slug ? { ...body, slug: await freeSlug(tx, slug) } : body, problems)
 }
 
-async function freeSlug(tx: Db, slug: string): Promise<string> {
+async function freeSlug(tx: Tx, slug: string): Promise<string> {
   // One more than the pages that can have them would do, but each costs a query.
   for (let n = 1; n <= max_pages; n++) {
     const end = n === 1 ? '' : `-${n}`
@@ -99,14 +99,14 @@ export const { remove: deleteBookingPage } = standardOperations(bookingPageRecor
 
 /** Brings a booking page back from the trash. 409 when its slug is taken, or beyond 100 live pages. */
 export const restoreBookingPage: Restore<BookingPage> = async (tx, context, id, sent) => {
-  const lockPlaceOf = async (tx: Db, workspace_id: number, id: number) => {
+  const lockPlaceOf = async (tx: Tx, workspace_id: number, id: number) => {
     if (!(await bookingPageRecords.find(tx, workspace_id, id))) await lockPlace(tx, workspace_id)
   }
   return (await moveFromTrash(tx, context, bookingPageRecords, id, sent, lockPlaceOf)).record
 }
 
 /** Locks the number of live pages of a workspace. Throws 409 if the limit is reached. */
-async function lockPlace(tx: Db, workspace_id: number): Promise<void> {
+async function lockPlace(tx: Tx, workspace_id: number): Promise<void> {
   await lockEntry(tx, 'workspaces', workspace_id)
   const limit = `A workspace has at most ${max_pages} booking pages`
   refuseMore(
@@ -125,7 +125,7 @@ function withCanonicalZone(body: BookingPageBody): BookingPageBody {
 
 /** The problems of the opening hours and of the slug. A slug that the schema refused is not looked up. */
 async function pageProblems(
-  tx: Db,
+  tx: Tx,
   values: Partial<PageFields>,
   except_id: number | null,
   problems: readonly FieldProblem[],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
-import { deferRows, prepareById } from '../../db/statements/bulk.ts'
+import type { Tx } from '../../db/db.ts'
+import { prepareById } from '../../db/statements/bulk.ts'
 import { prepareInsert } from '../../db/statements/recordset.ts'
 import { type FieldProblem, refuse } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
@@ -93,7 +93,7 @@ const stateById = prepareById<{ workspace_id: number; id: number }, DealState & 
 )
 
 /** The columns of a deal that the rules work on. */
-async function stateOf(tx: Db, { workspace_id }: Context, id: number): Promise<DealState> {
+async function stateOf(tx: Tx, { workspace_id }: Context, id: number): Promise<DealState> {
   const { id: _, ...state } = (await stateById(tx, { workspace_id, id })) as DealState & { id: number }
   return state
 }
@@ -119,7 +119,7 @@ function judge(
 
 /** The decision of the rules; throws 422 with the problems of the schema, the rules, the values and the references. */
 async function accepted(
-  tx: Db,
+  tx: Tx,
   context: Context,
   decision: Decision,
   values: object,
@@ -133,7 +133,7 @@ async function accepted(
 
 /** Saves changed fields and the state that the rules decided, with the history of stages. */
 async function save(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Deal,
   values: Partial<PlainFields>,
@@ -168,7 +168,7 @@ const insertStages = prepareInsert('deal_stages', {
 
 /** Adds an entry to the history of a deal's stages; `from` is null when the deal is created. */
 function addStage(
-  tx: Db,
+  tx: Tx,
   { workspace_id, actor, now }: Context,
   deal_id: number,
   from_stage: string | null,
@@ -176,5 +176,5 @@ function addStage(
 ): void {
   const changed_by = storedActor(actor)
   const stage = { workspace_id, deal_id, from_stage, to_stage, changed_at: now, changed_by }
-  deferRows(tx, insertStages, [stage])
+  tx.rows(insertStages, [stage])
 }

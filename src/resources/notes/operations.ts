@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../errors.ts'
@@ -55,7 +55,7 @@ function notesOf(kind: NoteKind) {
     return note
   }
 
-  async function lockNote(tx: Db, workspace_id: number, key: NoteKey, expect: Expect): Promise<Note> {
+  async function lockNote(tx: Tx, workspace_id: number, key: NoteKey, expect: Expect): Promise<Note> {
     await lockRow(tx, table, workspace_id, key.note_id)
     const note = await read(tx, workspace_id, key)
     expect(note)
@@ -63,12 +63,12 @@ function notesOf(kind: NoteKind) {
   }
 
   /** Locks a live record, so that concurrent notes are counted one after another; 404 without it. */
-  async function lockOwner(tx: Db, workspace_id: number, id: number, missing: string): Promise<void> {
+  async function lockOwner(tx: Tx, workspace_id: number, id: number, missing: string): Promise<void> {
     await lockRow(tx, of, workspace_id, id)
     if (!(await isLive(tx, of, workspace_id, id))) throw notFound(missing)
   }
 
-  async function refuseMany(tx: Db, workspace_id: number, owner_id: number): Promise<void> {
+  async function refuseMany(tx: Tx, workspace_id: number, owner_id: number): Promise<void> {
     const count = await queries.count(tx, { workspace_id, owner_id })
     refuseMore(
       'too_many_notes',
@@ -81,7 +81,7 @@ function notesOf(kind: NoteKind) {
 
   /** Adds a note to a live record. 409 beyond 1000 live notes; the catalogue has no event for it. */
   async function create(
-    tx: Db,
+    tx: Tx,
     context: Context,
     owner_id: number,
     body: NoteBody,
@@ -100,7 +100,7 @@ function notesOf(kind: NoteKind) {
 
   /** Changes the text of a note. */
   async function change(
-    tx: Db,
+    tx: Tx,
     context: Context,
     key: NoteKey,
     body: NoteBody,
@@ -115,7 +115,7 @@ function notesOf(kind: NoteKind) {
   }
 
   /** Moves a note to the trash by itself; returns it as it was. */
-  async function remove(tx: Db, context: Context, key: NoteKey, expect: Expect): Promise<Note> {
+  async function remove(tx: Tx, context: Context, key: NoteKey, expect: Expect): Promise<Note> {
     const { workspace_id } = context
     const note = await lockNote(tx, workspace_id, key, expect)
     // The context reads the clock here, not before the lock.
@@ -125,7 +125,7 @@ function notesOf(kind: NoteKind) {
   }
 
   /** Brings a note back that was deleted by itself. A note of a deleted record comes back with its record. */
-  async function restore(tx: Db, context: Context, key: NoteKey, { problems, expect }: Sent): Promise<Note> {
+  async function restore(tx: Tx, context: Context, key: NoteKey, { problems, expect }: Sent): Promise<Note> {
     const { workspace_id } = context
     const { id, note_id } = key
     await lockOwner(tx, workspace_id, id, 'This note')
@@ -145,12 +145,12 @@ function notesOf(kind: NoteKind) {
   }
 
   /** Gives a note to another record, in the trash too, if the note is live. The audit log keeps both. */
-  async function give(tx: Db, context: Context, id: number, owner_id: number): Promise<Note> {
+  async function give(tx: Tx, context: Context, id: number, owner_id: number): Promise<Note> {
     const before = await lockRecord(tx, context, records, id)
     return (await saveChanges(tx, context, records, before, {}, { set: { [by]: owner_id } })).after
   }
 
-  const keyOf = async (tx: Db, { workspace_id }: Context, note_id: number): Promise<NoteKey> => {
+  const keyOf = async (tx: Tx, { workspace_id }: Context, note_id: number): Promise<NoteKey> => {
     const note = await existing(tx, records, workspace_id, note_id)
     return { id: (note as Row)[by] as number, note_id }
   }

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { pending_removal } from '../../db/records.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
@@ -68,12 +68,12 @@ export function noteQueries({ resource, of, by }: NoteKind) {
       return row ? read(row) : null
     },
     /** Moves a live note to the trash (`deleted_at` set), or back (null). No shown field changes. */
-    async move(tx: Db, workspace_id: number, id: number, deleted_at: string | null): Promise<void> {
+    async move(tx: Tx, workspace_id: number, id: number, deleted_at: string | null): Promise<void> {
       await sql`UPDATE ${table} SET deleted_at = ${deleted_at}
         WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(tx)
     },
     /** Whether a note of a record was moved to the trash by itself. */
-    async isInTrash(tx: Db, { id, ...owner }: OfOwner & { id: number }): Promise<boolean> {
+    async isInTrash(tx: Tx, { id, ...owner }: OfOwner & { id: number }): Promise<boolean> {
       const { rows } = await sql`SELECT 1 FROM ${table}
         WHERE ${ofOwner(owner)} AND id = ${id} AND deleted_at > ${pending_removal.erasing}`.execute(tx)
       return rows.length > 0

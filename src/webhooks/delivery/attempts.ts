@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Moment, shownTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
 import type { Attempt } from '../registration/schema.ts'
 
@@ -34,7 +34,7 @@ const add = prepareRows(columns, ({ row, values }) => {
 })
 
 /** Adds attempts to the log with the next numbers, in one statement. At most one attempt for each delivery. */
-export async function insertAttempts(tx: Db, attempts: readonly NewAttempt[]): Promise<void> {
+export async function insertAttempts(tx: Tx, attempts: readonly NewAttempt[]): Promise<void> {
   if (!attempts.length) return
   const rows = attempts.map(
     ({ request, response, error, workspace_id, delivery_id, started_at, duration_ms }) => ({

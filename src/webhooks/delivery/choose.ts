@@ -1,5 +1,5 @@
 import type { Moment } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { type Due, dueColumns, dueOf, newestDueOf, type Search, toRead } from './due.ts'
 import { findInOrder, findNewestInOrder } from './in-order.ts'
@@ -42,7 +42,7 @@ const statements_at_once = 8
 
 /** Finds the deliveries to claim, of the webhooks that are in `targets` when it resolves. */
 export async function chooseDue(
-  tx: Db,
+  tx: Tx,
   { webhooks, limit, newest: newestOf = () => 0, moment, lease_ms, fits }: Request,
   targets: Promise<{ has: (webhook_id: string) => boolean }>,
 ): Promise<Chosen[]> {
@@ -69,7 +69,7 @@ export async function chooseDue(
 type Room = { room: number; newest: number; elapsed_ms: number; lease_ms: number }
 
 async function dueOfWebhook(
-  tx: Db,
+  tx: Tx,
   webhook: DueWebhook,
   { room, newest, elapsed_ms, lease_ms }: Room,
   freeOf: ReturnType<typeof createPacing>['free'],
@@ -98,12 +98,12 @@ const marked = (rows: readonly Due[], newest: boolean): Chosen[] => rows.map((ro
 const oldestDue = prepare((p: Search, db) => dueOf(db, p, dueColumns(toRead(db))))
 const newestDue = prepare((p: Search, db) => newestDueOf(db, p, dueColumns(toRead(db))))
 
-function findOldest(tx: Db, search: Search, ordered: 0 | 1, lease_ends_ms: number): Promise<Due[]> {
+function findOldest(tx: Tx, search: Search, ordered: 0 | 1, lease_ends_ms: number): Promise<Due[]> {
   if (!ordered) return oldestDue(tx, search)
   return findInOrder(tx, search, { lease_ends_ms, unblocked: [], free: Promise.resolve(search.limit) })
 }
 
-const findNewest = (tx: Db, search: Search, ordered: 0 | 1, lease_ends_ms: number): Promise<Due[]> =>
+const findNewest = (tx: Tx, search: Search, ordered: 0 | 1, lease_ends_ms: number): Promise<Due[]> =>
   ordered ? findNewestInOrder(tx, search, lease_ends_ms) : newestDue(tx, search)
 
 /** The deliveries before the first whose body does not fit. A later one may not overtake it. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { announce, defer, prepare } from '../../db/statements/prepare.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { insertAttempts, interruptedAttempt } from './attempts.ts'
 import { type Chosen, chooseDue, type Wanted } from './choose.ts'
@@ -60,7 +60,7 @@ export type ClaimRound = {
  * Takes leases of due deliveries, from the ends of each webhook's queue. A claimed row is due again when its lease ends, so a
  * crashed owner needs no reaper. Only claimInterrupted takes rows whose lease has ended.
  */
-export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedClaim[]> {
+export async function claimDue(tx: Tx, request: ClaimRequest): Promise<LoadedClaim[]> {
   // Sent with the first statements of the search, which then fail with them if the connection is lost. The webhooks are
   // locked before rows of the queue.
   const settings = followIndexes(tx)
@@ -71,7 +71,7 @@ export async function claimDue(tx: Db, request: ClaimRequest): Promise<LoadedCla
 
 /** Leases the chosen rows, whose webhooks are among `targets`, and loads the payloads that the search did not read. */
 export async function claimChosen(
-  tx: Db,
+  tx: Tx,
   chosen: readonly Chosen[],
   targets: Targets,
   request: ClaimRound,
@@ -85,7 +85,7 @@ export async function claimChosen(
     return { ...row, ...target, claim_id, lease_ends_ms: elapsed_ms + own_ms, alone }
   })
   // Sent with the statement below, or with the COMMIT.
-  defer(tx, lease(tx, claims, { claim_id, elapsed_ms, alone: alone ? 1 : 0 }))
+  tx.defer(lease(tx, claims, { claim_id, elapsed_ms, alone: alone ? 1 : 0 }))
   const unread = claims.filter(({ payload }) => payload === null)
   const read = new Map((await payloadsOf(tx, unread, {})).map(({ id, payload }) => [id, payload]))
   // Sort here: the database would carry the payloads through its sort.
@@ -138,7 +138,7 @@ export type Targets = ReadonlyMap<string, Target>
 
 /** The webhooks of these that are not paused and not about to be deleted. Locks them until the commit. */
 export async function targetsOf(
-  tx: Db,
+  tx: Tx,
   webhooks: readonly { workspace_id: number; webhook_id: string }[],
 ): Promise<Targets> {
   const rows = await unpaused(tx, webhooks, {})
@@ -182,16 +182,16 @@ const releaseClaims = prepareRows(
  * Releases the leases of attempts that never began: the deliveries are due at once, and nothing is counted. Returns the
  * ids of the deliveries whose lease this process still held.
  */
-export async function release(tx: Db, claims: readonly Claim[], elapsed_ms: number): Promise<Set<string>> {
+export async function release(tx: Tx, claims: readonly Claim[], elapsed_ms: number): Promise<Set<string>> {
   const rows = claims.map((claim) => ({ ...claim, counted: claim.alone ? 1 : 0 }))
   const released = await releaseClaims(tx, rows, { elapsed_ms })
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   return new Set(released.map(({ delivery_id }) => delivery_id))
 }
 
 /** Releases the leases of attempts that a stop interrupts. The log lists these attempts; they do not count as tries. */
 export async function interrupt(
-  tx: Db,
+  tx: Tx,
   attempts: readonly { claim: Claim; started_ms: number }[],
   moment: Moment,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Clock, momentOf } from '../../clock.ts'
-import { type Database, type Db, transaction } from '../../db/db.ts'
+import { type Database, type Tx, transaction } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import type { Seal } from '../../db/seal.ts'
 import { bodyFor } from '../../events/emit.ts'
@@ -213,12 +213,12 @@ export function createDispatcher(options: DispatcherOptions) {
     idle: held.size === 0,
   })
 
-  const claim = (tx: Db, wanted: Wanted): Promise<LoadedClaim[]> => claimDue(tx, { ...lease(), ...wanted })
+  const claim = (tx: Tx, wanted: Wanted): Promise<LoadedClaim[]> => claimDue(tx, { ...lease(), ...wanted })
 
   // Claims as many deliveries of each webhook as the receiver has just answered, without a poll. A webhook with more than
   // its share gets fewer. When slots are scarce, or an attempt got no answer, the next poll decides instead.
   async function refill(
-    tx: Db,
+    tx: Tx,
     ended: readonly Ended[],
     unblocking: readonly BlockingDelivery[],
   ): Promise<LoadedClaim[]> {

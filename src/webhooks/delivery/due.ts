@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 import { small_body_bytes } from './capacity.ts'
 
 /** A row of the queue that may be claimed, with what an attempt needs of its delivery and its event. */

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
-import { announce } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { logDeliveries } from '../../events/deliveries.ts'
 import { cancel } from '../registration/removal.ts'
@@ -23,7 +22,7 @@ const eventsOf = prepareRows(
  * Inserts the oldest deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook. False when
  * none is left.
  */
-export async function continueFanout(tx: Db, when: When): Promise<boolean> {
+export async function continueFanout(tx: Tx, when: When): Promise<boolean> {
   const oldest = await tx
     .selectFrom('webhook_fanouts')
     .select(['workspace_id', 'webhook_id', 'first_id'])
@@ -54,7 +53,7 @@ export async function continueFanout(tx: Db, when: When): Promise<boolean> {
 }
 
 async function insert(
-  tx: Db,
+  tx: Tx,
   { workspace_id, webhook_id }: Webhook,
   events: readonly Event[],
   { now, elapsed_ms, format }: When & { format: string | null },
@@ -68,7 +67,7 @@ async function insert(
   const deliveries = events.map(({ id, event }) => ({ event_id: id, event, webhook_id, format }))
   const logged = logDeliveries(tx, { workspace_id, now }, deliveries, webhook ? 'pending' : 'cancelled')
   if (!webhook) return cancelAll(tx, { workspace_id, webhook_id }, logged, now)
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   const rows = events.map((event, index) => ({
     delivery_id: logged[index] as string,
     workspace_id,
@@ -83,7 +82,7 @@ async function insert(
 
 /** Cancels deliveries of a webhook that was deleted before they were inserted. */
 async function cancelAll(
-  tx: Db,
+  tx: Tx,
   { workspace_id, webhook_id }: Webhook,
   ids: readonly string[],
   now: string,

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
-import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
+import type { Tx } from '../../db/db.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
+import { engineOf } from '../../db/tx.ts'
 import { type Due, dueColumns, dueOf, newestDueOf, queued, type Search, toRead } from './due.ts'
 
 // A delivery of an ordered webhook is blocked while an earlier one of its record is queued, or any one is in flight. A
@@ -47,7 +48,7 @@ type Options = {
  * no search, then the oldest.
  */
 export async function findInOrder(
-  tx: Db,
+  tx: Tx,
   { limit: room, ...search }: Search,
   { lease_ends_ms, unblocked, free }: Options,
 ): Promise<Due[]> {
@@ -72,7 +73,7 @@ export async function findInOrder(
 }
 
 /** Finds the newest due deliveries of an ordered webhook that are not blocked. The caller has locked the webhook. */
-export async function findNewestInOrder(tx: Db, search: Search, lease_ends_ms: number): Promise<Due[]> {
+export async function findNewestInOrder(tx: Tx, search: Search, lease_ends_ms: number): Promise<Due[]> {
   const first = await lookBack(tx, search)
   return unblockedOf(tx, search, { lease_ends_ms, next: [], first, looked_at: search.limit, look: lookBack })
 }
@@ -87,7 +88,7 @@ type Look = {
 type Seen = Due & { run_at_ms: number; blocked_until_ms: number | null }
 
 async function unblockedOf(
-  tx: Db,
+  tx: Tx,
   search: Search,
   { lease_ends_ms, next, first, looked_at, look }: Look,
 ): Promise<Due[]> {
@@ -105,7 +106,7 @@ async function unblockedOf(
       const until = taken.has(row.record_key) ? lease_ends_ms : Math.max(blocked_until_ms, elapsed_ms)
       return until > row.run_at_ms ? [{ ...row, run_at_ms: until }] : []
     })
-    defer(tx, postpone(tx, blocked, {}))
+    tx.defer(postpone(tx, blocked, {}))
     if (chosen.length === limit || found.length < window || !blocked.length || reads === max_reads)
       return chosen
     window = Math.min(4 * window, rows_at_once + 2 * limit)
@@ -167,14 +168,14 @@ const blockingOf = prepareRows(
 
 /** Returns those of the given deliveries that block others of their record. The caller has locked the webhooks. */
 export const findBlocking = (
-  tx: Db,
+  tx: Tx,
   rows: readonly (Ended & { delivery_id: string })[],
 ): Promise<BlockingDelivery[]> => blockingOf(tx, rows.filter(isOrdered), {})
 
 type Placed = Ended & { delivery_id: string; order_seq: number | null }
 
 /** The id of the delivery for which a queued one of an ordered webhook waits; null if it waits for none. */
-export async function findBlockerOf(tx: Db, row: Placed): Promise<string | null> {
+export async function findBlockerOf(tx: Tx, row: Placed): Promise<string | null> {
   const { webhook_id, record_key, order_seq, delivery_id } = row
   if (record_key === null) return null
   const { rows } = await sql<{ delivery_id: string }>`SELECT delivery_id FROM webhook_queue
@@ -185,6 +186,6 @@ export async function findBlockerOf(tx: Db, row: Placed): Promise<string | null>
 }
 
 /** Makes the next delivery of each record due, after the given deliveries have left the queue. */
-export function releaseNext(tx: Db, ended: readonly Ended[], elapsed_ms: number): void {
-  defer(tx, releaseFirst(tx, ended.filter(isOrdered), { elapsed_ms }))
+export function releaseNext(tx: Tx, ended: readonly Ended[], elapsed_ms: number): void {
+  tx.defer(releaseFirst(tx, ended.filter(isOrdered), { elapsed_ms }))
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Moment } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { prepare } from '../../db/statements/prepare.ts'
@@ -72,7 +72,7 @@ type Request = ClaimRound & {
  * their last outcomes, which the caller writes.
  */
 export async function claimInterrupted(
-  tx: Db,
+  tx: Tx,
   request: Request,
 ): Promise<{ claims: LoadedClaim[]; spent: Ended[] }> {
   const { moment, limit, held } = request
@@ -118,7 +118,7 @@ async function paced(
 }
 
 async function logInterruptions(
-  tx: Db,
+  tx: Tx,
   chosen: readonly Interrupted[],
   claims: readonly Claim[],
   moment: Moment,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { lockRow, rowLock } from '../../db/locks.ts'
-import { announce } from '../../db/statements/prepare.ts'
 
 // A webhook that is no longer ordered still has queue rows that wait for earlier rows of their record. This file removes
 // the order from them, a batch at a time.
@@ -34,7 +33,7 @@ export const releaseSome = (db: Db, webhook: Webhook, elapsed_ms: number): Promi
  * Like releaseSome, in a transaction that has locked the webhook. A row that waits for its own retry keeps its time. A row in
  * flight keeps its record until it is due again.
  */
-export async function releaseRows(tx: Db, { workspace_id, webhook_id }: Webhook, elapsed_ms: number) {
+export async function releaseRows(tx: Tx, { workspace_id, webhook_id }: Webhook, elapsed_ms: number) {
   const of_postgres = rowLock(tx, 'FOR UPDATE SKIP LOCKED')
   const { numAffectedRows = 0n } = await sql`
     UPDATE webhook_queue SET record_key = NULL, order_seq = NULL,
@@ -45,7 +44,7 @@ export async function releaseRows(tx: Db, { workspace_id, webhook_id }: Webhook,
         AND (SELECT w.ordered FROM webhooks AS w WHERE w.workspace_id = ${workspace_id} AND w.id = ${webhook_id}) = 0
       LIMIT ${sql.lit(release_batch)} ${of_postgres})`.execute(tx)
   const released = Number(numAffectedRows)
-  if (released) announce(tx, 'deliveries')
-  if (released === release_batch) announce(tx, 'backlog')
+  if (released) tx.announce('deliveries')
+  if (released === release_batch) tx.announce('backlog')
   return released
 }

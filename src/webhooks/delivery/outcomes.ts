@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { troubleOf } from '../../db/errors.ts'
 import type { LoadedClaim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
@@ -12,7 +12,7 @@ type Options = {
   clock: Clock
   retry_delays: readonly number[]
   /** Claims the next deliveries in place of the ended attempts, in the transaction that writes their outcomes. */
-  refill: (tx: Db, ended: readonly Ended[], unblocking: readonly BlockingDelivery[]) => Promise<LoadedClaim[]>
+  refill: (tx: Tx, ended: readonly Ended[], unblocking: readonly BlockingDelivery[]) => Promise<LoadedClaim[]>
   /** Called with these claims after the commit, before the slots of the ended attempts are released. */
   onClaims: (claims: LoadedClaim[]) => Promise<unknown>
   /** Called with each error of a write. The write is retried. */

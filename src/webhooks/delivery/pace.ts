@@ -1,6 +1,6 @@
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
-import { defer, prepare } from '../../db/statements/prepare.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 
 // A webhook's `max_per_second` holds for all processes: its row has the starts of the last second. Each claim locks the
 // row, so claims of a paced webhook follow one another. So do those of an ordered one (in-order.ts).
@@ -34,7 +34,7 @@ const storePace = prepare((p: Webhook & { recent_starts: string; paced_until_ms:
 )
 
 /** Counts the starts of paced webhooks in one transaction of claims. */
-export function createPacing(tx: Db, elapsed_ms: number) {
+export function createPacing(tx: Tx, elapsed_ms: number) {
   const paces = new Map<string, Webhook & { max: number; starts: Starts }>()
   return {
     /** How many deliveries of a webhook may start now. Locks the webhook until the commit; 0 if another process has the lock. */
@@ -52,8 +52,7 @@ export function createPacing(tx: Db, elapsed_ms: number) {
         const count = chosen.filter(({ webhook_id }) => webhook_id === webhook.webhook_id).length
         const starts = count ? withStarts(before, elapsed_ms, count) : before
         const next_ms = total(starts) < max ? null : (starts[0]?.[0] ?? elapsed_ms) + window_ms
-        defer(
-          tx,
+        tx.defer(
           storePace(tx, { ...webhook, recent_starts: JSON.stringify(starts), paced_until_ms: next_ms }),
         )
       }

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
-import { engineOf, prepare } from '../../db/statements/prepare.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 
 /** A webhook with queued deliveries. `run_at_ms` is the service time at which its first delivery is due. */
 export type QueueHead = {
@@ -37,7 +38,7 @@ const firstHeads = prepare(
 export const queueHeads = (db: Db, limit: number): Promise<QueueHead[]> => firstHeads(db, { limit })
 
 /** Makes every leased delivery due now. Call it only at the start of the only process on a database. */
-export async function reclaimAll(tx: Db, elapsed_ms: number): Promise<void> {
+export async function reclaimAll(tx: Tx, elapsed_ms: number): Promise<void> {
   await tx
     .updateTable('webhook_queue')
     .set({ run_at_ms: elapsed_ms })

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { isoTime, type Moment, shownTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { defer, engineOf, prepare } from '../../db/statements/prepare.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
+import { engineOf } from '../../db/tx.ts'
 import { notifyOfFailure } from '../../events/notify.ts'
 import { insertAttempts } from './attempts.ts'
 import { type Claim, isRetried } from './claim.ts'
@@ -26,7 +27,7 @@ type Result = Ended & { tries: number; next_ms: number | null }
  * next one of their record, which is now due.
  */
 export async function record(
-  tx: Db,
+  tx: Tx,
   ended: readonly Ended[],
   /** The installation's, for webhooks without their own. */
   retry_delays: readonly number[],
@@ -53,14 +54,14 @@ export async function record(
   ])
   const held = new Set(found.map(({ claim_id, delivery_id }) => claim_id + delivery_id))
   const own = results.filter(({ claim }) => held.delete(claim.claim_id + claim.delivery_id))
-  defer(tx, insertAttempts(tx, own.map(logged)))
+  tx.defer(insertAttempts(tx, own.map(logged)))
   updateDeliveries(tx, own)
   updateQueue(tx, own)
   const done = new Set(own.flatMap(({ claim, next_ms }) => (next_ms === null ? [claim.delivery_id] : [])))
   const unblocking = blocking.filter(({ delivery_id }) => done.has(delivery_id))
   releaseNext(tx, unblocking, ended[0]?.ended.elapsed_ms ?? 0)
   markWebhooks(tx, statuses, own)
-  defer(tx, addCounts(tx, own.flatMap(statusCounts)))
+  tx.defer(addCounts(tx, own.flatMap(statusCounts)))
   for (const lost of results) if (!own.includes(lost) && !lost.interrupted) await logIfCancelled(tx, lost)
   return unblocking
 }
@@ -110,7 +111,7 @@ const setDeliveries = prepareRows(
 const statusOf = ({ outcome, next_ms }: Result) =>
   next_ms !== null ? 'pending' : outcome.ok ? 'succeeded' : 'failed'
 
-function updateDeliveries(tx: Db, own: readonly Result[]): void {
+function updateDeliveries(tx: Tx, own: readonly Result[]): void {
   const rows = own.map((result) => ({
     workspace_id: result.claim.workspace_id,
     id: result.claim.delivery_id,
@@ -119,7 +120,7 @@ function updateDeliveries(tx: Db, own: readonly Result[]): void {
     finished_at: result.next_ms === null ? isoTime(result.ended.now_ms) : null,
     counted: result.interrupted ? 0 : 1,
   }))
-  defer(tx, setDeliveries(tx, rows, {}))
+  tx.defer(setDeliveries(tx, rows, {}))
 }
 
 const row_columns = { workspace_id: 'bigint!', delivery_id: 'text!' } as const
@@ -138,13 +139,13 @@ const requeue = prepareRows(
       WHERE q.workspace_id = ${row.workspace_id} AND q.delivery_id = ${row.delivery_id}`,
 )
 
-function updateQueue(tx: Db, own: readonly Result[]): void {
+function updateQueue(tx: Tx, own: readonly Result[]): void {
   const done = own.filter(({ next_ms }) => next_ms === null).map(({ claim }) => claim)
   const again = own.flatMap(({ claim: { workspace_id, delivery_id }, next_ms, tries }) =>
     next_ms === null ? [] : [{ workspace_id, delivery_id, run_at_ms: next_ms, tries }],
   )
-  defer(tx, dequeue(tx, done, {}))
-  defer(tx, requeue(tx, again, {}))
+  tx.defer(dequeue(tx, done, {}))
+  tx.defer(requeue(tx, again, {}))
 }
 
 function statusCounts(result: Result) {
@@ -183,7 +184,7 @@ const statusesOf = prepareRows(
  * The webhooks whose status these results may change, with the current status. Locks their rows, and those of ordered
  * webhooks: a claim must not postpone a delivery that this transaction releases.
  */
-async function changeable(tx: Db, results: readonly Result[]): Promise<Map<string, Status>> {
+async function changeable(tx: Tx, results: readonly Result[]): Promise<Map<string, Status>> {
   type Marked = { workspace_id: number; id: string; recovers: number; fails: number; ordered: number }
   const webhooks = new Map<string, Marked>()
   for (const result of results) {
@@ -207,7 +208,7 @@ const mark = prepare((p: { workspace_id: number; id: string } & Status, db) =>
 
 // Applies the outcomes of each webhook in order and writes the final status once. A paused webhook is not changeable: it
 // stays paused, whatever its attempts in flight return.
-function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[]): void {
+function markWebhooks(tx: Tx, before: Map<string, Status>, own: readonly Result[]): void {
   for (const [id, old] of before) {
     const of_webhook = own.filter(({ claim }) => claim.webhook_id === id)
     let status = old
@@ -223,7 +224,7 @@ function markWebhooks(tx: Db, before: Map<string, Status>, own: readonly Result[
     const [first] = of_webhook
     if (!first || status === old) continue
     const { workspace_id } = first.claim
-    defer(tx, mark(tx, { workspace_id, id, ...status }))
+    tx.defer(mark(tx, { workspace_id, id, ...status }))
     if (status.status === 'failed') notifyOfFailure(tx, { workspace_id, id }, isoTime(first.ended.now_ms))
   }
 }
@@ -246,7 +247,7 @@ const payloadOf = prepare((p: { workspace_id: number; delivery_id: string }, db)
     .where((eb) => eb.and({ 'd.workspace_id': p.workspace_id, 'd.id': p.delivery_id })),
 )
 
-async function logIfCancelled(tx: Db, lost: Ended): Promise<void> {
+async function logIfCancelled(tx: Tx, lost: Ended): Promise<void> {
   if (!(await countIfCancelled(tx, lost.claim)).length) return
   // An erasure overwrites the payload before it waits for this delivery's row. So either this read sees the erased
   // payload, or the erasure finds this attempt.

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { conflict, orNotFound } from '../../errors.ts'
 import { auditSides, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
@@ -162,7 +162,7 @@ async function unlessStopped(stopping: AbortSignal, work: Promise<void>): Promis
 }
 
 async function resendAllFailed(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { event_names, rights }: WebhookService,
   sent: OfWebhook<Static<typeof ResendFailed>>,
@@ -181,7 +181,7 @@ async function resendAllFailed(
 
 /** Gives a webhook a new secret, which the answer shows. The old one still signs during the overlap. */
 async function rotate(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { rights, seal }: WebhookService,
   sent: OfWebhook<Static<typeof RotateSecret>>,
@@ -201,7 +201,7 @@ async function rotate(
 }
 
 async function changeStatus(
-  tx: Db,
+  tx: Tx,
   context: Context,
   before: Webhook,
   status: 'paused' | 'active',
@@ -214,7 +214,7 @@ async function changeStatus(
 }
 
 /** Adds an action on a webhook to the audit log, with the changed fields of the answer of GET. */
-async function recordAction(tx: Db, context: Context, action: string, before: Webhook, after: Webhook) {
+async function recordAction(tx: Tx, context: Context, action: string, before: Webhook, after: Webhook) {
   const changes = changesBetween(before, after, ['status', 'status_reason', 'rotation_ends_at'])
   recordChange(tx, context, { ...change(action, after.id), ...(changes && auditSides(changes, after)) })
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { conflict, invalid, notFound, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
@@ -165,7 +165,7 @@ type Locked = { delivery: DeliveryDetail; queued: QueuedRow | null }
  * receive it or it must wait. Throws 403 if the caller may not read the webhook's events.
  */
 async function sendAgain(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { refuseUnreadable }: ReadRights,
   { scopes }: Caller,

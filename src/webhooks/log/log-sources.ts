@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
-import { engineOf } from '../../db/statements/prepare.ts'
+import { engineOf } from '../../db/tx.ts'
 import { type LogQuery, type LogWindow, matching } from './log-slices.ts'
 
 // Filters whose values an index of another table finds: the events of a record, the answers with a status code, and the

@@ -1,10 +1,9 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
-import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import type { VisibleEvents } from './log-slices.ts'
 
@@ -25,7 +24,7 @@ type Failed = { webhook_id: string; since: string | null; visible: VisibleEvents
  * webhook's row against a concurrent resend or deletion.
  */
 export async function resendFailed(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   when: When,
   failed: Failed,
@@ -40,7 +39,7 @@ export async function resendFailed(
     parts.push({ workspace_id, webhook_id, first_id: String(part[0]), delivery_ids: JSON.stringify(part) })
   }
   await insertParts(tx, parts, {})
-  if (parts.length) announce(tx, 'backlog')
+  if (parts.length) tx.announce('backlog')
   await resend(tx, workspace_id, when, ids.slice(0, resend_batch), ['failed'])
   return ids.length
 }
@@ -57,7 +56,7 @@ const insertParts = prepareRows(
       ${values([row.workspace_id, row.webhook_id, row.first_id, row.delivery_ids])}`,
 )
 
-async function pendingIds(tx: Db, workspace_id: number, webhook_id: string): Promise<Set<string>> {
+async function pendingIds(tx: Tx, workspace_id: number, webhook_id: string): Promise<Set<string>> {
   const ids = new Set<string>()
   for (let last = ''; ; ) {
     const parts = await tx
@@ -78,14 +77,14 @@ async function pendingIds(tx: Db, workspace_id: number, webhook_id: string): Pro
 
 /** The ids of a webhook's failed deliveries, oldest first. Reads the log in slices, so no statement takes long. */
 async function failedIds(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   { webhook_id, since, visible }: Failed,
 ): Promise<string[]> {
   const ids: string[] = []
   if (visible && !visible.length) return ids
   // Tests are not resent. The `+` keeps SQLite on the webhook's index.
-  const plain = (column: string) => sql`${sql.raw(engineOf(tx) === 'sqlite' ? '+' : '')}${sql.ref(column)}`
+  const plain = (column: string) => sql`${sql.raw(tx.engine === 'sqlite' ? '+' : '')}${sql.ref(column)}`
   const wanted = sql`${plain('status')} = 'failed' AND NOT EXISTS (
       SELECT 1 FROM events AS e WHERE e.workspace_id = ${workspace_id} AND e.id = event_id AND e.event = 'ping')
     ${since === null ? sql`` : sql`AND ${plain('created_at')} >= ${since}`}
@@ -134,13 +133,13 @@ const setPending = prepareRows(
  * webhook's row.
  */
 export async function resend(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   { now, elapsed_ms }: When,
   ids: readonly string[],
   statuses: readonly string[],
 ): Promise<number> {
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   // PostgreSQL locks these rows: retention might remove them at the same time.
   const found = await statusesOf(
     tx,
@@ -168,7 +167,7 @@ export async function resend(
 }
 
 /** Does one step of the pending resends. False when nothing is left. */
-export async function continueResend(tx: Db, when: When): Promise<boolean> {
+export async function continueResend(tx: Tx, when: When): Promise<boolean> {
   const part = await tx
     .selectFrom('webhook_resends')
     .select(['workspace_id', 'webhook_id', 'first_id'])

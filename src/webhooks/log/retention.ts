@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
 import { batch, inBatches } from '../../db/batches.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { addCounts, countChanges } from '../../db/lists/counts.ts'
 import { rowLock } from '../../db/locks.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -39,7 +39,7 @@ const removeAttempts = removal('webhook_attempts', 'delivery_id')
 const removeDeliveries = removal('webhook_deliveries', 'id')
 
 /** Removes a batch of deliveries that were finished before a time, with their attempts; returns how many. */
-async function removeOldDeliveries(tx: Db, before: string): Promise<number> {
+async function removeOldDeliveries(tx: Tx, before: string): Promise<number> {
   const finished = tx
     .selectFrom('webhook_deliveries')
     .select(['workspace_id', 'id', 'webhook_id', 'event', 'status'])

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { rowLock } from '../../db/locks.ts'
-import { announce } from '../../db/statements/prepare.ts'
 
 /** A pending delivery in the queue. `run_at_ms` is service time. */
 export type QueuedRow = {
@@ -16,7 +15,7 @@ export type QueuedRow = {
 
 /** Locks and reads the row of a pending delivery; null if the delivery is not pending. Lock the webhook first. */
 export async function lockQueued(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   delivery_id: string,
 ): Promise<QueuedRow | null> {
@@ -32,7 +31,7 @@ export async function lockQueued(
  * if an attempt is in flight, or due already.
  */
 export async function sendNow(
-  tx: Db,
+  tx: Tx,
   { workspace_id, delivery_id, claim_id, run_at_ms }: QueuedRow,
   { now, elapsed_ms }: { now: string; elapsed_ms: number },
 ): Promise<boolean> {
@@ -47,6 +46,6 @@ export async function sendNow(
     .set({ next_attempt_at: now })
     .where((eb) => eb.and({ workspace_id, id: delivery_id }))
     .execute()
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   return true
 }

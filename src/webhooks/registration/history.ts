@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { lastSeq } from '../../db/event-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { isSubscribed } from '../../db/subscriptions.ts'
@@ -11,12 +11,12 @@ import { type Failed, failedCondition } from '../../events/conditions.ts'
 type Webhook = { workspace_id: number; id: string }
 
 /** Stores the registration of a webhook from the next event on. Call it after the webhook was added or changed. */
-export async function keepRegistration(tx: Db, { workspace_id, id }: Webhook): Promise<void> {
+export async function keepRegistration(tx: Tx, { workspace_id, id }: Webhook): Promise<void> {
   await put(tx, { workspace_id, id }, await nextSeq(tx))
 }
 
 /** Stores the registration of a webhook of an older version until now. Call it before a change. */
-export async function keepOldRegistration(tx: Db, { workspace_id, id }: Webhook): Promise<void> {
+export async function keepOldRegistration(tx: Tx, { workspace_id, id }: Webhook): Promise<void> {
   const kept = await tx
     .selectFrom('webhook_registrations')
     .select('from_seq')
@@ -27,7 +27,7 @@ export async function keepOldRegistration(tx: Db, { workspace_id, id }: Webhook)
 }
 
 /** Stores that a webhook is deleted from the next event on. */
-export async function endRegistration(tx: Db, { workspace_id, id }: Webhook): Promise<void> {
+export async function endRegistration(tx: Tx, { workspace_id, id }: Webhook): Promise<void> {
   const end = { workspace_id, webhook_id: id, from_seq: await nextSeq(tx), events: null, conditions: null }
   await tx
     .insertInto('webhook_registrations')
@@ -40,10 +40,10 @@ export async function endRegistration(tx: Db, { workspace_id, id }: Webhook): Pr
     .execute()
 }
 
-const nextSeq = async (tx: Db) => (await lastSeq(tx)) + 1
+const nextSeq = async (tx: Tx) => (await lastSeq(tx)) + 1
 
 // Without events between two changes, the later one replaces the earlier one.
-const put = (tx: Db, { workspace_id, id }: Webhook, from_seq: number) =>
+const put = (tx: Tx, { workspace_id, id }: Webhook, from_seq: number) =>
   sql`INSERT INTO webhook_registrations (workspace_id, webhook_id, from_seq, events, conditions)
     SELECT w.workspace_id, w.id, CAST(${from_seq} AS bigint), w.events, w.conditions FROM webhooks AS w
     WHERE w.workspace_id = ${workspace_id} AND w.id = ${id}
@@ -138,7 +138,7 @@ export function reasonAgainst(
 }
 
 /** Removes a batch of registrations that no stored event met; returns how many. */
-export async function removeOldRegistrations(tx: Db, limit: number): Promise<number> {
+export async function removeOldRegistrations(tx: Tx, limit: number): Promise<number> {
   const first = await tx
     .selectFrom('events')
     .select((eb) => eb.fn.min('seq').as('seq'))

@@ -1,9 +1,8 @@
 import type { Selectable } from 'kysely'
 import { isoTime } from '../../clock.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { countRows } from '../../db/lists/counts.ts'
 import { type Listed, newestRows, type Page } from '../../db/lists/lists.ts'
-import { announce } from '../../db/statements/prepare.ts'
 import type { Tables } from '../../db/tables.ts'
 import { keepOldRegistration, keepRegistration } from './history.ts'
 import { type StoredOptions, shownOptions } from './options.ts'
@@ -64,7 +63,7 @@ export type NewWebhook = StoredOptions & {
 
 /** Adds an active webhook. The caller encrypts `secret`. */
 export async function insertWebhook(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   now: string,
   webhook: NewWebhook,
@@ -89,7 +88,7 @@ export async function insertWebhook(
 
 /** Replaces a webhook's subscriptions with a list of events, which may have `deal.*` and `*`. */
 export async function subscribe(
-  tx: Db,
+  tx: Tx,
   workspace_id: number,
   webhook_id: string,
   events: string[],
@@ -113,11 +112,11 @@ type Stored = 'name' | 'url' | 'status' | 'status_reason' | 'secret' | 'next_sec
 type WebhookChanges = Partial<Pick<WebhookRow, Stored>> & StoredOptions & { events?: string[] }
 
 /** Changes the given fields. A list of events replaces the old list. */
-export async function updateWebhook(tx: Db, workspace_id: number, id: string, changes: WebhookChanges) {
+export async function updateWebhook(tx: Tx, workspace_id: number, id: string, changes: WebhookChanges) {
   const { events, ...values } = changes
   // After a resume the kept deliveries are due; after a pause other processes must hold back their claims. A new limit
   // may let deliveries start earlier.
-  if (values.status || values.max_per_second !== undefined) announce(tx, 'deliveries')
+  if (values.status || values.max_per_second !== undefined) tx.announce('deliveries')
   const distinct = events && [...new Set(events)]
   const asks_otherwise = distinct !== undefined || values.conditions !== undefined
   if (asks_otherwise) await keepOldRegistration(tx, { workspace_id, id })

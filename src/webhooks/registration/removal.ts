@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { hasFanout } from '../../db/fanouts.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
-import { announce, engineOf } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { releaseNext } from '../delivery/in-order.ts'
 import { countQueued } from '../delivery/queue.ts'
@@ -20,7 +19,7 @@ type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
  * Deletes a webhook; its log stays. Cancels deliveries in flight and the first batch of the queue. backlog.ts cancels the
  * rest in small transactions. Until then the row in webhook_removals marks them as cancelled.
  */
-export async function removeWebhook(tx: Db, workspace_id: number, id: string, now: string): Promise<void> {
+export async function removeWebhook(tx: Tx, workspace_id: number, id: string, now: string): Promise<void> {
   const removal = { workspace_id, webhook_id: id, removed_at: now }
   // Lock the webhook first. A concurrent change that found it has locked it until its commit: we wait, and then cancel its
   // delivery below. A later change waits for our commit and finds no webhook. In another order, a change between the two
@@ -33,7 +32,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
     .deleteFrom('webhook_backfills')
     .where((eb) => eb.and({ workspace_id, webhook_id: id }))
     .execute()
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   await keepOldRegistration(tx, { workspace_id, id })
   await endRegistration(tx, { workspace_id, id })
   // Delete the webhook before the queue rows: no later claim can then change the count.
@@ -51,7 +50,7 @@ export async function removeWebhook(tx: Db, workspace_id: number, id: string, no
   const rest = await countQueued(tx, removal)
   if (rest || (await hasFanout(tx, removal))) {
     await tx.insertInto('webhook_removals').values(removal).execute()
-    announce(tx, 'backlog')
+    tx.announce('backlog')
   }
   const by = in_flight + first + rest
   await addCounts(tx, [
@@ -77,13 +76,13 @@ export const cancel = prepareRows(
 
 // Cancels claimed deliveries. Deleting their claims is the fence: an attempt in flight can then only add itself to the
 // log of a cancelled delivery.
-async function cancelInFlight(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
+async function cancelInFlight(tx: Tx, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
   const is_claimed = sql`workspace_id = ${workspace_id} AND webhook_id = ${webhook_id} AND claim_id IS NOT NULL`
   // record() locks its rows in this order, too. A DELETE alone follows an index, and the two could deadlock.
-  if (engineOf(tx) === 'postgres')
+  if (tx.engine === 'postgres')
     await sql`SELECT 1 FROM webhook_queue WHERE ${is_claimed} ORDER BY delivery_id FOR UPDATE`.execute(tx)
   // Without the hint, SQLite reads all queued deliveries of this webhook.
-  const claimed = engineOf(tx) === 'sqlite' ? sql`INDEXED BY webhook_queue_claimed` : sql``
+  const claimed = tx.engine === 'sqlite' ? sql`INDEXED BY webhook_queue_claimed` : sql``
   const { rows } = await sql<{ workspace_id: number; delivery_id: string }>`
     DELETE FROM webhook_queue ${claimed} WHERE ${is_claimed}
     RETURNING workspace_id, delivery_id`.execute(tx)
@@ -92,7 +91,7 @@ async function cancelInFlight(tx: Db, { workspace_id, webhook_id, removed_at }: 
 }
 
 /** Cancels up to 200 queued deliveries of a deleted webhook; returns how many. It does not change the totals. */
-async function cancelSome(tx: Db, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
+async function cancelSome(tx: Tx, { workspace_id, webhook_id, removed_at }: Removal): Promise<number> {
   const query = tx
     .selectFrom('webhook_queue')
     .select(['workspace_id', 'delivery_id'])
@@ -124,12 +123,12 @@ const anyOfBackfill = sql`(SELECT 1 FROM webhook_queue AS q
  * result is 0 while another process does.
  */
 export async function cancelSomeOfBackfill(
-  tx: Db,
+  tx: Tx,
   { workspace_id, webhook_id, removed_at }: Removal,
   elapsed_ms: number,
   { skip_locked }: { skip_locked: boolean },
 ): Promise<number> {
-  if (engineOf(tx) === 'postgres') {
+  if (tx.engine === 'postgres') {
     const { rows: held } = await sql`SELECT 1 FROM webhook_backfills
       WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}
       FOR UPDATE ${skip_locked ? sql`SKIP LOCKED` : sql``}`.execute(tx)
@@ -147,7 +146,7 @@ export async function cancelSomeOfBackfill(
   await cancel(tx, rows, { removed_at })
   // Later events of these records were postponed to the retry of a delivery that no longer exists.
   releaseNext(tx, rows, elapsed_ms)
-  announce(tx, 'deliveries')
+  tx.announce('deliveries')
   const by = rows.length
   await addCounts(tx, [
     { workspace_id, name: 'deliveries.status=pending', by: -by },
@@ -157,7 +156,7 @@ export async function cancelSomeOfBackfill(
 }
 
 /** Does one step of a pending removal. False when there is none, or another process works on it. */
-export async function continueRemoval(tx: Db): Promise<boolean> {
+export async function continueRemoval(tx: Tx): Promise<boolean> {
   // Without this, PostgreSQL reads and sorts the whole queue in each step.
   await followIndexes(tx)
   const query = tx.selectFrom('webhook_removals').selectAll().orderBy('removed_at').limit(1)

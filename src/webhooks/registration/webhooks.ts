@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockEntry, lockRow } from '../../db/locks.ts'
 import { conflict, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
@@ -61,7 +61,7 @@ export const existingWebhook = async (db: Db, workspace_id: number, id: string):
   orNotFound('webhook', await findWebhook(db, workspace_id, id))
 
 /** Locks and reads a webhook; 404 if it does not exist. */
-async function lockWebhook(tx: Db, workspace_id: number, id: string): Promise<Webhook> {
+async function lockWebhook(tx: Tx, workspace_id: number, id: string): Promise<Webhook> {
   await lockRow(tx, 'webhooks', workspace_id, id)
   return existingWebhook(tx, workspace_id, id)
 }
@@ -78,7 +78,7 @@ export type OfWebhook<Body = unknown, Prepared = unknown> = Incoming<
  * the caller may not read the webhook's events.
  */
 export async function webhookToChange(
-  tx: Db,
+  tx: Tx,
   { refuseUnreadable }: ReadRights,
   { request: { access }, params, problems, expect }: Omit<OfWebhook, 'body' | 'recheck' | 'prepared'>,
   scopes: Scopes = access.scopes,
@@ -112,7 +112,7 @@ type Fields = Partial<Pick<Webhook, (typeof webhook_fields)[number]>>
 
 /** Adds an active webhook. `prepared` are the problems of its URL. Throws 409 above the limit. */
 export async function registerWebhook(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { rights, seal, catalogue, config: { max_webhooks } }: WebhookService,
   {
@@ -154,7 +154,7 @@ export async function registerWebhook(
 
 /** Changes the fields of a webhook that are sent. `prepared` are the problems of the URL. */
 export async function changeWebhook(
-  tx: Db,
+  tx: Tx,
   context: Context,
   { rights, seal, catalogue }: Pick<WebhookService, 'rights' | 'seal' | 'catalogue'>,
   { params, body, problems, prepared, expect, recheck }: OfWebhook<Fields, FieldProblem[]>,
@@ -205,7 +205,7 @@ const isOtherOrigin = (url: string | undefined, before: string): boolean =>
 
 /** Deletes a webhook, and cancels its pending deliveries. */
 export async function deleteWebhook(
-  tx: Db,
+  tx: Tx,
   context: Context,
   rights: ReadRights,
   sent: OfWebhook,
@@ -220,7 +220,7 @@ export async function deleteWebhook(
  * subscriptions. Only the first 1,000 are checked; 409 for a longer queue.
  */
 async function refuseUnreadablePending(
-  tx: Db,
+  tx: Tx,
   { refuseUnreadable }: ReadRights,
   { workspace_id, scopes }: { workspace_id: number; scopes: Scopes },
   webhook_id: string,

@@ -12,7 +12,7 @@ import {
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
-import type { Engine, Connection as OurConnection } from '../../statements/prepare.ts'
+import type { Engine, Connection as OurConnection } from '../../tx.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { createTransactionPool, type TransactionPool } from './transaction-pool.ts'
 import type { PoolWatch } from './watch.ts'

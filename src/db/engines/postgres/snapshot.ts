@@ -2,8 +2,8 @@ import { type Dialect, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQu
 import pg from 'pg'
 import type { Snapshot } from '../../db.ts'
 import { explainLoss } from '../../errors.ts'
-import type { Engine } from '../../statements/prepare.ts'
 import type { Tables } from '../../tables.ts'
+import type { Engine } from '../../tx.ts'
 import { readingDriver } from '../reading.ts'
 import { atOnce, closeConnection, connectionOptions } from './connection.ts'
 

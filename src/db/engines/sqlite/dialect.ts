@@ -9,7 +9,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { CommitTopic } from '../../commit-topics.ts'
-import type { Engine, Connection as OurConnection, Prepared } from '../../statements/prepare.ts'
+import type { Prepared } from '../../statements/prepare.ts'
+import type { Engine, Connection as OurConnection } from '../../tx.ts'
 import { readingDriver, refuseStream } from '../reading.ts'
 import { createGroup } from './group.ts'
 import { createSearchIndex } from './search-index.ts'

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Database, type Db, transaction } from '../../db.ts'
-import { announce, isAwaited } from '../../statements/prepare.ts'
+import type { Tx } from '../../tx.ts'
 import { openSqlite } from './open.ts'
 
 let folder: string
@@ -59,7 +59,7 @@ describe('a group', () => {
   test('transactions that wait for a large one share its commit, and another large one does not', async () => {
     const large = (id: number) => transaction(db, (tx) => add(tx, id), { large: true })
     const small = (id: number) => transaction(db, (tx) => add(tx, id))
-    const failing = async (tx: Db) => {
+    const failing = async (tx: Tx) => {
       await add(tx, 4)
       throw new Error('no')
     }
@@ -122,11 +122,11 @@ describe('a group', () => {
 
   test('a transaction knows whether another one waits for its end', async () => {
     const seen = await transaction(db, async (tx) => {
-      const before = isAwaited(tx)
-      const other = transaction(db, async (next) => isAwaited(next))
+      const before = tx.session.is_awaited
+      const other = transaction(db, async (next) => next.session.is_awaited)
       // Kysely asks for the transaction on a later turn.
       await new Promise((resolve) => setImmediate(resolve))
-      return { before, during: isAwaited(tx), other }
+      return { before, during: tx.session.is_awaited, other }
     })
     assert.deepEqual([seen.before, seen.during, await seen.other], [false, true, false])
   })
@@ -264,7 +264,7 @@ describe('handles', () => {
     const announced = (id: number) =>
       transaction(db, async (tx) => {
         await add(tx, id)
-        announce(tx, 'events')
+        tx.announce('events')
       })
     await Promise.all([1, 2, 3].map(announced))
     assert.equal(calls, 0)
@@ -308,7 +308,7 @@ test('whatever transactions do, side by side, the outcome is that of those that 
       const order: number[] = []
       const results = await Promise.allSettled(
         batch.map(({ steps, large }, index) => {
-          const run = async (tx: Db) => {
+          const run = async (tx: Tx) => {
             order.push(index)
             for (const { kind, id } of steps) {
               if (kind === 'add') await add(tx, id)

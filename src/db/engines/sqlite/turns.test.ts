@@ -9,6 +9,7 @@ import { cpuTime } from '../../../../test/calm-time.ts'
 import { createMetrics } from '../../../http/metrics.ts'
 import { type Database, type Db, transaction } from '../../db.ts'
 import { prepareRows } from '../../statements/recordset.ts'
+import type { Tx } from '../../tx.ts'
 import { openSqlite } from './open.ts'
 
 let folder: string
@@ -30,7 +31,7 @@ const insert = prepareRows(
   ({ row, values }) => sql`INSERT INTO notes (id, text) ${values([row.id, 'a'])}`,
 )
 const rows = (from: number, count: number) => Array.from({ length: count }, (_, i) => ({ id: from + i }))
-const add = (tx: Db, id: number) => sql`INSERT INTO notes (id, text) VALUES (${id}, 'a')`.execute(tx)
+const add = (tx: Tx, id: number) => sql`INSERT INTO notes (id, text) VALUES (${id}, 'a')`.execute(tx)
 const count = async (handle: Db) =>
   (await sql<{ n: number }>`SELECT count(*) AS n FROM notes`.execute(handle)).rows[0]?.n
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { type Database, type Db, transaction } from '../../db.ts'
 import { migrate } from '../../migrate.ts'
-import { writeAhead } from '../../statements/prepare.ts'
+import type { Tx } from '../../tx.ts'
 import { openSqlite } from './open.ts'
 import { searchByTokens } from './search.ts'
 
@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const add = async (tx: Db, texts: readonly string[]) => {
+const add = async (tx: Tx, texts: readonly string[]) => {
   for (const text of texts)
     await sql`INSERT INTO contacts (workspace_id, first_name, last_name, search_text, created_at, updated_at)
       VALUES (1, '', '', ${text}, '', '')`.execute(tx)
@@ -40,10 +40,10 @@ test('a large transaction indexes its contacts before its commit, and a search f
     async (tx) => {
       await add(tx, ['ana ruiz', 'bo ruiz'])
       assert.equal(await listed(tx), 2)
-      writeAhead(tx)
+      tx.session.writeAhead()
       assert.equal(await listed(tx), 0)
       await add(tx, ['cy ruiz'])
-      writeAhead(tx)
+      tx.session.writeAhead()
       await add(tx, ['di ruiz'])
       assert.equal(await found('ruiz'), 0)
     },
@@ -57,7 +57,7 @@ test('a rollback takes back what was indexed before', async () => {
     db,
     async (tx) => {
       await add(tx, ['ana ruiz'])
-      writeAhead(tx)
+      tx.session.writeAhead()
       throw new Error('No.')
     },
     { large: true },
@@ -71,7 +71,7 @@ test('a rollback takes back what was indexed before', async () => {
 test('in a transaction that shares its commit, the index waits for the commit', async () => {
   await transaction(db, async (tx) => {
     await add(tx, ['ana ruiz'])
-    writeAhead(tx)
+    tx.session.writeAhead()
     assert.equal(await listed(tx), 1)
   })
   assert.equal(await found('ana'), 1)
