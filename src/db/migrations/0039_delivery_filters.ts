@@ -5,8 +5,10 @@ export const deliveryFilters: Migration = {
   name: '0039_delivery_filters',
   kind: 'expand',
   scans: ['events', 'webhook_attempts'],
-  statements: () => [
-    'CREATE INDEX events_record ON events (workspace_id, record_id) WHERE record_id IS NOT NULL',
+  statements: (engine) => [
+    // SQLite's index already ends with the seq.
+    `CREATE INDEX events_record ON events (workspace_id, record_id${engine === 'sqlite' ? '' : ', seq'})
+      WHERE record_id IS NOT NULL`,
     `CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number)
       WHERE response_status IS NOT NULL`,
   ],

@@ -152,13 +152,19 @@ function useColumns(): Column<Row>[] {
       id: 'event',
       label: t.settings.event,
       phone: true,
-      cell: ({ event }) => <code className="event-name">{event}</code>,
+      cell: (row) => (
+        <>
+          <code className="event-name">{row.event}</code>
+          <span className="event-record">
+            <RecordOfEvent of={row} className="quiet-link" />
+          </span>
+        </>
+      ),
     },
     {
       id: 'record',
       label: t.settings.record,
-      phone: true,
-      cell: (row) => <RecordOfEvent of={row} />,
+      cell: (row) => <RecordOfEvent of={row} className="quiet-link" />,
     },
     {
       id: 'webhook',

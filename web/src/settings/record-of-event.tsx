@@ -5,8 +5,10 @@ import { useTexts } from '../texts/with-settings.ts'
 
 type Of = Pick<Schemas['Delivery'], 'event' | 'kind' | 'record_id' | 'title'>
 
+type Props = { of: Of; className?: string }
+
 /** The record that the event of a delivery is about, with a link to its page. Nothing for a ping. */
-export function RecordOfEvent({ of: { event, kind, record_id, title } }: { of: Of }) {
+export function RecordOfEvent({ of: { event, kind, record_id, title }, className }: Props) {
   const t = useTexts()
   const known = useAllKinds().find((one) => one.kind === kind)
   if (!known || record_id === null) return null
@@ -17,7 +19,7 @@ export function RecordOfEvent({ of: { event, kind, record_id, title } }: { of: O
     <>
       <span className="soft">{t.kinds[known.kind].one}</span>{' '}
       {has_page ? (
-        <Link to={`${known.path}/${record_id}`} className="quiet-link">
+        <Link to={`${known.path}/${record_id}`} className={className}>
           {name}
         </Link>
       ) : (
