@@ -11,6 +11,7 @@ const max_values = 100
 const max_bytes = 16 * 1024
 
 const scalars = ['string', 'number', 'boolean']
+const scalar_types = scalars.map((type) => ({ type }))
 
 /** The schema of conditions in bodies and answers. */
 export const condition_item = {
@@ -25,7 +26,9 @@ export const condition_item = {
     op: { type: 'string', enum: operators },
     value: {
       // valueProblem judges the value. The document says which types there are.
-      'x-types': { type: [...scalars, 'array', 'null'], items: { type: scalars } },
+      'x-types': {
+        anyOf: [...scalar_types, { type: 'array', items: { anyOf: scalar_types } }, { type: 'null' }],
+      },
       description:
         'A text, a number, true, false or null; a list of up to 100 for `in` and `not_in`; true or false for `exists`.',
     },
