@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { startRapport } from '../harness.ts'
 
-// Makes clients of docs/openapi.json with three generators, checks their types, and calls a real server with each. The
-// generators take 200 MB, so `npm ci` does not install them, and this works in a scratch folder: npm run generators
+// Makes clients of docs/openapi.json with five generators, checks their types, and calls a real server with each, and with two
+// adapters of tools for assistants. The packages take 400 MB, so `npm ci` does not install them, and this works in a scratch
+// folder: npm run generators
 
 const here = mkdtempSync(join(tmpdir(), 'rapport-generators-'))
 cpSync(new URL('.', import.meta.url), here, { recursive: true })
@@ -18,17 +19,21 @@ async function run(program: string, words: string[], env = process.env): Promise
   if (code !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${code}.`)
 }
 const bin = (name: string) => join(here, 'node_modules/.bin', name)
-const node = (name: string, words: string[]) => run(process.execPath, [bin(name), ...words])
+const node = (name: string, words: string[], env = process.env) =>
+  run(process.execPath, [bin(name), ...words], env)
 
 await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
 await node('openapi-ts', ['-i', document, '-o', 'generated/hey', '-c', '@hey-api/client-fetch'])
 await node('oazapfts', [document, 'generated/oazapfts.ts'])
 await node('orval', ['--input', document, '--output', 'generated/orval.ts', '--client', 'fetch'])
+await node('openapi-zod-client', [document, '-o', 'generated/zodios.ts', '--export-schemas'])
+await node('kubb', ['generate', '--config', 'kubb.config.ts'], { ...process.env, DOCUMENT: document })
 const types = fileURLToPath(new URL('../../node_modules/@types', import.meta.url))
 await node('tsc', ['-p', '.', '--typeRoots', types])
 
 // Generated files import each other without endings, which only bundlers read.
-const built = await rolldown({ cwd: here, input: 'main.ts', platform: 'node', logLevel: 'warn' })
+const external = /^[^./]/
+const built = await rolldown({ cwd: here, input: 'main.ts', platform: 'node', external, logLevel: 'warn' })
 await built.write({ file: join(here, 'generated/main.mjs') })
 await built.close()
 
