@@ -3,6 +3,7 @@ import { type FieldProblem, max_problems, refuse } from '../errors.ts'
 import { max_body_bytes } from '../http/body.ts'
 import { errorBody } from '../http/errors.ts'
 import { flag } from '../http/fields.ts'
+import { bodyName, nounOf } from '../http/openapi/names.ts'
 import { operation } from '../http/operation.ts'
 import type { Schema } from '../http/schema-problems.ts'
 import type { App } from '../http/server.ts'
@@ -48,7 +49,7 @@ const tagsOf = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, description }))
 
 /** Describes the body of a batch. The items are checked one by one, by runBatch. */
-function bodyOf({ create, update, match }: Writes): TSchema {
+function bodyOf(path: string, { create, update, match }: Writes): TSchema {
   const names = match.map(({ field }) => field)
   const { properties = {}, required = [] } = create as { properties?: object; required?: string[] }
   const examples = properties as Record<string, { examples?: unknown[] }>
@@ -81,7 +82,8 @@ function bodyOf({ create, update, match }: Writes): TSchema {
                   'The field by which upsert finds the record. A custom field must be defined as unique.',
               }),
             ),
-            data: Type.Optional({ ...update, description: 'The body of the single request.' } as TSchema),
+            // A component: of fields that are read-only within a list, some generators leave the list out.
+            data: Type.Optional({ ...update, title: bodyName(`update${nounOf(path)}`) } as TSchema),
             add_tags: tagsOf('Tags that an update adds to those of the record.'),
             remove_tags: tagsOf('Tags that an update removes.'),
           },
@@ -132,7 +134,7 @@ export function batchRoute(app: App, service: Service, room: Room): void {
     description:
       'Runs 1 to 1,000 items in their order. `restore` is counted as `updated`. With `atomic`, any failing item fails the request, with fields such as `items[3].data.name`. Otherwise each item succeeds or fails for itself.',
     query: Query,
-    body: bodyOf(writes),
+    body: bodyOf(path, writes),
     answers: { 200: Answer },
     extension: true,
     repeatable: true,

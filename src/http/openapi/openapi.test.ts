@@ -285,6 +285,14 @@ test('an event is one of the catalogue, which its name tells', () => {
   }
 })
 
+test('the data of a batch is the body of a change, by its name', () => {
+  for (const noun of ['Contact', 'Company', 'Deal', 'Activity']) {
+    const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
+    const { items } = document.components.schemas[`Batch${plural}Body`].properties
+    assert.equal(items.items.properties.data.$ref, `#/components/schemas/${noun}Update`)
+  }
+})
+
 test('no enum has null: a field that may be null is one of its texts or of type null', () => {
   let nullable = 0
   walk(document, ({ type, enum: choices, anyOf, examples }) => {
