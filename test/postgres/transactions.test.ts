@@ -35,6 +35,33 @@ test('a transaction fails with the error of its first failed statement, also whe
   await assert.rejects(awaited, division_by_zero)
 })
 
+test('a transaction whose deferred write fails before it is sent writes nothing', async (t) => {
+  const { db, workspace_id, events, queue, close, webhook } = await openOutbox()
+  t.after(close)
+  await webhook('wh_a')
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  const unsent = transaction(db, async (tx) => {
+    await tx.updateTable('webhooks').set({ name: 'Changed' }).execute()
+    defer(tx, writeRows(tx, circular))
+  })
+  await assert.rejects(unsent, /circular/)
+  const { name } = await db
+    .selectFrom('webhooks')
+    .select('name')
+    .where('workspace_id', '=', workspace_id)
+    .executeTakeFirstOrThrow()
+  assert.equal(name, null)
+  await events(1)
+  assert.equal((await queue()).length, 1)
+})
+
+// As the functions that write rows are nested.
+async function writeRows(tx: Db, rows: unknown): Promise<unknown> {
+  const write = async () => divide(tx, { by: JSON.stringify(rows).length })
+  return (async () => write())()
+}
+
 test('a statement that is issued after the end of its transaction is refused', async (t) => {
   const { db, close } = await openOutbox()
   t.after(close)

@@ -21,6 +21,23 @@ const unknown_statement = new Set(['26000', '42P05'])
 const failed_transaction = '25P02'
 const read_only = '25006'
 
+// The rejection of a statement passes this many asynchronous functions at most, with three microtasks each.
+const max_depth = 10
+
+/**
+ * Throws the error of a statement that failed before it was sent, such as in the making of its rows. The server would
+ * commit without it. Microtasks alone, so that the COMMIT is still sent together with the statements.
+ */
+async function throwUnsent(statements: readonly Promise<unknown>[]): Promise<void> {
+  let failed: { error: unknown } | null = null
+  for (const one of statements)
+    one.catch((error) => {
+      failed ??= { error }
+    })
+  for (let n = 0; n < 3 * max_depth && !failed; n++) await null
+  if (failed) throw (failed as { error: unknown }).error
+}
+
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
 /**
@@ -137,6 +154,7 @@ export function postgresDialect(
     },
     async commitTransaction(connection) {
       const session = connection as Connection
+      await throwUnsent(session.deferred)
       // Sent with the deferred statements: after a failed one, the server rolls back.
       const committed = session.command('COMMIT')
       session.ended = true
