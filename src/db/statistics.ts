@@ -1,10 +1,30 @@
 import { sql } from 'kysely'
 import type { Db } from './db.ts'
-import { engineOf } from './tx.ts'
+import { prepare } from './statements/prepare.ts'
+import { engineOf, type Tx } from './tx.ts'
 
 // Below this size, any plan is quick enough.
 const min_rows = 500
 const growth = 4
+const new_bytes = 64 * 1024
+
+// Statistics of PostgreSQL's own counters come up to a second late, so this looks at the size.
+const analyze_new = prepare(
+  () =>
+    sql`DO ${sql.lit(`DECLARE name text; BEGIN
+      FOR name IN SELECT relname FROM pg_class
+        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+          AND relkind = 'r' AND reltuples < 0 AND pg_relation_size(oid) >= ${new_bytes}
+      LOOP EXECUTE format('ANALYZE (SKIP_LOCKED) %I', name); END LOOP; END`)}`,
+)
+
+/**
+ * Collects the first statistics of tables that have some hundred rows, in a transaction that looks many records up. Without any,
+ * PostgreSQL takes each index for as good as another, and may read all rows for each record. A no-op on SQLite.
+ */
+export async function analyzeNew(tx: Tx): Promise<void> {
+  if (tx.engine === 'postgres') await analyze_new(tx, {})
+}
 
 /**
  * Collects statistics of the tables that have grown to a multiple of their size since the last ones. Autovacuum does the

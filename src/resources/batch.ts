@@ -4,6 +4,7 @@ import { lockRow, lockTexts } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { type Bulk, type Member, openBulk } from '../db/statements/bulk.ts'
 import { followIndexes } from '../db/statements/plans.ts'
+import { analyzeNew } from '../db/statistics.ts'
 import { ApiError, type FieldProblem, invalid, max_problems } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import { readSubscribers } from '../events/emit.ts'
@@ -48,6 +49,7 @@ export async function runBatch(
 ): Promise<Outcome[]> {
   // A plan for few rows would read all rows of a table that this batch fills.
   tx.defer(followIndexes(tx))
+  tx.defer(analyzeNew(tx))
   const { events } = writes.resource
   readSubscribers(
     tx,

@@ -7,6 +7,7 @@ import { runBatch } from '../../src/resources/batch.ts'
 import { type Writes, writesOf } from '../../src/resources/batch-items.ts'
 import { companyRoom } from '../../src/resources/companies/routes.ts'
 import { contactRoom } from '../../src/resources/contacts/routes.ts'
+import { dealRoom } from '../../src/resources/deals/routes.ts'
 import { claimDue, type LoadedClaim } from '../../src/webhooks/delivery/claim.ts'
 import { record } from '../../src/webhooks/delivery/record.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
@@ -33,8 +34,14 @@ async function rowsRead(tx: Tx): Promise<Reads> {
 }
 
 /** Runs it in a transaction. Adds the tables of which each item reads more than a few rows to `many`. */
-const checked = <T>(many: string[], what: string, items: number, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  transaction(outbox.db, async (tx) => {
+const checked = <T>(
+  many: string[],
+  what: string,
+  items: number,
+  work: (tx: Tx) => Promise<T>,
+  db = outbox.db,
+): Promise<T> =>
+  transaction(db, async (tx) => {
     // PostgreSQL may still count an earlier transaction of the connection.
     const before = await rowsRead(tx)
     const result = await work(tx)
@@ -94,6 +101,45 @@ for (const ordered of [0, 1] as const)
     )
     assert.deepEqual(many, [])
   })
+
+test('an upsert reads as few rows of a new database, before its first ANALYZE', async (t) => {
+  const fresh = await openOutbox()
+  t.after(() => fresh.close())
+  const many: string[] = []
+  const [contacts, companies, deals] = [contactRoom, companyRoom, dealRoom].map(writesOf) as Writes[]
+  const run = async (writes: Writes | undefined, what: string, items: object[]) => {
+    await checked(
+      many,
+      what,
+      items.length,
+      (tx) => runBatch(tx, fresh.context(), writes as Writes, items, { atomic: true }),
+      fresh.db,
+    )
+  }
+  const data = (n: number) => ({ name: `Acme ${n}` })
+  const person = (n: number) => ({ first_name: 'Ana', last_name: `Ruiz${n}`, email: `ana${n}@acme.example` })
+  const numbers = Array.from({ length: 1000 }, (_, n) => n)
+  const of = (writes: Writes | undefined, make: (n: number) => object, match: string) => ({
+    writes,
+    make,
+    match,
+  })
+  for (const { writes, make, match } of [
+    of(contacts, person, 'email'),
+    of(companies, (n) => ({ ...data(n), website: `https://${n}.example` }), 'website'),
+    of(companies, (n) => data(1000 + n), 'name'),
+    of(deals, data, 'name'),
+  ]) {
+    const created = numbers.map((n) => ({ op: 'create', data: make(n) }))
+    await run(writes, `create for ${match}`, created)
+    const upserts = numbers
+      .slice(0, 100)
+      .map((n) => ({ op: 'upsert', match, data: { ...make(n), tags: ['a'] } }))
+    await run(writes, `upsert by ${match}`, upserts)
+    await run(writes, `one upsert by ${match}`, upserts.slice(0, 1))
+  }
+  assert.deepEqual(many, [])
+})
 
 test('an item of a batch reads as few rows of many as of few', async () => {
   const many: string[] = []

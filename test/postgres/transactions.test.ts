@@ -43,7 +43,7 @@ test('a transaction whose deferred write fails before it is sent writes nothing'
   circular.self = circular
   const unsent = transaction(db, async (tx) => {
     await tx.updateTable('webhooks').set({ name: 'Changed' }).execute()
-    defer(tx, writeRows(tx, circular))
+    tx.defer(writeRows(tx, circular))
   })
   await assert.rejects(unsent, /circular/)
   const { name } = await db
@@ -57,7 +57,7 @@ test('a transaction whose deferred write fails before it is sent writes nothing'
 })
 
 // As the functions that write rows are nested.
-async function writeRows(tx: Db, rows: unknown): Promise<unknown> {
+async function writeRows(tx: Tx, rows: unknown): Promise<unknown> {
   const write = async () => divide(tx, { by: JSON.stringify(rows).length })
   return (async () => write())()
 }
