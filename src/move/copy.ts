@@ -74,7 +74,7 @@ async function lastNumbers(db: Db, tables: readonly Table[]): Promise<string> {
   return numbers.join(' ')
 }
 
-async function liftLimits(tx: Tx) {
+async function liftLimits(tx: Db) {
   await sql`SET LOCAL statement_timeout = 0`.execute(tx)
   await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx)
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, Tx } from '../db/db.ts'
 import { Overtaken } from '../db/errors.ts'
 import {
+  addUniqueValues,
   definedValues,
   findHolder,
   insertDefinedValues,
@@ -103,7 +104,7 @@ export async function changeDefined(
   const definitions = changedDefinitions(await definitionsOf(tx, workspace_id, place.resource), before, after)
   if (!definitions.length) return
   const old = definitions.map(({ id }) => ({ workspace_id, definition_id: id, record_id: place.id }))
-  // Not with the rows of other items: in bulk, it would come after the insert.
+  // Not collected: in bulk, it would come after the insert.
   tx.defer(removeDefinedValues(tx, old))
   const refused = await store(tx, context, place, definitions, after)
   if (!refused.length) return
@@ -140,7 +141,7 @@ async function store(
     rows.filter(({ unique_value }) => unique_value === null),
   )
   if (!unique.length) return []
-  const added = new Set((await insertDefinedValues(tx, unique)).map(({ definition_id }) => definition_id))
+  const added = new Set((await addUniqueValues(tx, unique)).map(({ definition_id }) => definition_id))
   const refused = new Set(unique.map(({ definition_id }) => definition_id).filter((one) => !added.has(one)))
   return definitions.filter((definition) => refused.has(definition.id))
 }

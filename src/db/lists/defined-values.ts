@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
-import { prepareById } from '../statements/bulk.ts'
-import { prepare } from '../statements/prepare.ts'
+import { join, prepareById } from '../statements/bulk.ts'
 import { prepareInsert, prepareRows } from '../statements/recordset.ts'
 import type { Tx } from '../tx.ts'
 import { type Valued, valueText } from './field-values.ts'
@@ -78,14 +77,25 @@ export const definedValues = (
     return { workspace_id, definition_id: id, record_id, sort_value, unique_value }
   })
 
-/**
- * Adds rows that do not exist, and returns those that were added. Another record has the unique value of a missing one.
- * On PostgreSQL the statement waits for a concurrent transaction that adds an equal value.
- */
+type Added = Pick<DefinedValue, 'definition_id' | 'record_id'>
+
+/** Adds rows that do not exist, of any records. Returns those that were added. */
 export const insertDefinedValues = prepareInsert('defined_values', columns, {
   existing: 'stays',
   returning: ['definition_id', 'record_id'],
 })
+
+const insertOfRecords = async (tx: Tx, records: readonly (readonly DefinedValue[])[]): Promise<Added[][]> => {
+  const added = Map.groupBy(await insertDefinedValues(tx, records.flat()), ({ record_id }) => record_id)
+  return records.map(([first]) => (first && added.get(first.record_id)) ?? [])
+}
+
+/**
+ * Adds the rows of a record that do not exist, and returns those that were added. Another record has the unique value of a
+ * missing one. On PostgreSQL the statement waits for a concurrent transaction that adds an equal value.
+ */
+export const addUniqueValues = (tx: Tx, rows: readonly DefinedValue[]): Promise<Added[]> =>
+  join(tx, insertOfRecords, rows, { writes: true }) ?? insertDefinedValues(tx, rows)
 
 const keys = { workspace_id: 'bigint!', definition_id: 'bigint!', record_id: 'bigint!' } as const
 const remove = prepareRows(
@@ -97,11 +107,15 @@ const remove = prepareRows(
       AND t.definition_id = ${row.definition_id} AND t.record_id = ${row.record_id}`,
 )
 
-/** Removes the rows of these values. */
-export const removeDefinedValues = (
-  tx: Tx,
-  rows: readonly Pick<DefinedValue, keyof typeof keys>[],
-): Promise<unknown> => remove(tx, rows, {})
+type Removed = Pick<DefinedValue, keyof typeof keys>
+const removeOfRecords = async (tx: Tx, records: readonly (readonly Removed[])[]): Promise<null[]> => {
+  await remove(tx, records.flat(), {})
+  return records.map(() => null)
+}
+
+/** Removes the rows of these values of a record. Its rows that are added later come after it, in bulk too. */
+export const removeDefinedValues = (tx: Tx, rows: readonly Removed[]): Promise<unknown> =>
+  join(tx, removeOfRecords, rows, { writes: true }) ?? remove(tx, rows, {})
 
 type Leaving = { workspace_id: number; kind: Valued; id: number }
 const removeAll = prepareById<Leaving, { id: number }>(
@@ -124,13 +138,12 @@ const removeAll = prepareById<Leaving, { id: number }>(
 export const forgetDefinedValues = (tx: Tx, workspace_id: number, kind: Valued, record_id: number): void =>
   tx.defer(removeAll(tx, { workspace_id, kind, id: record_id }))
 
-const holder = prepare((p: { workspace_id: number; definition_id: number; value: string }, db) =>
-  db
-    .selectFrom('defined_values')
-    .select('record_id')
-    .where((eb) => eb.and({ workspace_id: p.workspace_id, definition_id: p.definition_id }))
-    .where('unique_value', 'is not', null)
-    .where('unique_value', '=', p.value),
+type OfField = { workspace_id: number; definition_id: number; id: string }
+const holder = prepareById<OfField, { id: string; record_id: number }>(
+  (is, p) => sql<{ id: string; record_id: number }>`SELECT unique_value AS id, record_id FROM defined_values
+        WHERE workspace_id = ${p.workspace_id} AND definition_id = ${p.definition_id}
+          AND unique_value IS NOT NULL AND ${is('unique_value')}`,
+  { type: 'text' },
 )
 
 /** The id of the live record that has a value of a unique field, or null. */
@@ -140,6 +153,6 @@ export async function findHolder(
   { id, type }: ValuedBy,
   value: unknown,
 ): Promise<number | null> {
-  const [row] = await holder(db, { workspace_id, definition_id: id, value: uniqueValue(type, value) })
+  const row = await holder(db, { workspace_id, definition_id: id, id: uniqueValue(type, value) })
   return row?.record_id ?? null
 }

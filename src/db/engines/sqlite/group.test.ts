@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const add = (tx: Tx, id: number, text = 'a') =>
+const add = (tx: Db, id: number, text = 'a') =>
   sql`INSERT INTO notes (id, text) VALUES (${id}, ${text})`.execute(tx)
 async function ids(handle: Db): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`SELECT id FROM notes ORDER BY id`.execute(handle)
