@@ -20,7 +20,7 @@ const analyze_new = prepare(
 
 /**
  * Collects the first statistics of tables that have some hundred rows, in a transaction that looks many records up. Without any,
- * PostgreSQL takes each index for as good as another, and may read all rows for each record. A no-op on SQLite.
+ * PostgreSQL takes all indexes for equal, and may read all rows for each record. A no-op on SQLite.
  */
 export async function analyzeNew(tx: Tx): Promise<void> {
   if (tx.engine === 'postgres') await analyze_new(tx, {})

@@ -42,7 +42,7 @@ export interface Connection extends DatabaseConnection {
 /** Writes rows whose result is not needed. */
 export type WriteRows<R> = (tx: Tx, rows: readonly R[]) => Promise<unknown>
 
-/** What the transaction and its members share. */
+/** The state that the transaction and its members share. */
 type Shared = {
   /** The values of `once`, by their keys. */
   values: Map<string, unknown>
