@@ -60,7 +60,8 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deletions of webhooks, resends of many deliveries, stopped backfills, and queue rows of webhooks that are no longer ordered.
+    // Deliveries of large transactions, deletions of webhooks, resends of many deliveries, stopped backfills, and queue rows of
+    // webhooks that are no longer ordered.
     {
       name: 'backlog',
       role: 'dispatcher',
