@@ -27,22 +27,22 @@ export function prepareEmit(
 
 /** Reads who is subscribed to events, once for all that this transaction will emit. On SQLite this pays off in bulk only. */
 export function readSubscribers(tx: Tx, workspace_id: number, names: readonly string[]): void {
-  tx.once('subscribers', (root) => {
-    if (!names.length) return
-    const found = subscriptionsTo(root, workspace_id, names)
+  tx.once<Subscribers>('subscribers', (root) => {
+    const found = names.length ? subscriptionsTo(root, workspace_id, names) : Promise.resolve([])
     root.defer(found)
-    for (const event of names)
-      root.once(recipientsName(workspace_id, event), () => found.then((all) => recipientsOf(event, all)))
+    return { workspace_id, names, found }
   })
 }
 
-const recipientsName = (workspace_id: number, event: string) => `recipients ${workspace_id} ${event}`
+type Subscribers = { workspace_id: number; names: readonly string[]; found: Promise<Subscription[]> }
 
 /** The webhooks that asked for an event, whatever their conditions. A transaction reads them once. */
 const recipientsIn = (tx: Tx, workspace_id: number, event: string): Promise<Subscription[]> =>
-  tx.once(recipientsName(workspace_id, event), async (root) =>
-    recipientsOf(event, await subscriptionsTo(root, workspace_id, [event])),
-  )
+  tx.once(`recipients ${workspace_id} ${event}`, async (root) => {
+    const known = root.peek<Subscribers>('subscribers')
+    const is_known = known?.workspace_id === workspace_id && known.names.includes(event)
+    return recipientsOf(event, await (is_known ? known.found : subscriptionsTo(root, workspace_id, [event])))
+  })
 
 /** Reads the subscriptions, and keeps a backfill from reading until the changes of this transaction can be read. */
 function subscriptionsTo(tx: Tx, workspace_id: number, names: readonly string[]): Promise<Subscription[]> {
