@@ -113,4 +113,10 @@ test('an appointment that is moved by hand after new rules is not listed; one th
   const refused = await call('POST', `${path}/${second.id}/keep-wall-clock`, {})
   assert.equal(refused.status, 409, refused.text)
   assert.equal(dataOf(await call('GET', `${path}/${second.id}`)).start_at, second.start_at)
+
+  // Neither listed nor moved.
+  await call('POST', `${path}/${first.id}/cancel`, {})
+  assert.ok((await listed()).every(({ id }) => id !== first.id))
+  const kept = dataOf(await call('POST', `${path}/${first.id}/keep-wall-clock`, {}))
+  assert.deepEqual([kept.status, kept.start_at], ['cancelled', first.start_at])
 })

@@ -106,7 +106,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/export',
-    may: 'resources/(list|resource|definitions|definition-rules)|files/(csv|tags)|http/fields|db/(db|lists/.*|statements/prepare)',
+    may: 'resources/(list|resource|definitions|definition-rules)|files/(csv|tags)|http/fields|db/(db|tx|lists/.*|statements/prepare)',
     packages: 'node:timers/promises',
   },
   { files: 'resources/months', may: 'zones/wall', packages: 'temporal-polyfill' },

@@ -72,4 +72,4 @@ async function serve(): Promise<void> {
   const { url, key, data_dir, setup_url } = rapport
   process.send?.({ url, key, data_dir, setup_url })
 }
-if (process.argv[1] === import.meta.filename && process.send) await serve()
+if (process.argv[1] === import.meta.filename && process.send) void serve()

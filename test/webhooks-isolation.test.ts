@@ -106,7 +106,8 @@ test('a backlog of 5,000 on a webhook that hangs does not delay an event of anot
   assert.equal(await total(rapport.call, `webhook_id=${stuck.id}&status=pending`), 5000)
   await until(
     async () => (await rapport.call('GET', '/metrics')).text,
-    (text) => text.includes('rapport_deliveries_in_flight 4'),
+    // Beside these four, the newest deliveries have slots.
+    (text) => Number(/^rapport_deliveries_in_flight (\d+)/m.exec(text)?.[1]) >= 4,
   )
   await delaysNone(10)
   await forget([stuck.id, id])

@@ -89,6 +89,8 @@ async function save(response: Response, whole: Transform, output: Output, io: Io
     if (part) renameSync(part, file)
   } catch (error) {
     if (part) rmSync(part, { force: true })
+    // A reader of standard output that has ended, such as head, wants no more.
+    if (!file && (error as { code?: string }).code === 'EPIPE') return bytes
     throw new Error(`The export broke off (${(error as Error).message}). Run the command again.`)
   } finally {
     end()

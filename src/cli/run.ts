@@ -91,8 +91,11 @@ function parse(command: Command, words: string[], io: Io): Given | null {
   for (const [name, { required }] of Object.entries(options))
     if (required && !given[name]?.trim()) throw new UsageError(`--${name} is required.`)
   // An unset shell variable leaves an empty argument.
-  const missing = operands.find((name, at) => !name.startsWith('[') && !positionals[at]?.trim())
-  if (missing) throw new UsageError(`${missing} is missing.`)
+  const missing = operands.find((name, at) => {
+    const given = positionals[at]
+    return given === undefined ? !name.startsWith('[') : !given.trim()
+  })
+  if (missing) throw new UsageError(`${missing.replace(/\W/g, '')} is missing.`)
   if (positionals.length > operands.length)
     throw new UsageError(`"${positionals[operands.length]}" is one word too many.`)
   return {

@@ -37,7 +37,8 @@ export async function waitInFanout(tx: Tx, events: readonly FannedOut[]): Promis
       webhook.ids.push(delivery.event_id)
     }
   const rows = [...webhooks.values()].flatMap(({ ids, ...webhook }) =>
-    slicesOf(ids).map((some) => ({
+    // The first id is the lowest, by which fanoutOf finds an event.
+    slicesOf(ids.sort()).map((some) => ({
       ...webhook,
       first_id: some[0] as string,
       event_ids: JSON.stringify(some),

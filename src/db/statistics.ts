@@ -6,7 +6,8 @@ import { engineOf, type Tx } from './tx.ts'
 // Below this size, any plan is quick enough.
 const min_rows = 500
 const growth = 4
-const new_bytes = 64 * 1024
+// A batch waits for these statistics. The job collects those of larger tables.
+const new_bytes = [64 * 1024, 16 * 1024 * 1024]
 
 // Statistics of PostgreSQL's own counters come up to a second late, so this looks at the size.
 const analyze_new = prepare(
@@ -14,7 +15,7 @@ const analyze_new = prepare(
     sql`DO ${sql.lit(`DECLARE name text; BEGIN
       FOR name IN SELECT relname FROM pg_class
         WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-          AND relkind = 'r' AND reltuples < 0 AND pg_relation_size(oid) >= ${new_bytes}
+          AND relkind = 'r' AND reltuples < 0 AND pg_relation_size(oid) BETWEEN ${new_bytes[0]} AND ${new_bytes[1]}
       LOOP EXECUTE format('ANALYZE (SKIP_LOCKED) %I', name); END LOOP; END`)}`,
 )
 

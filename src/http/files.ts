@@ -51,12 +51,13 @@ const asGzip = (br: Buffer): Promise<Buffer> =>
 /** Answers with a file; 304 to a client that has it. An address that ends with its hash is never asked for again. */
 export async function sendFile({ headers, url }: FastifyRequest, reply: FastifyReply, file: File) {
   const coding = file.codings.find((one) => acceptsCoding(headers['accept-encoding'], one)) ?? 'identity'
+  const vary = reply.getHeader('vary')
   const is_fixed = url.endsWith(`?${file.hash}`)
   reply.headers({
     etag: `"${file.hash}.${coding}"`,
     'cache-control': is_fixed ? 'public, max-age=31536000, immutable' : 'no-cache',
     'x-content-type-options': 'nosniff',
-    ...(file.codings.length && { vary: 'accept-encoding' }),
+    ...(file.codings.length && { vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }),
   })
   // A proxy may have changed the tag, and the coding with it.
   if (headers['if-none-match']?.includes(`"${file.hash}.`)) return reply.code(304).send()

@@ -154,7 +154,8 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
       before = record
       refuseStale(item.if_match ?? undefined, record)
       // The record is locked, so no tag of another writer is lost.
-      if (item.add_tags || item.remove_tags) setTags(update, body, item, record)
+      const has_tags = !problems.some(({ field }) => /^tags\b/.test(field ?? ''))
+      if (has_tags && (item.add_tags || item.remove_tags)) setTags(update, body, item, record)
     }
     const after = await operations.change(tx, context, id, body, { problems, expect })
     const is_same = after === before || isDeepStrictEqual(after, before)

@@ -196,6 +196,22 @@ test('a batch that adds tags refuses more than 50 of a record, and loses none th
   assert.deepEqual((await read(id)).tags.toSorted(), tags.toSorted())
 })
 
+test('an item with malformed tags fails for itself, also beside tags that it adds', async () => {
+  const [{ id }, other] = [await made(), await made()]
+  for (const tags of ['x', {}, [1]]) {
+    const items = [
+      { op: 'update', id, data: { tags }, add_tags: ['a'] },
+      { op: 'update', id: other.id, data: { phone: '1' } },
+    ]
+    const { status, body, text } = await each(items)
+    assert.equal(status, 200, text)
+    assert.deepEqual(
+      body.data.map((one: { status: string }) => one.status === 'failed'),
+      [true, false],
+    )
+  }
+})
+
 test('items of one record run in their order', async () => {
   const { id } = await made()
   const data = await results(

@@ -70,15 +70,39 @@ const wordsOf = (text: string): string[] =>
   normaliseText(text)
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
-// Found as whole words.
-const asWords = (text: string) => ` ${wordsOf(text).join(' ')} `
+type Names = Map<string, string[][]>
+/** Names as lists of words, by their first word. */
+function byFirstWord(names: readonly string[]): Names {
+  const by_word: Names = new Map()
+  for (const name of new Set(names.map((one) => wordsOf(one).join(' ')))) {
+    const words = name.split(' ')
+    const [first] = words
+    if (first) by_word.set(first, [...(by_word.get(first) ?? []), words])
+  }
+  return by_word
+}
+
+/** The names that stand at a place in a list of words. */
+const namesAt = (names: Names, words: readonly string[], at: number): string[][] =>
+  (names.get(words[at] ?? '') ?? []).filter((name) => name.every((word, n) => words[at + n] === word))
 
 /** Makes the two judges of texts that may name an erased person. */
 export function createNaming({ emails, phones, first_names, last_names }: Named) {
-  const full_names = first_names.flatMap((first) =>
-    last_names.flatMap((last) => [asWords(`${first} ${last}`), asWords(`${last} ${first}`)]),
-  )
-  const searched = [...first_names, ...last_names, ...emails].map(normaliseText)
+  const firsts = byFirstWord(first_names)
+  const lasts = byFirstWord(last_names)
+  /** Whether a first and a last name stand beside each other. A record may have had thousands of both. */
+  const hasFullName = (words: readonly string[]) =>
+    words.some((_, at) =>
+      [
+        [firsts, lasts],
+        [lasts, firsts],
+      ].some(([one, other]) =>
+        namesAt(one as Names, words, at).some(
+          (name) => namesAt(other as Names, words, at + name.length).length > 0,
+        ),
+      ),
+    )
+  const searched = [...new Set([...first_names, ...last_names, ...emails].map(normaliseText))]
   const name_words = new Set([...first_names, ...last_names].flatMap(wordsOf))
 
   /** Whether a text has an e-mail address, a telephone number or the full name of the person. */
@@ -87,8 +111,7 @@ export function createNaming({ emails, phones, first_names, last_names }: Named)
     if (emails.some((email) => lower.includes(email))) return true
     if (phones.length && matchKeysOf('phone', text).some((key) => phones.some((one) => key.includes(one))))
       return true
-    const words = asWords(text)
-    return full_names.some((name) => words.includes(name))
+    return hasFullName(wordsOf(text))
   }
 
   /** Whether a text that selects records selects the person by a name: each word is found, and one is a whole name. */

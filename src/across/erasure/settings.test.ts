@@ -5,6 +5,7 @@ import { dataOf } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { importFile } from '../../../test/imports.ts'
 import { type Operation, readOperations } from '../../../test/operations.ts'
+import { createNaming } from './person.ts'
 
 const rapport = useRapport()
 const ok = async (method: string, path: string, body?: object, headers?: Record<string, string>) =>
@@ -125,4 +126,42 @@ test('after an erasure no answer and no setting names the person: views, webhook
   const kept_answers = await stored.rows('SELECT path FROM idempotency_keys')
   await stored.close()
   assert.equal(kept_answers.length, kept.length)
+})
+
+test('an erasure leaves conditions and views by a code that equals a name of the person', async () => {
+  const { id } = await make('/contacts', { first_name: 'Won', last_name: 'Lead', email: 'won@quux.example' })
+  const view = await make('/views', { list: 'deals', name: 'Closed', query: 'stage=won&sort=-value' })
+  const conditions = [
+    { field: 'data.stage', op: 'eq', value: 'won' },
+    { field: 'data.name', op: 'contains', value: 'Won' },
+  ]
+  const hook = await make('/webhooks', {
+    name: 'Billing',
+    url: 'http://127.0.0.1:9/hook',
+    events: ['deal.updated'],
+    conditions,
+  })
+  await ok('DELETE', `/contacts/${id}`)
+  await ok('DELETE', `/trash/contacts/${id}`)
+  assert.equal((await ok('GET', `/views/${view.id}`)).query, 'stage=won&sort=-value')
+  assert.deepEqual((await ok('GET', `/webhooks/${hook.id}`)).conditions, [
+    conditions[0],
+    { ...conditions[1], value: 'erased' },
+  ])
+})
+
+test('the names of a record that had thousands are found in a time that grows with their number, not with its square', () => {
+  const cpuOf = (count: number) => {
+    const first_names = Array.from({ length: count }, (_, n) => `Ana ${n}`)
+    const last_names = Array.from({ length: count }, (_, n) => `Ruiz ${n}`)
+    const before = process.cpuUsage()
+    const { names } = createNaming({ emails: [], phones: [], first_names, last_names })
+    assert.ok(names(`Dear Ruiz ${count - 1}, Ana 7: hello`))
+    assert.ok(!names('Ana 7 and Ruiz 8'))
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  cpuOf(2000)
+  // The square of the number is 400 times as much.
+  assert.ok(cpuOf(4000) < 100 * (cpuOf(200) + 1000))
 })

@@ -49,21 +49,34 @@ export async function redactSettings(
 
 type Redact = (text: string, name: string) => string
 
+// Filters and fields whose texts people write. The codes of others, such as a stage, may equal a name.
+const written =
+  /(?:^|[.[])(?:q|search|(?:first_|last_)?name|email|phone|mobile|title|website|tags?|source|custom_fields)(?![a-z])/
+
 /** Makes the function that redacts a text by the name of its column or key. Texts of JSON are redacted one by one. */
 export function createRedaction({ names, selects }: Naming): Redact {
   const redactQuery = (query: string) =>
     query
       .split('&')
       .map((pair) => {
-        const [value = ''] = new URLSearchParams(pair).values()
-        return selects(value) ? `${pair.split('=')[0]}=${erased_text}` : pair
+        const [[name, value] = ['', '']] = new URLSearchParams(pair)
+        const isNamed = written.test(name) ? selects : names
+        return isNamed(value) ? `${pair.split('=')[0]}=${erased_text}` : pair
       })
       .join('&')
   const redactValue = (value: unknown, name: string): unknown => {
     if (typeof value === 'string') return redactText(value, name)
     if (Array.isArray(value)) return value.map((one) => redactValue(one, name))
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redactValue(one, key)]))
+    const { field } = value as { field?: unknown }
+    // A condition by a code keeps its value, unless this is the whole name.
+    const is_code = typeof field === 'string' && !written.test(field)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [
+        key,
+        redactValue(one, key === 'value' && is_code ? '' : key),
+      ]),
+    )
   }
   const redactText = (text: string, name: string): string => {
     if (name === 'query') return redactQuery(text)

@@ -57,15 +57,9 @@ export async function zoneOfFields(
 type Row = { id: number; title: string; start_at: string; end_at: string } & WallClock
 
 const columns = ['id', 'title', 'start_at', 'end_at', 'time_zone', 'utc_offset_minutes'] as const
-const byId = prepare((p: Key<number>, db) =>
-  db
-    .selectFrom('appointments')
-    .select(columns)
-    .where((eb) => eb.and({ workspace_id: p.workspace_id, id: p.id })),
-)
-/** A list of changed clocks looks at this many appointments, the nearest ones. */
-export const max_ahead = 10_000
-const ahead = prepare((p: { workspace_id: number; now: string }, db) =>
+type Ahead = { workspace_id: number; now: string }
+/** Live appointments that have not begun, with a wall clock. */
+const liveAhead = (p: Ahead, db: Db) =>
   db
     .selectFrom('appointments')
     .select(columns)
@@ -74,9 +68,10 @@ const ahead = prepare((p: { workspace_id: number; now: string }, db) =>
     .where('status', 'in', [sql.lit('scheduled' as const), sql.lit('requested' as const)])
     .where('time_zone', 'is not', null)
     .where('start_at', '>', p.now)
-    .orderBy('start_at')
-    .limit(max_ahead),
-)
+const byId = prepare((p: Ahead & { id: number }, db) => liveAhead(p, db).where('id', '=', p.id))
+/** A list of changed clocks looks at this many appointments, the nearest ones. */
+export const max_ahead = 10_000
+const ahead = prepare((p: Ahead, db) => liveAhead(p, db).orderBy('start_at').limit(max_ahead))
 
 /**
  * The appointments that lie ahead and whose wall clock has changed. They are in an order in which each can be moved to its
@@ -88,9 +83,13 @@ export async function clockChanges(db: Db, workspace_id: number, now: string): P
   return [...changes.filter(isEarlier), ...changes.filter((change) => !isEarlier(change)).reverse()]
 }
 
-/** The times of an appointment that keep its wall clock; null if this clock has not changed. */
-export async function findClockChange(db: Db, workspace_id: number, id: number): Promise<ClockChange | null> {
-  const [row] = await byId(db, { workspace_id, id })
+/** The times of an appointment that keep its wall clock; null if this clock has not changed, or the list leaves it out. */
+export async function findClockChange(
+  db: Db,
+  { workspace_id, now }: Pick<Context, 'workspace_id' | 'now'>,
+  id: number,
+): Promise<ClockChange | null> {
+  const [row] = await byId(db, { workspace_id, now, id })
   return row ? changeOf(row) : null
 }
 

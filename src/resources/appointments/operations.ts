@@ -224,7 +224,7 @@ export async function cancelLocked(
 export const keepWallClock = verbOf(appointmentRecords, async (tx, context, before) => {
   const { workspace_id } = context
   await lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, before.id))
-  const change = await findClockChange(tx, workspace_id, before.id)
+  const change = await findClockChange(tx, context, before.id)
   if (!change) return before
   const { time_zone, kept_start_at: start_at, kept_end_at: end_at } = change
   return saveAppointment(tx, context, before, { start_at, end_at }, time_zone)
@@ -232,7 +232,7 @@ export const keepWallClock = verbOf(appointmentRecords, async (tx, context, befo
 
 /** Keeps the time of an appointment whose zone has new rules: its wall clock shows the agreed time no longer. No event. */
 export const keepTime = verbOf(appointmentRecords, async (tx, context, before) => {
-  const change = await findClockChange(tx, context.workspace_id, before.id)
+  const change = await findClockChange(tx, context, before.id)
   if (!change) return before
   const set = clockAt(change.time_zone, before.start_at)
   return (await saveChanges(tx, context, appointmentRecords, before, {}, { set, touch: false })).after

@@ -1,5 +1,6 @@
 import type { Moment } from '../../clock.ts'
 import type { Tx } from '../../db/db.ts'
+import { hasFanout } from '../../db/fanouts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { type Due, dueColumns, dueOf, newestDueOf, type Search, toRead } from './due.ts'
 import { findInOrder, findNewestInOrder } from './in-order.ts'
@@ -60,7 +61,14 @@ export async function chooseDue(
     const found = await Promise.all(due)
     const known = await targets
     const isKnown = ({ webhook_id }: Due) => known.has(webhook_id)
-    for (const rows of found) chosen.push(...fitting(rows.filter(isKnown), fits))
+    for (const rows of found.map((some) => some.filter(isKnown)))
+      for (const newest of [true, false])
+        chosen.push(
+          ...fitting(
+            rows.filter((row) => row.newest === newest),
+            fits,
+          ),
+        )
   }
   pacing.store(chosen)
   return chosen
@@ -76,6 +84,8 @@ async function dueOfWebhook(
 ): Promise<Chosen[]> {
   if (room + newest < 1) return []
   const { workspace_id, webhook_id, max_per_second = null, ordered = 0, unblocked } = webhook
+  // The search looks for them, too, but reads the whole queue before it knows.
+  if (ordered && (await hasFanout(tx, webhook))) return []
   const search = (limit: number): Search => ({ workspace_id, webhook_id, elapsed_ms, limit })
   const lease_ends_ms = elapsed_ms + lease_ms
   const free = ordered || max_per_second !== null ? freeOf(webhook) : Promise.resolve(room + newest)

@@ -2,12 +2,14 @@ import { Alert, Button, Group } from '@mantine/core'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Aborted, answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { Problem } from '../api/problem.ts'
 import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
 import { showMessage } from '../ui/undo.tsx'
+import { visible } from '../ui/visible.ts'
 
 type ClockChange = Schemas['ClockChange']
 const most_named = 5
@@ -38,13 +40,24 @@ export function ClockChanges() {
 
   async function decide(what: keyof typeof keep) {
     setKeeping(what)
+    let done = 0
+    let refused: unknown
     try {
       // One after the other, in their order: appointments that touch would block each other.
-      for (const { id } of changes) await dataOf(api.POST(keep[what], { params: { path: { id } }, body: {} }))
-      showMessage(t.calendar.clocks.done({ n: changes.length }))
+      for (const { id } of changes)
+        await dataOf(api.POST(keep[what], { params: { path: { id } }, body: {} })).then(
+          () => done++,
+          (error) => {
+            // The time of this one is taken. It stays in the list.
+            if (!(error instanceof Problem) || error.status !== 409) throw error
+            refused ??= error
+          },
+        )
     } catch (error) {
-      showProblem(error, t)
+      refused = error
     } finally {
+      if (done) showMessage(t.calendar.clocks.done({ n: done }))
+      if (refused) showProblem(refused, t)
       setKeeping(null)
       await Promise.all([refresh(), client.invalidateQueries(clockChangesQuery)])
     }
@@ -81,7 +94,7 @@ function Change({ change: { id, title, start_at, kept_start_at } }: { change: Cl
   const times = { now: formats.moment(start_at), kept: formats.moment(kept_start_at) }
   return (
     <li>
-      <Link to={`/calendar/${id}`}>{title}</Link>: {t.calendar.clocks.times(times)}
+      <Link to={`/calendar/${id}`}>{visible(title)}</Link>: {t.calendar.clocks.times(times)}
     </li>
   )
 }

@@ -2,6 +2,7 @@ import type { Schemas } from '../api/client.ts'
 import { Link } from '../app/link.ts'
 import { useAllKinds } from '../record/kinds.ts'
 import { useTexts } from '../texts/with-settings.ts'
+import { visible } from '../ui/visible.ts'
 
 type Of = Pick<Schemas['Delivery'], 'event' | 'kind' | 'record_id' | 'title'>
 
@@ -14,7 +15,7 @@ export function RecordOfEvent({ of: { event, kind, record_id, title }, className
   if (!known || record_id === null) return null
   // In the list, a record without a title is in the trash or was removed.
   const has_page = title !== null && !event.endsWith('.deleted')
-  const name = title ?? String(record_id)
+  const name = visible(title ?? String(record_id))
   return (
     <>
       <span className="soft">{t.kinds[known.kind].one}</span>{' '}
