@@ -1,9 +1,12 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { keywordsOf } from '../web/src/app/keywords.ts'
 import { includesText, matching } from '../web/src/app/matching.ts'
+import { loadEqualCharacters } from '../web/src/app/plain-text.ts'
+
+before(loadEqualCharacters)
 
 const named = (...names: string[]) => names.map((name) => ({ name }))
 const namesFor = (text: string, items: readonly { name: string }[]) =>

@@ -1,7 +1,8 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { finderOf } from '../src/events/mentions.ts'
+import { loadEqualCharacters } from '../web/src/app/plain-text.ts'
 import {
   completed,
   mentionedBy,
@@ -10,6 +11,8 @@ import {
   offered,
   writtenAt,
 } from '../web/src/record/mentions.ts'
+
+before(loadEqualCharacters)
 
 const member = (name: string, email: string) => ({ id: `usr_${email.split('@')[0]}`, name, email })
 const jo = member('Jo', 'jo@acme.example')

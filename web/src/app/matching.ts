@@ -1,11 +1,10 @@
-import { normaliseText } from './normalise.ts'
+import { plainText } from './plain-text.ts'
 
 /** The texts that a typed one is compared with. Keywords are further words that nobody sees. */
 type Findable = { name: string; keywords?: string }
 
 /** Whether a text contains another one, as the API compares them. */
-export const includesText = (text: string, part: string) =>
-  normaliseText(text).includes(normaliseText(part).trim())
+export const includesText = (text: string, part: string) => plainText(text).includes(plainText(part).trim())
 
 const wordsOf = (text: string) =>
   [...text.split(/[^\p{L}\p{M}\p{N}]+/u), ...text.split(/\s+/)].filter(Boolean)
@@ -45,13 +44,13 @@ function ranked<Item extends Findable>(
   items: readonly Item[],
   testsOf: (name: string, words: string[], all: string[], wanted: string) => ((typed: string) => boolean)[],
 ): Item[] {
-  const wanted = normaliseText(text).trim()
+  const wanted = plainText(text).trim()
   const typed = wanted.split(/\s+/).filter(Boolean)
   return inOrder(
     items.map((item) => {
-      const name = normaliseText(item.name)
+      const name = plainText(item.name)
       const words = wordsOf(name)
-      const tests = testsOf(name, words, [...words, ...wordsOf(normaliseText(item.keywords ?? ''))], wanted)
+      const tests = testsOf(name, words, [...words, ...wordsOf(plainText(item.keywords ?? ''))], wanted)
       return { item, rank: tests.findIndex((passes) => typed.every(passes)) }
     }),
   )

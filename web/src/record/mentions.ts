@@ -1,7 +1,7 @@
 // A mention is `@` with the name or the e-mail address of a member, in the text as people read it. The service finds
 // the mentions of a note by the same rule (src/events/mentions.ts).
 
-import { normaliseText } from '../app/normalise.ts'
+import { plainText } from '../app/plain-text.ts'
 
 export type Mentionable = { id: string; name: string; email: string; former_names?: readonly string[] }
 
@@ -24,9 +24,9 @@ export function writtenAt(text: string, caret: number): Written | null {
 
 /** The members that go with a text after `@`: by the start of a word of the name, or of the address. */
 export function offered<One extends Mentionable>(members: readonly One[], query: string): One[] {
-  const wanted = normaliseText(query)
+  const wanted = plainText(query)
   const fits = ({ name, email }: One) =>
-    ` ${normaliseText(name)}`.includes(` ${wanted}`) || normaliseText(email).startsWith(wanted)
+    ` ${plainText(name)}`.includes(` ${wanted}`) || plainText(email).startsWith(wanted)
   return members.filter(fits).slice(0, most_offered)
 }
 

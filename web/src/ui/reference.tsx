@@ -1,7 +1,7 @@
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { normaliseText } from '../app/normalise.ts'
+import { plainText } from '../app/plain-text.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useUnread } from './unread.ts'
@@ -77,10 +77,10 @@ export function ReferenceInput(props: Props) {
   })
   const { data, isFetching } = found
   // While the answer is pending, show only earlier results that still match: Enter takes nothing else.
-  const words = normaliseText(text).split(/\s+/)
+  const words = plainText(text).split(/\s+/)
   const awaited = written !== asked || found.isPlaceholderData || data === undefined
   const fits = ({ name, detail }: Choice) =>
-    words.every((word) => normaliseText(`${name} ${detail ?? ''}`).includes(word))
+    words.every((word) => plainText(`${name} ${detail ?? ''}`).includes(word))
   const choices = awaited ? data?.filter(fits) : data
   function choose(choice: Choice | null) {
     onChange?.(choice)
