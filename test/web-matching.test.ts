@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import { keywordsOf } from '../web/src/app/keywords.ts'
-import { includesText, matching } from '../web/src/app/matching.ts'
-import { loadEqualCharacters } from '../web/src/app/plain-text.ts'
+import { matching } from '../web/src/app/matching.ts'
+import { includesText, loadEqualCharacters } from '../web/src/app/plain-text.ts'
 
 before(loadEqualCharacters)
 

@@ -156,7 +156,7 @@ describe('the list of deliveries', () => {
     await shows(`${record}&status_code=500`, (one) => same(one) && has(500)(one))
     for (const query of ['status_code=500', 'status_code=200,500', record]) {
       const followed: string[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
+      for (let cursor: string | null = 'start'; cursor !== null; ) {
         const { body } = await call('GET', `/api/v1/deliveries?per_page=4&${query}&cursor=${cursor}`)
         followed.push(...body.data.map(({ id }: Delivery) => id))
         cursor = body.meta.next_cursor

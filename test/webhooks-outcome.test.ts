@@ -110,8 +110,11 @@ describe('the outcome', () => {
       'next_attempt_at',
       'created_at',
       'finished_at',
+      'kind',
+      'record_id',
     ])
-    const { event_id: _event, created_at, finished_at, ...rest } = shown
+    const { event_id: _event, record_id, created_at, finished_at, ...rest } = shown
+    assert.ok(Number(record_id) > 0)
     assert.deepEqual(rest, {
       id,
       webhook_id: hook.id,
@@ -119,6 +122,7 @@ describe('the outcome', () => {
       status: 'succeeded',
       attempt_count: 2,
       next_attempt_at: null,
+      kind: 'companies',
     })
     const [first, second] = attempts
     assert.ok(first && second && finished_at)

@@ -9,6 +9,7 @@ import { later } from './app/contained.tsx'
 import { followSignOut } from './app/drafts.ts'
 import { whenIdle } from './app/idle.ts'
 import { LanguageProvider } from './app/language.tsx'
+import { loadEqualCharacters } from './app/plain-text.ts'
 import { createAppRouter } from './app/router.tsx'
 import { sessionQuery } from './app/session.ts'
 import { watchSession } from './app/session-watch.ts'
@@ -36,6 +37,7 @@ const client = new QueryClient({
 followSignOut()
 guardPresses()
 watchSession(client)
+whenIdle(loadEqualCharacters)
 whenIdle(() => import('./ui/focus-tip.ts'))
 whenIdle(async () => {
   const session = client.getQueryData(sessionQuery.queryKey)

@@ -91,6 +91,11 @@ const logged = {
   webhook_id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
   event_id: Type.String({ examples: ['evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
   event: Type.String({ examples: ['deal.won'] }),
+  status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
+  attempt_count: Type.Integer({ description: 'The number of attempts without interrupted ones.' }),
+  next_attempt_at: OptionalTimestamp(),
+  created_at: Timestamp(),
+  finished_at: OptionalTimestamp(),
   kind: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     description: 'The kind of the record that the event is about. Null for a ping or an example.',
@@ -101,11 +106,6 @@ const logged = {
     description: 'The id of the record.',
     examples: [42],
   }),
-  status: Type.Unsafe<(typeof delivery_statuses)[number]>({ type: 'string', enum: delivery_statuses }),
-  attempt_count: Type.Integer({ description: 'The number of attempts without interrupted ones.' }),
-  next_attempt_at: OptionalTimestamp(),
-  created_at: Timestamp(),
-  finished_at: OptionalTimestamp(),
 }
 
 const detail = <T>(type: 'integer' | 'string', text: string) =>

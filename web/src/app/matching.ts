@@ -3,9 +3,6 @@ import { plainText } from './plain-text.ts'
 /** The texts that a typed one is compared with. Keywords are further words that nobody sees. */
 type Findable = { name: string; keywords?: string }
 
-/** Whether a text contains another one, as the API compares them. */
-export const includesText = (text: string, part: string) => plainText(text).includes(plainText(part).trim())
-
 const wordsOf = (text: string) =>
   [...text.split(/[^\p{L}\p{M}\p{N}]+/u), ...text.split(/\s+/)].filter(Boolean)
 

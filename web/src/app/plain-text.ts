@@ -1,7 +1,5 @@
-import { whenIdle } from './idle.ts'
-
-// The table of equal characters is not needed for the first screen. Until it has come, only accents and case are left out.
-let normalise = (text: string): string => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+// The table of equal characters is not needed for the first screen. Until it has come, only case is left out.
+let normalise = (text: string): string => text.toLowerCase()
 let loading: Promise<void> | undefined
 
 /** Loads the table of equal characters. */
@@ -11,13 +9,10 @@ export function loadEqualCharacters(): Promise<void> {
   })
   return loading
 }
-whenIdle(loadEqualCharacters)
 
 /** A text in the form in which it is compared with others, as the API does. */
-export function plainText(text: string): string {
-  // Another try at the next text.
-  loadEqualCharacters().catch(() => {
-    loading = undefined
-  })
-  return normalise(text)
-}
+export const plainText = (text: string): string => normalise(text)
+
+/** Whether a text contains another one, as the API compares them. */
+export const includesText = (text: string, part: string): boolean =>
+  plainText(text).includes(plainText(part).trim())

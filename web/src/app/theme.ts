@@ -1,5 +1,5 @@
 import { type ComboboxItem, createTheme, type MantineColorsTuple, type OptionsFilter } from '@mantine/core'
-import { includesText } from './matching.ts'
+import { includesText } from './plain-text.ts'
 
 // One accent colour: the primary action and the focus.
 const accent: MantineColorsTuple = [

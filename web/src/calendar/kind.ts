@@ -1,7 +1,7 @@
 import { CalendarIcon } from '@primer/octicons-react'
 import { allOf } from '../api/all.ts'
 import { recordApi } from '../api/record-api.ts'
-import { includesText } from '../app/matching.ts'
+import { includesText } from '../app/plain-text.ts'
 import type { Kind } from '../record/kinds.ts'
 import { visible } from '../ui/visible.ts'
 

@@ -1,6 +1,6 @@
 import { type ComboboxItem, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
-import { includesText } from '../app/matching.ts'
+import { includesText } from '../app/plain-text.ts'
 import { useAllDefinitions } from '../record/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'

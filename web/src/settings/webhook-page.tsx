@@ -17,7 +17,6 @@ import { Menu } from '../ui/floating.tsx'
 import { oneClick } from '../ui/one-press.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
-import { WebhookFailure } from './failure.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
 import { SavedForm } from './saved-form.tsx'
 import { Section } from './section.tsx'
@@ -34,6 +33,9 @@ const TestWebhook = lazy(async () => ({
 }))
 const WebhookBackfill = lazy(async () => ({
   default: (await loaded(import('./backfill.tsx'))).WebhookBackfill,
+}))
+const WebhookFailure = lazy(async () => ({
+  default: (await loaded(import('./failure.tsx'))).WebhookFailure,
 }))
 const RotateSecret = laterDialog(async () => (await import('./rotate-secret.tsx')).RotateSecret)
 const ResendFailed = laterDialog(async () => (await import('./resend-failed.tsx')).ResendFailed)
@@ -137,7 +139,10 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
     >
       {status === 'failed' && (
         <Alert color="red" variant="light" title={t.settings.failed_title} mb="md" fz="sm">
-          <WebhookFailure webhook={webhook} /> {t.settings.failed_text}
+          <Suspense>
+            <WebhookFailure webhook={webhook} />
+          </Suspense>{' '}
+          {t.settings.failed_text}
         </Alert>
       )}
       {status === 'paused' && (
