@@ -2,11 +2,12 @@ import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
+import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall } from '../app/zones.ts'
@@ -26,8 +27,11 @@ import { SidePanel } from '../ui/panel.tsx'
 import { useAppointmentFilters } from './appointment-filters.ts'
 import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
 import { CalendarView } from './calendar-view.tsx'
-import { ClockChanges } from './clock-changes.tsx'
 import { type CalendarShow, daysOf, stepFrom, timeOf, titleOf } from './ranges.ts'
+
+const ClockChanges = lazy(async () => ({
+  default: (await loaded(import('./clock-changes.tsx'))).ClockChanges,
+}))
 
 const CreateAppointment = laterDialog(
   async () => (await import('./create-appointment.tsx')).CreateAppointment,
@@ -140,7 +144,11 @@ export function CalendarPage() {
     >
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
-        {may && <ClockChanges />}
+        {may && (
+          <Suspense>
+            <ClockChanges />
+          </Suspense>
+        )}
         {view.filtered && data?.appointments.length === 0 && (
           <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
         )}

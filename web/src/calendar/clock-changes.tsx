@@ -7,7 +7,7 @@ import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useRefreshAfter } from '../record/refresh.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-settings.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { visible } from '../ui/visible.ts'
 
@@ -56,24 +56,24 @@ export function ClockChanges() {
     } catch (error) {
       refused = error
     } finally {
-      if (done) showMessage(t.calendar.clocks.done({ n: done }))
+      if (done) showMessage(t.settings.clocks.done({ n: done }))
       if (refused) showProblem(refused, t)
       setKeeping(null)
       await Promise.all([refresh(), client.invalidateQueries(clockChangesQuery)])
     }
   }
   return (
-    <Alert variant="light" title={t.calendar.clocks.title({ n: total })} mx="md" my="sm" fz="sm">
-      {t.calendar.clocks.text({ zones: zones.join(', ') })}
+    <Alert variant="light" title={t.settings.clocks.title({ n: total })} mx="md" my="sm" fz="sm">
+      {t.settings.clocks.text({ zones: zones.join(', ') })}
       <ul className="clock-changes">
         {changes.slice(0, most_named).map((change) => (
           <Change key={change.id} change={change} />
         ))}
-        {total > most_named && <li>{t.calendar.clocks.more({ n: total - most_named })}</li>}
+        {total > most_named && <li>{t.settings.clocks.more({ n: total - most_named })}</li>}
       </ul>
       <Group gap="sm">
         <Button loading={keeping === 'clock'} disabled={keeping === 'time'} onClick={() => decide('clock')}>
-          {t.calendar.clocks.keep_clock}
+          {t.settings.clocks.keep_clock}
         </Button>
         <Button
           variant="default"
@@ -81,7 +81,7 @@ export function ClockChanges() {
           disabled={keeping === 'clock'}
           onClick={() => decide('time')}
         >
-          {t.calendar.clocks.keep_time}
+          {t.settings.clocks.keep_time}
         </Button>
       </Group>
     </Alert>
@@ -94,7 +94,7 @@ function Change({ change: { id, title, start_at, kept_start_at } }: { change: Cl
   const times = { now: formats.moment(start_at), kept: formats.moment(kept_start_at) }
   return (
     <li>
-      <Link to={`/calendar/${id}`}>{visible(title)}</Link>: {t.calendar.clocks.times(times)}
+      <Link to={`/calendar/${id}`}>{visible(title)}</Link>: {t.settings.clocks.times(times)}
     </li>
   )
 }

@@ -17,7 +17,6 @@ import { Menu } from '../ui/floating.tsx'
 import { oneClick } from '../ui/one-press.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Ask } from './ask.tsx'
-import { LatestDeliveries } from './latest-deliveries.tsx'
 import { SavedForm } from './saved-form.tsx'
 import { Section } from './section.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -36,6 +35,9 @@ const WebhookBackfill = lazy(async () => ({
 }))
 const WebhookFailure = lazy(async () => ({
   default: (await loaded(import('./failure.tsx'))).WebhookFailure,
+}))
+const LatestDeliveries = lazy(async () => ({
+  default: (await loaded(import('./latest-deliveries.tsx'))).LatestDeliveries,
 }))
 const RotateSecret = laterDialog(async () => (await import('./rotate-secret.tsx')).RotateSecret)
 const ResendFailed = laterDialog(async () => (await import('./resend-failed.tsx')).ResendFailed)
@@ -187,7 +189,9 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
           </Button>
         }
       >
-        <LatestDeliveries webhook_id={id} />
+        <Suspense>
+          <LatestDeliveries webhook_id={id} />
+        </Suspense>
       </Section>
       <RotateSecret webhook_id={id} opened={dialog === 'rotate'} onClose={close} onRotated={keep} />
       <ResendFailed webhook_id={id} opened={dialog === 'resend'} onClose={close} />
