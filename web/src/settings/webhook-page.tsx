@@ -189,9 +189,11 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
           </Button>
         }
       >
-        <Suspense>
-          <LatestDeliveries webhook_id={id} />
-        </Suspense>
+        {idle && (
+          <Suspense>
+            <LatestDeliveries webhook_id={id} />
+          </Suspense>
+        )}
       </Section>
       <RotateSecret webhook_id={id} opened={dialog === 'rotate'} onClose={close} onRotated={keep} />
       <ResendFailed webhook_id={id} opened={dialog === 'resend'} onClose={close} />
