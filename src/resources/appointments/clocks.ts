@@ -45,8 +45,9 @@ export async function zoneOfFields(
   { workspace_id, actor }: Pick<Context, 'workspace_id' | 'actor'>,
   { booking_page_id, owner_id }: Fields,
 ): Promise<string | null> {
-  if (typeof booking_page_id === 'number') {
-    const page = await pageZone(db, { workspace_id, id: booking_page_id })
+  // The body may be invalid: PostgreSQL refuses a larger number.
+  if (Number.isSafeInteger(booking_page_id)) {
+    const page = await pageZone(db, { workspace_id, id: booking_page_id as number })
     if (page) return page.time_zone
   }
   const id = owner_id === undefined && actor.kind === 'person' ? actor.id : owner_id
