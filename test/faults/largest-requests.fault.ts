@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'
-import { insertMember } from '../src/access/people/memberships.ts'
-import { insertUser } from '../src/access/people/users.ts'
-import { systemClock } from '../src/clock.ts'
-import { transaction } from '../src/db/db.ts'
-import { command_line, contextOf } from '../src/events/context.ts'
-import { dataOf } from './envelope.ts'
-import { archiveOf, ended } from './imports.ts'
-import { beside } from './keys.ts'
+import { insertMember } from '../../src/access/people/memberships.ts'
+import { insertUser } from '../../src/access/people/users.ts'
+import { systemClock } from '../../src/clock.ts'
+import { transaction } from '../../src/db/db.ts'
+import { command_line, contextOf } from '../../src/events/context.ts'
+import { dataOf } from '../envelope.ts'
+import { archiveOf, ended } from '../imports.ts'
+import { beside } from '../keys.ts'
 import {
   customFields,
   largestBody,
@@ -19,10 +19,10 @@ import {
   members,
   mentions,
   type Sent,
-} from './largest-requests.ts'
-import { startMeasured } from './measured-service.ts'
-import type { Operation } from './operations.ts'
-import { startRequests } from './valid-requests.ts'
+} from '../largest-requests.ts'
+import { startMeasured } from '../measured-service.ts'
+import type { Operation } from '../operations.ts'
+import { startRequests } from '../valid-requests.ts'
 
 // The largest legal request of each operation, in a workspace with many members and webhooks, to a service with a small
 // heap. It measures the time of the processor between two turns of the service's loop, so other programs do not change it.
