@@ -57,7 +57,7 @@ export async function sendFile({ headers, url }: FastifyRequest, reply: FastifyR
     etag: `"${file.hash}.${coding}"`,
     'cache-control': is_fixed ? 'public, max-age=31536000, immutable' : 'no-cache',
     'x-content-type-options': 'nosniff',
-    ...(file.codings.length && { vary: vary ? `${vary}, Accept-Encoding` : 'Accept-Encoding' }),
+    ...(file.codings.length && { vary: vary ? `${vary}, accept-encoding` : 'accept-encoding' }),
   })
   // A proxy may have changed the tag, and the coding with it.
   if (headers['if-none-match']?.includes(`"${file.hash}.`)) return reply.code(304).send()
