@@ -1,7 +1,7 @@
 #!/bin/sh
 # The fetch client of Kubb sends JSON without saying that it is JSON.
 #
-# Version: @kubb/cli, @kubb/core, @kubb/plugin-oas, @kubb/plugin-ts and @kubb/plugin-client 4.39.3, and node of this machine.
+# Version: @kubb/cli, @kubb/core, @kubb/plugin-oas, @kubb/plugin-ts and @kubb/plugin-client 4.39.3, with the fetch of Node 20.20.2.
 # Source: the Fetch standard ("extract a body") gives a body that is a text the type text/plain;charset=UTF-8, unless a header is
 #   set. The generated function sets none for application/json; for other types it does.
 # Behaviour: a server that obeys the document refuses the body with 415.

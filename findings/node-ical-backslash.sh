@@ -15,7 +15,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 npm init --yes > /dev/null
-npm install --silent --no-audit --no-fund node-ical@0.27.2 ical.js@2.2.1
+npm install --silent --ignore-scripts --no-audit --no-fund node-ical@0.27.2 ical.js@2.2.1
 cat > read.mjs <<'END'
 import ICAL from 'ical.js'
 import nodeIcal from 'node-ical'

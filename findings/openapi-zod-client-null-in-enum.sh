@@ -4,7 +4,7 @@
 # Version: openapi-zod-client 1.18.3 with zod 3.25.76 and typescript 5.9.3.
 # Source: OpenAPI 3.1 takes schemas of JSON Schema 2020-12. There, an enum may have any value, and a nullable one must list null.
 # Behaviour: {"type": ["string", "null"], "enum": ["a", null]} becomes z.enum(["a", null]). z.enum takes texts only: TS2769. The
-#   same choice as {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]} becomes z.union([z.enum(["a"]), z.null()]).
+#   same choice as {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]} becomes z.union([z.literal("a"), z.null()]).
 # Output seen:
 #   listed: z.union([z.enum(["a", null]), z.null()])
 #   choice: z.union([z.literal("a"), z.null()])

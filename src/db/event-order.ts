@@ -62,8 +62,7 @@ export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise
 
 async function insertInTurn(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   const [event] = events
-  if (!event) return
-  if (events.length === 1) return void (await lockAndInsert(tx, event))
+  if (event && events.length === 1) return void (await lockAndInsert(tx, event))
   // Sorted, so that two transactions cannot deadlock.
   const workspaces = [...new Set(events.map(({ workspace_id }) => workspace_id))].sort((a, b) => a - b)
   // Sent together, and run in this order.

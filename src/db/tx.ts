@@ -157,7 +157,7 @@ export class Tx extends Transaction<Tables> {
   end(): void {
     const { collected } = this.#shared
     // A write may collect rows of a kind that comes after it.
-    for (const [write, rows] of collected) this.defer(write(this, rows as never[]))
+    for (const [write, rows] of collected) if (rows.length) this.defer(write(this, rows as never[]))
     this.#shared.has_ended = true
   }
 }

@@ -66,7 +66,7 @@ export async function emit(
   const event = definition.name
   tx.announce('events')
   // On PostgreSQL, the events of a commit take a lock, so the deliveries come before them.
-  tx.atCommit(writeDeliveries, [])
+  if (tx.engine === 'postgres') tx.atCommit(writeDeliveries, [])
   const payload = payloadFrom(context, definition, record, changes)
   const record_id = idOf(record)
   const event_id = insertPayload(tx, context, event, payload, record_id)
