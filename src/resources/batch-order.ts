@@ -31,8 +31,10 @@ function isExchanged(definition: Definition, outcomes: readonly Values[]): boole
   return false
 }
 
+// A restore says so by its reason.
 const isTaken = ({ key }: Definition, error: Outcome['error']): boolean =>
-  error?.fields?.some(({ field, code }) => code === 'taken' && field === `custom_fields.${key}`) ?? false
+  error?.reason === 'unique_value_taken' ||
+  (error?.fields?.some(({ field, code }) => code === 'taken' && field === `custom_fields.${key}`) ?? false)
 
 function textOf({ type, key }: Definition, view: object | null): string | null {
   const { custom_fields = {} } = (view ?? {}) as { custom_fields?: CustomFields }

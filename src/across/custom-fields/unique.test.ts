@@ -243,6 +243,27 @@ test('two items of one batch cannot have one value, and a batch that is not atom
   )
 })
 
+test('a batch restores a record whose unique value an earlier item frees', async () => {
+  const call = await newWorkspace(rapport)
+  await define(call)
+  const trashed = await made(call, 'R-1')
+  await call('DELETE', `${path}/${trashed.id}`)
+  const live = await made(call, 'R-1')
+  const restore = { op: 'restore', id: trashed.id }
+  refused(
+    await call('POST', `${path}/batch`, { items: [restore, { op: 'delete', id: live.id }] }),
+    422,
+    'validation_failed',
+  )
+  const items = [{ op: 'delete', id: live.id }, restore]
+  const { status, text, body } = await call('POST', `${path}/batch`, { items })
+  assert.equal(status, 200, text)
+  assert.deepEqual(
+    body.data.map((one: { status: string }) => one.status),
+    ['deleted', 'updated'],
+  )
+})
+
 test('items of a batch take unique values in their order, as single requests do', async () => {
   for (const atomic of [true, false]) {
     const call = await newWorkspace(rapport)
