@@ -219,7 +219,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // Imports write by the batch of a resource, which arrives as an argument.
   {
-    files: 'across/imports/.*',
+    files: 'imports/.*',
     may: `OWN/.*|across/custom-fields/(check|operations|queries|schema)|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|definitions|definition-rules|room|batch|batch-items)`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
@@ -281,7 +281,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash|imports|notifications)/retention|across/imports/(run|undo)|across/backfills/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|across/backfills/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

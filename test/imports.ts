@@ -4,7 +4,7 @@ import { tar_end, tarFile } from '../src/files/tar.ts'
 import type { Rapport, Reply } from './harness.ts'
 import { until } from './webhooks.ts'
 
-/** The operations of imports that write. src/across/imports tests their entries in the audit log. */
+/** The operations of imports that write. src/imports tests their entries in the audit log. */
 export const import_operations = [
   'post /imports',
   'post /imports/preview',

@@ -68,7 +68,7 @@ export interface ImportsTable {
   /** An upload is hidden until it is complete. */
   status: 'uploading' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'undone'
   file_name: string | null
-  /** JSON (across/imports/schema.ts). */
+  /** JSON (imports/schema.ts). */
   options: string
   /** JSON: how the file is read (files/rows.ts); null during the upload. */
   form: string | null
@@ -79,7 +79,7 @@ export interface ImportsTable {
   failed: Generated<number>
   /** The number of rows in import_errors. */
   errors: Generated<number>
-  /** JSON: the counters by the kind of rows, in the order of their import (across/imports/schema.ts). */
+  /** JSON: the counters by the kind of rows, in the order of their import (imports/schema.ts). */
   kinds: Generated<string>
   /** Why it failed. */
   message: string | null

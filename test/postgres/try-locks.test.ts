@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { claimImport } from '../../src/across/imports/store.ts'
 import { isoTime } from '../../src/clock.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
 import { lockText } from '../../src/db/locks.ts'
+import { claimImport } from '../../src/imports/store.ts'
 import {
   cancelSomeOfBackfill,
   removeWebhook,

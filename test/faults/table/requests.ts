@@ -257,11 +257,11 @@ export const requests: Fault[] = [
     fault: 'An import of line ends, of rows with 260,000 cells, or far in its file after a crash',
     promise: 'The event loop is never held for 100 ms. No row is imported twice.',
     tests: {
-      'src/across/imports/hostile-files.test.ts': ['no file holds the loop for 100 ms: …'],
-      'src/across/imports/upkeep.test.ts': [
+      'src/imports/hostile-files.test.ts': ['no file holds the loop for 100 ms: …'],
+      'src/imports/upkeep.test.ts': [
         'an import that continues far in its file holds the loop for at most 100 ms, and imports no row twice',
       ],
-      'src/across/imports/crash.test.ts': [
+      'src/imports/crash.test.ts': [
         'an import whose process is killed goes on behind its last commit, and every row comes once',
         'an import of an archive whose process is killed makes every record and its link once',
       ],
@@ -273,10 +273,10 @@ export const requests: Fault[] = [
     promise:
       'The event loop is never held for 100 ms. Work of the service is not counted as silence of its client.',
     tests: {
-      'src/across/imports/hostile-files.test.ts': [
+      'src/imports/hostile-files.test.ts': [
         'the preview counts 128 MiB of blank lines in an archive of 131 KB, and holds the loop for at most 100 ms',
       ],
-      'src/across/imports/upload.test.ts': [
+      'src/imports/upload.test.ts': [
         'work of the service between two parts of a body is not silence of its client',
         'work that holds the event loop while a body arrives is not silence of its client',
         'a client that sends nothing while the service waits for its body is disconnected',

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from 'typebox'
+import type { Tx } from '../db/db.ts'
+import { prepareInsert } from '../db/statements/recordset.ts'
+import type { Item, Outcome } from '../resources/batch-items.ts'
+import type { Room } from '../resources/room.ts'
+import type { ImportRow } from './store.ts'
+
+// The data for an undo: the records that an import made, and the earlier values of records that it changed.
+
+type Fields = Record<string, unknown>
+type Dated = { updated_at: string }
+type Kept = { before: string | null; changed_at: string }
+
+const columns = {
+  workspace_id: 'bigint!',
+  import_id: 'text!',
+  kind: 'text!',
+  record_id: 'bigint!',
+  changed_at: 'text!',
+  before: 'text',
+  source_id: 'bigint',
+} as const
+const add = prepareInsert('import_changes', columns, {
+  existing: { key: ['workspace_id', 'import_id', 'kind', 'record_id'], gets: ['changed_at', 'before'] },
+})
+
+/**
+ * Keeps what the items of a batch changed, from their outcomes. A record that an import changes twice keeps its first values. If somebody
+ * changed it in between, it keeps its first time, too: so an undo finds it changed.
+ */
+export async function keepChanges(
+  tx: Tx,
+  { workspace_id, id: import_id }: ImportRow,
+  { resource: { table: kind }, batch, import: form }: Room,
+  items: readonly Item[],
+  outcomes: readonly Outcome[],
+  sources: ReadonlyMap<number, number> = new Map(),
+): Promise<void> {
+  const changed = outcomes
+    .map((outcome, n) => ({ ...outcome, row: items[n]?.data ?? {} }))
+    .filter(({ status }) => status === 'created' || status === 'updated')
+  const ids = changed.flatMap(({ id, status }) => (status === 'updated' && id !== null ? [id] : []))
+  const kept = new Map<number, Kept>()
+  if (ids.length) {
+    const rows = await tx
+      .selectFrom('import_changes')
+      .select(['record_id', 'before', 'changed_at'])
+      .where((eb) => eb.and({ workspace_id, import_id, kind }))
+      .where('record_id', 'in', ids)
+      .execute()
+    for (const { record_id, ...entry } of rows) kept.set(record_id, entry)
+  }
+  const written = batch ? writtenFields(batch.update) : []
+  for (const { id, before, after, row } of changed) {
+    const sets = (name: string) => setsField(row as Fields, name, before as Fields | null)
+    const derived = (before && form?.derived?.(before).filter((name) => !sets(name))) ?? []
+    const undo = before && earlierValues(written, derived, before as Fields, after as Fields)
+    const { updated_at } = after as Dated
+    const earlier = kept.get(id as number)
+    if (!earlier) kept.set(id as number, { before: undo && JSON.stringify(undo), changed_at: updated_at })
+    else {
+      const is_untouched = (before as Dated | null)?.updated_at === earlier.changed_at
+      const changed_at = is_untouched ? updated_at : earlier.changed_at
+      kept.set(id as number, { before: merged(earlier.before, undo, sets), changed_at })
+    }
+  }
+  const all = [...new Set(changed.map(({ id }) => id as number))].map((record_id) => ({
+    workspace_id,
+    import_id,
+    kind,
+    record_id,
+    ...(kept.get(record_id) as Kept),
+    source_id: sources.get(record_id) ?? null,
+  }))
+  tx.defer(add(tx, all))
+}
+
+/** Whether a row sets a field. A value that the record shows already may have been read from it, as in a PUT. */
+const setsField = (row: Fields, name: string, before: Fields | null): boolean =>
+  name in row && row[name] !== before?.[name]
+
+function writtenFields(update: TSchema): string[] {
+  const { properties } = update as { properties?: Record<string, { readOnly?: boolean }> }
+  return Object.entries(properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
+}
+
+/**
+ * The body that restores earlier values. `$followed` has derived values, which the undo does not restore, as they were. The
+ * stored key is older than their name.
+ */
+type Earlier = Fields & { $followed?: Fields }
+
+/** The body that puts back what an import changed, from what was kept of the change. */
+export function bodyOf(kept: string): Fields {
+  const { $followed: _, ...body }: Earlier = JSON.parse(kept)
+  return body
+}
+
+/** Returns the body that undoes a change. It removes custom fields that were added. */
+function earlierValues(
+  fields: readonly string[],
+  derived: readonly string[],
+  before: Fields,
+  after: Fields,
+): Earlier {
+  const body: Earlier = {}
+  if (derived.length) body.$followed = Object.fromEntries(derived.map((name) => [name, before[name]]))
+  for (const name of fields)
+    if (!derived.includes(name) && !isDeepStrictEqual(before[name], after[name]))
+      body[name] = before[name] ?? null
+  if (body.custom_fields) {
+    const added = Object.keys(after.custom_fields as Fields).map((key) => [key, null])
+    body.custom_fields = { ...Object.fromEntries(added), ...(before.custom_fields as Fields) }
+  }
+  return body
+}
+
+/** The first values of a record that an import changed twice; null for one that it made. */
+function merged(
+  first: string | null,
+  second: Earlier | null,
+  sets: (name: string) => boolean,
+): string | null {
+  if (first === null) return null
+  const earlier: Earlier = JSON.parse(first)
+  const body: Earlier = { ...second, ...earlier }
+  // The second row may set a field whose value was derived until then.
+  for (const [name, value] of Object.entries(earlier.$followed ?? {}))
+    if (sets(name)) body[name] = earlier[name] ?? value
+    else if (!(name in earlier)) delete body[name]
+  if (second?.custom_fields && earlier.custom_fields)
+    body.custom_fields = { ...(second.custom_fields as Fields), ...(earlier.custom_fields as Fields) }
+  return JSON.stringify(body)
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import { type Tx, transaction } from '../db/db.ts'
+import { sortName } from '../db/lists/sort-names.ts'
+import { perKey, prepare } from '../db/statements/prepare.ts'
+import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
+import { textProblems } from '../http/texts.ts'
+import { runBatch } from '../resources/batch.ts'
+import { type Item, writesOf } from '../resources/batch-items.ts'
+import type { Room } from '../resources/room.ts'
+import { keepChanges } from './changes.ts'
+import { type Problem, problemsOf } from './errors.ts'
+import type { MappedRow } from './mapping.ts'
+import type { Running } from './rows.ts'
+import { holdImport } from './store.ts'
+import { tryOut } from './try-out.ts'
+
+// References by name, such as `company` for `company_id`.
+
+/** The id of a name, or why it has none. */
+type Linked = { id: number | null } | { problem: NameProblem }
+type NameProblem = Omit<Problem, 'field'>
+
+/**
+ * Gives rows the ids of the records that they name, and makes the missing ones. An id that the row has too counts if its
+ * record has the name. Returns the problems by row.
+ */
+export async function linkNames(
+  running: Running,
+  rows: readonly MappedRow[],
+): Promise<Map<MappedRow, NameProblem>> {
+  const problems = new Map<MappedRow, NameProblem>()
+  for (const field of running.room.import.by_name) {
+    const naming = rows.filter((row) => hasName(row, field, problems))
+    if (!naming.length) continue
+    const table = running.room.resource.references[field] as string
+    const target = running.rooms.find(({ resource }) => resource.table === table) as Room
+    const nameOf = (row: MappedRow) => row.names[field] as string
+    const unconfirmed = await withoutConfirmed(running, table, field, naming)
+    const linked = await findNames(running, table, [...new Set(unconfirmed.map(nameOf))])
+    const missing = [...new Set(unconfirmed.map(nameOf))].filter((name) => !linked.has(name))
+    if (missing.length) await makeMissing(running, target, field, missing, linked)
+    for (const row of unconfirmed) {
+      const found = linked.get(nameOf(row)) as Linked
+      if ('problem' in found) problems.set(row, found.problem)
+      else if (found.id === null) delete row.data[field]
+      else row.data[field] = found.id
+    }
+  }
+  return problems
+}
+
+/** Whether a row has a name that a database can look up. Adds the problem of another one. */
+function hasName(row: MappedRow, field: string, problems: Map<MappedRow, NameProblem>): boolean {
+  const name = row.names[field]
+  const [problem] = name === undefined ? [] : textProblems({ [field]: name })
+  if (problem) problems.set(row, problem)
+  return name !== undefined && !problem
+}
+
+/** The rows whose own id does not name a record with the name. */
+async function withoutConfirmed(
+  { db, row: { workspace_id } }: Running,
+  table: string,
+  field: string,
+  rows: readonly MappedRow[],
+): Promise<MappedRow[]> {
+  const idOf = ({ data }: MappedRow) => data[field] as number
+  const ids = [...new Set(rows.map(idOf).filter((id) => Number.isSafeInteger(id) && id > 0))]
+  if (!ids.length) return [...rows]
+  const { rows: found } = await sql<{ id: number; name: string }>`SELECT id, name FROM ${sql.table(table)}
+    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)}) AND deleted_at IS NULL`.execute(db)
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  return rows.filter((row) => names.get(idOf(row)) !== row.names[field])
+}
+
+const namedOf = perKey((table: string) =>
+  prepare(
+    (p: { workspace_id: number; keys: unknown }, db) => sql<{
+      id: number
+      name: string
+    }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
+        WHERE workspace_id = ${p.workspace_id} AND ${isAnyOf(db, 'sort_name', p.keys, 'text')} AND deleted_at IS NULL
+        GROUP BY name ORDER BY min(id)`,
+  ),
+)
+
+/** The oldest record of each name: with the same text, otherwise with the same letters. */
+async function findNames(
+  { db, row: { workspace_id } }: Running,
+  table: string,
+  names: readonly string[],
+): Promise<Map<string, Linked>> {
+  const linked = new Map<string, Linked>()
+  const keys = [...new Set(names.map((name) => sortName(name)))]
+  if (!keys.length) return linked
+  const rows = await namedOf(table)(db, { workspace_id, keys: listParameter(db, keys) })
+  // The first of several rows counts, so it is set last.
+  const oldest_last = rows.toReversed()
+  const same = new Map(oldest_last.map(({ name, id }) => [name, id]))
+  const alike = new Map(oldest_last.map(({ name, id }) => [name.toLowerCase(), id]))
+  for (const name of names) {
+    const id = same.get(name) ?? alike.get(name.toLowerCase())
+    if (id !== undefined) linked.set(name, { id })
+  }
+  return linked
+}
+
+async function makeMissing(
+  running: Running,
+  target: Room,
+  field: string,
+  names: readonly string[],
+  linked: Map<string, Linked>,
+): Promise<void> {
+  const { db, options, row, clock } = running
+  if (!options.makes.includes(field)) {
+    const scope = `${target.resource.scope}:write`
+    for (const name of names)
+      linked.set(name, {
+        problem: {
+          code: 'not_found',
+          message: `There is no ${target.resource.noun} with this name, and making one needs ${scope}.`,
+        },
+      })
+    return
+  }
+  const writes = writesOf(target)
+  if (!writes) return
+  // The same list when the transaction runs again.
+  const items = names.map((name): Item => ({ op: 'upsert', match: 'name', data: { name } }))
+  const make = (tx: Tx) => runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
+  const outcomes = options.dry_run
+    ? await tryOut(db, make)
+    : await transaction(
+        db,
+        async (tx) => {
+          await holdImport(tx, row, clock)
+          const made = await make(tx)
+          await keepChanges(tx, row, target, items, made)
+          return made
+        },
+        { large: true },
+      )
+  for (const [n, { id, error }] of outcomes.entries())
+    linked.set(
+      names[n] as string,
+      error ? { problem: problemsOf(error)[0] as Problem } : { id: options.dry_run ? null : id },
+    )
+}

@@ -1,0 +1,123 @@
+import type { Static } from 'typebox'
+import { type FieldProblem, invalid } from '../errors.ts'
+import { matchOf } from '../resources/batch-items.ts'
+import type { Definition } from '../resources/definition-rules.ts'
+import { createMapping, type MappingOptions } from './mapping.ts'
+import type { ImportRoom } from './rows.ts'
+import type { ImportOptions, ImportQuery } from './schema.ts'
+
+// The options of an import, from its query.
+
+type Query = Static<ReturnType<typeof ImportQuery>>
+
+/** The options of an import. Throws 422 with the problems of its query. */
+export function optionsFrom(
+  query: Query,
+  room: ImportRoom,
+  definitions: readonly Definition[],
+  mayMake: (field: string) => boolean,
+): ImportOptions {
+  const { on_match = 'create' } = query
+  const { match: fields = [] } = room.batch ?? {}
+  const match = query.match ?? fields[0]?.field ?? ''
+  const problems: FieldProblem[] = []
+  if (query.match !== undefined && query.on_match === undefined)
+    problems.push({
+      field: 'on_match',
+      code: 'required',
+      message: 'on_match is required with match: update or skip. With create, each row makes a record.',
+    })
+  if (query.match !== undefined || on_match !== 'create') {
+    const { problem } = matchOf({ resource: room.resource, match: fields }, definitions, match)
+    if (problem) problems.push(problem)
+  }
+  const { columns, rest } = mappingFrom(query, room, problems)
+  if (problems.length) throw invalid(problems)
+  return {
+    on_match,
+    match: on_match === 'create' ? null : match,
+    dry_run: query.dry_run === 'true',
+    columns,
+    rest,
+    makes: room.import.by_name.filter(mayMake),
+  }
+}
+
+/** The options of an import of an archive. Throws 422 with those that only rows of one kind have. */
+export function archiveOptions(query: Query): ImportOptions {
+  const problems = (['on_match', 'match', 'columns', 'rest'] as const).flatMap((field): FieldProblem[] =>
+    query[field] === undefined || query[field] === 'ignore'
+      ? []
+      : [{ field, code: 'not_allowed', message: `${field} is not allowed with resource=workspace.` }],
+  )
+  if (problems.length) throw invalid(problems)
+  const dry_run = query.dry_run === 'true'
+  return { on_match: 'create', match: null, dry_run, columns: {}, rest: 'ignore', makes: [] }
+}
+
+/** The columns of a query; adds the problems of those that name no field. */
+export function mappingFrom(
+  { columns: sent, rest }: Pick<Query, 'columns' | 'rest'>,
+  room: ImportRoom,
+  problems: FieldProblem[],
+): MappingOptions {
+  const columns = parseColumns(sent)
+  const { targets } = createMapping(room, { columns: {}, rest })
+  const unknown = Object.values(columns ?? {}).filter(
+    (field) =>
+      field !== null && !targets.includes(field) && !/^custom_fields\.(?!__proto__$).{1,64}$/su.test(field),
+  )
+  if (!columns)
+    problems.push({
+      field: 'columns',
+      code: 'invalid_format',
+      message:
+        'columns must be a JSON object, such as {"Firm":"company"}, with null for columns to leave out.',
+    })
+  if (unknown.length)
+    problems.push({
+      field: 'columns',
+      code: 'unknown_field',
+      message: `columns has "${unknown[0]?.slice(0, 100)}", which is not a field. The fields are: ${targets.join(', ')}, custom_fields.KEY.`,
+    })
+  return { columns: columns ?? {}, rest }
+}
+
+/**
+ * Throws 422 if `columns` has a header that the file does not have. `names` are the headers of the file; null if they
+ * are not known.
+ */
+export function refuseUnknownHeaders(
+  columns: MappingOptions['columns'],
+  names: readonly string[] | null,
+): void {
+  if (!names) return
+  const unknown = Object.keys(columns).filter((header) => !names.includes(header))
+  if (!unknown.length) return
+  const quoted = (headers: readonly string[]) => {
+    const some = headers.slice(0, max_named).map((header) => `"${header.slice(0, 100)}"`)
+    return [...some, ...(headers.length > max_named ? ['…'] : [])].join(', ')
+  }
+  throw invalid([
+    {
+      field: 'columns',
+      code: 'not_found',
+      message: `columns has ${quoted(unknown)}, which the file does not have. Its headers are: ${quoted(names)}.`,
+    },
+  ])
+}
+
+// The most headers in a message. A file may have 500.
+const max_named = 50
+
+function parseColumns(text: string | undefined): MappingOptions['columns'] | null {
+  if (text === undefined) return {}
+  try {
+    const columns = JSON.parse(text)
+    const values = Object.values(columns)
+    const is_object = typeof columns === 'object' && columns !== null && !Array.isArray(columns)
+    return is_object && values.every((field) => field === null || typeof field === 'string') ? columns : null
+  } catch {
+    return null
+  }
+}

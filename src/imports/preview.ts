@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream'
+import { createPace } from '../db/pace.ts'
+import { badRequest } from '../errors.ts'
+import { createEncodingDetector } from '../files/encoding.ts'
+import { readRows } from '../files/read-rows.ts'
+import { FileError, type FileRow } from '../files/rows.ts'
+import type { Room } from '../resources/room.ts'
+import { countRows } from './archive.ts'
+import type { Mapping, MappingOptions } from './mapping.ts'
+import { refuseUnknownHeaders } from './options.ts'
+import type { Preview } from './schema.ts'
+import { columnNames, type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
+
+const shown_rows = 20
+const read_bytes = 1024 * 1024
+
+/** The first rows of a file, and what its columns become. It reads the first MiB; the rest only decides the encoding. */
+export async function previewFile(
+  body: Readable,
+  format: FileFormat,
+  { mapping, columns }: { mapping: Mapping; columns: MappingOptions['columns'] },
+  max_bytes: number,
+): Promise<Preview> {
+  const detector = createEncodingDetector()
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of partsOf(body)) {
+    if (bytes < read_bytes) parts.push(part)
+    bytes += part.length
+    if (bytes > max_bytes) throw tooLarge(max_bytes)
+    detector.add(part)
+  }
+  if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  const start = Buffer.concat(parts)
+  const form = formOf(format, detector.result(), start)
+  refuseUnknownHeaders(columns, columnNames(form, start))
+  const rows = await firstRows(start, form)
+  const first = rows[0]?.problem
+  if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
+  const shown = rows.filter(hasCells).slice(0, shown_rows)
+  const headers = [...new Set(shown.flatMap(({ names, problem }) => (problem ? [] : names)))]
+  return {
+    file_type: format,
+    encoding: form.encoding,
+    delimiter: form.format === 'csv' ? form.delimiter : null,
+    columns: headers.map((header) => ({ header, field: mapping.targetOf(header) })),
+    fields: [...mapping.targets],
+    kinds: [],
+    complete: true,
+    rows: shown.map(({ names, values }) => {
+      // The first one of equal headers.
+      const cells = new Map(names.map((name, n): [string, unknown] => [name, values[n]]).reverse())
+      return headers.map((header) => cells.get(header) ?? null)
+    }),
+  }
+}
+
+/** Whether a row has cells to show. With too many cells, it has those of the header. */
+const hasCells = ({ values, problem }: FileRow) => !problem || values.length > 0
+
+// Counting more would take longer than people wait.
+const counted_bytes = 1024 ** 3
+
+/** The rows of an archive by their kind. Nothing is checked. */
+export async function previewArchive(
+  body: Readable,
+  rooms: readonly Room[],
+  max_bytes: number,
+): Promise<Preview> {
+  async function* limited() {
+    let bytes = 0
+    for await (const part of partsOf(body)) {
+      bytes += part.length
+      if (bytes > max_bytes) throw tooLarge(max_bytes)
+      yield part
+    }
+    if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  }
+  try {
+    const counted = await countRows(limited(), rooms, counted_bytes)
+    const none = { encoding: 'utf-8', delimiter: null, columns: [], fields: [], rows: [] }
+    return { file_type: 'archive', ...none, ...counted }
+  } catch (error) {
+    throw asRefusal(error)
+  }
+}
+
+async function firstRows(start: Buffer, form: Parameters<typeof readRows>[1]): Promise<FileRow[]> {
+  async function* parts() {
+    const part_bytes = 32 * 1024
+    for (let from = 0; from < start.length; from += part_bytes) yield start.subarray(from, from + part_bytes)
+  }
+  const rows: FileRow[] = []
+  try {
+    const pace = createPace()
+    for await (const some of readRows(parts(), form)) {
+      rows.push(...some.filter(({ blank_lines }) => !blank_lines))
+      if (rows.length >= shown_rows) break
+      await pace()
+    }
+  } catch (error) {
+    // The start of a longer file may end within a row.
+    if (!(error instanceof FileError) || !rows.length) throw asRefusal(error)
+  }
+  return rows
+}
+
+const asRefusal = (error: unknown) => (error instanceof FileError ? badRequest(error.message) : error)

@@ -1,0 +1,165 @@
+import { type Static, Type } from 'typebox'
+import { NamedActor } from '../events/actors.ts'
+import { flag, OptionalTimestamp } from '../http/fields.ts'
+import type { Target } from './mapping.ts'
+
+export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'undone'] as const
+
+/** How the rows of a file become records. Stored with the import. */
+export type ImportOptions = {
+  on_match: 'create' | 'update' | 'skip'
+  match: string | null
+  dry_run: boolean
+  columns: Record<string, Target | null>
+  rest: 'custom_fields' | 'ignore'
+  /** Whether the caller may make a record that a row names, such as a company: the fields of these references. */
+  makes: string[]
+}
+
+const code = <const T extends readonly string[]>(values: T, options: object = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options })
+
+const columns = Type.Optional(
+  Type.String({
+    maxLength: 12_000,
+    description:
+      'JSON: the field of each column by its header, such as `{"Firm":"company"}`; null leaves a column out.',
+  }),
+)
+const rest = code(['ignore', 'custom_fields'], {
+  default: 'ignore',
+  description: 'What becomes of columns without a field.',
+})
+const resourceOf = (names: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: [...names] })
+
+/** The query of an import; `names` are the resources that have one. */
+export const ImportQuery = (names: readonly string[]) =>
+  Type.Object(
+    {
+      resource: resourceOf(names),
+      on_match: Type.Optional(
+        code(['create', 'update', 'skip'], {
+          description:
+            'What a row does with the record that it matches. Default create: nothing is matched. Required with match.',
+        }),
+      ),
+      match: Type.Optional(
+        Type.String({
+          maxLength: 80,
+          description:
+            'The field by which a row finds its record; by default email, or the name. A row without it makes a record.',
+        }),
+      ),
+      dry_run: flag('true: counts and errors as usual, but no record is written.'),
+      columns,
+      rest,
+      file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    },
+    { additionalProperties: false },
+  )
+
+export const PreviewQuery = (names: readonly string[]) =>
+  Type.Object({ resource: resourceOf(names), columns, rest }, { additionalProperties: false })
+
+export const ImportParams = Type.Object({ import_id: Type.String() })
+
+const count = (description: string) => Type.Integer({ description })
+const counts = {
+  rows_read: count('Rows of the file so far, with its blank lines.'),
+  created: count('Records that were made.'),
+  updated: count('Records that changed.'),
+  skipped: count('Rows whose record was there already, and did not change. Blank lines, too.'),
+  failed: count('Rows with an error.'),
+}
+const KindCounts = Type.Object(
+  { kind: Type.String({ examples: ['contacts'] }), ...counts },
+  { title: 'ImportKind' },
+)
+export type KindCounts = Static<typeof KindCounts>
+
+export const Import = Type.Object(
+  {
+    id: Type.String({ examples: ['imp_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+    resource: Type.String({ examples: ['contacts'] }),
+    status: code(statuses),
+    file_name: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['contacts.csv'] }),
+    options: Type.Object(
+      {
+        on_match: Type.String(),
+        match: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        dry_run: Type.Boolean(),
+        columns: Type.Unsafe<Record<string, string | null>>({ type: 'object', additionalProperties: true }),
+        rest: Type.String(),
+      },
+      { title: 'ImportOptions' },
+    ),
+    progress: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      examples: [0.42],
+      description: 'The share of the file that was read. An archive is read once for each kind.',
+    }),
+    ...counts,
+    kinds: Type.Array(KindCounts, {
+      description:
+        'The same numbers for each kind of rows that was read, in the order of their import. An archive has several kinds.',
+    }),
+    errors: count('Entries in the errors: also those of imported rows that lack a link.'),
+    message: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why the import failed; null otherwise.',
+    }),
+    created_at: Type.String({ format: 'date-time' }),
+    started_at: OptionalTimestamp(),
+    finished_at: OptionalTimestamp(),
+    created_by: NamedActor,
+  },
+  { title: 'Import' },
+)
+export type Import = Static<typeof Import>
+
+export const Preview = Type.Object(
+  {
+    file_type: code(['csv', 'ndjson', 'archive']),
+    encoding: Type.String({ examples: ['utf-8'] }),
+    delimiter: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [','] }),
+    columns: Type.Array(
+      Type.Object({
+        header: Type.String(),
+        field: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+      }),
+    ),
+    fields: Type.Array(Type.String(), { description: 'The fields that a column can have.' }),
+    rows: Type.Array(Type.Array(Type.Unsafe<unknown>({})), {
+      description: 'The first 20 rows: the cells in the order of the columns.',
+    }),
+    kinds: Type.Array(Type.Object({ kind: Type.String({ examples: ['contacts'] }), rows: Type.Integer() }), {
+      description:
+        'The rows of an archive by their kind, in the order of their import. Empty for other files.',
+    }),
+    complete: Type.Boolean({
+      description: 'false for an archive with more than 1 GiB of content: it was not counted to its end.',
+    }),
+  },
+  { title: 'ImportPreview' },
+)
+export type Preview = Static<typeof Preview>
+
+export const Undone = Type.Object(
+  {
+    restored: Type.Integer({ description: 'Records that were removed or put back.' }),
+    left: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        id: Type.Unsafe<number | string>({
+          type: ['integer', 'string'],
+          description: 'A text for a saved view.',
+        }),
+        reason: Type.String({ description: 'changed, deleted, in_use or the code of an error.' }),
+      }),
+      { description: 'The first 1,000 records that were left as they are.' },
+    ),
+  },
+  { title: 'ImportUndone' },
+)
+export type Left = Static<typeof Undone>['left']

@@ -1,0 +1,174 @@
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
+import { type Access, requireScope } from '../http/auth.ts'
+import { allowLongBody } from '../http/connections.ts'
+import { Single, single } from '../http/envelope.ts'
+import { operation } from '../http/operation.ts'
+import type { App } from '../http/server.ts'
+import type { Service } from '../http/service.ts'
+import { readDefinitions } from '../resources/definitions.ts'
+import type { Room } from '../resources/room.ts'
+import { other_scopes } from './archive.ts'
+import { createMapping } from './mapping.ts'
+import { archiveOptions, mappingFrom, optionsFrom, refuseUnknownHeaders } from './options.ts'
+import { previewArchive, previewFile } from './preview.ts'
+import { beginImport, dropUpload, queueImport } from './queue.ts'
+import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
+import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
+import { shownImports } from './store.ts'
+import { type FileFormat, storeFile, tooLarge } from './upload.ts'
+
+// The routes that take a file.
+
+const path = '/api/v1/imports'
+/** The content type of an archive of a workspace. Its files have lines of JSON. */
+const archive_type = 'application/gzip'
+/** The content types of files. */
+const formats: Record<string, FileFormat> = {
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+  'application/x-ndjson': 'ndjson',
+  [archive_type]: 'archive',
+}
+const row_types = Object.keys(formats).filter((type) => type !== archive_type)
+const text = { schema: { type: 'string' } }
+// A body of Fastify with types that are not JSON.
+const file = {
+  content: { 'text/csv': text, 'application/x-ndjson': text, [archive_type]: text },
+} as unknown as TSchema
+const asItIs = (body: unknown) => ({ value: body })
+
+/** POST of a file that is imported. */
+export function startRoute(app: App, service: Service, rooms: readonly Room[]): void {
+  const { db, clock, write, recheckAccess, config } = service
+  const max_bytes = config.max_import_mb * 1024 * 1024
+  operation(
+    app,
+    {
+      method: 'POST',
+      path,
+      scope: 'imports:write',
+      summary: 'Import a file',
+      description:
+        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. Members are not imported: a record gets the owner whose e-mail address a member has, otherwise none. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+      query: ImportQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
+      body: file,
+      checkBody: asItIs,
+      answers: { 202: Single(Import) },
+      extension: true,
+      repeatable: true,
+      conflict: true,
+    },
+    async (request, reply) => {
+      const { access, query } = request
+      const is_archive = query.resource === 'workspace'
+      requireWrites(access, query.resource)
+      const { workspace_id } = access
+      const options = is_archive ? archiveOptions(query) : await rowOptions(request)
+      const { body, format } = fileOf(request, is_archive)
+      if (Number(request.headers['content-length']) > max_bytes) throw tooLarge(max_bytes)
+      const elapsed = () => clock.elapsed()
+      const import_id = await beginImport(db, clock, request, {
+        resource: query.resource,
+        options,
+        file_name: query.file_name ?? null,
+      })
+      try {
+        const received = await storeFile(db, body, { workspace_id, import_id, format, max_bytes, elapsed })
+        refuseUnknownHeaders(options.columns, received.names)
+        // A repeated Idempotency-Key must come with the same file.
+        request.raw_body = received.hash
+        // An upload may take hours.
+        requireWrites(await recheckAccess(db, request), query.resource)
+        return await write(request, reply, async (tx, context) => {
+          const row = await queueImport(tx, context, import_id, received)
+          const [shown] = await shownImports(tx, workspace_id, [row])
+          return { body: single(shown), status: 202 }
+        })
+      } finally {
+        await dropUpload(db, workspace_id, import_id)
+      }
+    },
+  )
+
+  function requireWrites(access: Access, resource: string) {
+    const written = writtenRooms(rooms, resource).map((room) => room.resource.scope)
+    // An archive defines custom fields and saves views, too.
+    const others = resource === 'workspace' ? Object.values(other_scopes) : []
+    for (const scope of [...written, ...others]) requireScope(access, { scope: `${scope}:write` })
+  }
+
+  async function rowOptions(request: FastifyRequest & { query: Static<ReturnType<typeof ImportQuery>> }) {
+    const room = roomOf(rooms, request.query.resource)
+    const { workspace_id } = request.access
+    const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
+    return optionsFrom(request.query, room, definitions, (field) => mayMake(request, rooms, room, field))
+  }
+}
+
+/** The file of a request, as it arrives. */
+function fileOf(request: FastifyRequest, is_archive = false): { body: Readable; format: FileFormat } {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (Number(request.headers['content-length']) === 0)
+    throw badRequest('The body is empty. Send the file as the body.')
+  const format = formats[type]
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (
+    !format ||
+    is_archive !== (type === archive_type) ||
+    !(request.body instanceof Readable) ||
+    encoding.toLowerCase() !== 'identity'
+  )
+    throw new ApiError(
+      'unsupported_media_type',
+      `Send the file as the body, with Content-Type ${is_archive ? archive_type : row_types.join(' or ')}, without a content encoding.`,
+    )
+  allowLongBody(request.raw.socket)
+  return { body: request.body, format }
+}
+
+const mayMake = (
+  { access: { scopes } }: FastifyRequest,
+  rooms: readonly Room[],
+  room: Room,
+  field: string,
+) => {
+  const target = rooms.find(({ resource }) => resource.table === room.resource.references[field])
+  return scopes === null || scopes.includes(`${target?.resource.scope}:write`)
+}
+
+/** POST of a file that is shown. */
+export function previewRoute(app: App, { config }: Service, rooms: readonly Room[]): void {
+  operation(
+    app,
+    {
+      method: 'POST',
+      path: `${path}/preview`,
+      scope: 'imports:write',
+      summary: 'Preview an import',
+      description:
+        'The first 20 rows of a file, its encoding, its delimiter, and the field that each column would have. Nothing is stored. The start of the file is enough. For the resource workspace: how many rows of each kind the whole archive has.',
+      query: PreviewQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
+      body: file,
+      checkBody: asItIs,
+      answers: { 200: Single(Preview) },
+      extension: true,
+      repeatable: true,
+    },
+    async (request) => {
+      const { query } = request
+      const max_bytes = config.max_import_mb * 1024 * 1024
+      if (query.resource === 'workspace')
+        return single(await previewArchive(fileOf(request, true).body, rooms, max_bytes))
+      const room = roomOf(rooms, query.resource)
+      const problems: FieldProblem[] = []
+      const mapping = mappingFrom(query, room, problems)
+      if (problems.length) throw invalid(problems)
+      const { body, format } = fileOf(request)
+      const reader = { mapping: createMapping(room, mapping), columns: mapping.columns }
+      return single(await previewFile(body, format, reader, max_bytes))
+    },
+  )
+}

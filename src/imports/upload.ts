@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { type Db, type Tx, transaction } from '../db/db.ts'
+import { ApiError, badRequest } from '../errors.ts'
+import { readHeader } from '../files/csv-rows.ts'
+import { guessDelimiter } from '../files/delimiter.ts'
+import { createEncodingDetector, type Encoding } from '../files/encoding.ts'
+import type { FileForm } from '../files/rows.ts'
+import type { ImportRow } from './store.ts'
+
+export type FileFormat = FileForm['format'] | 'archive'
+
+// The longest header fits into the first chunk, in any encoding.
+const chunk_bytes = 1024 * 1024
+const sample_bytes = 64 * 1024
+// How long an upload may send nothing.
+const silence_ms = 30_000
+
+/** A stored file. `names` are those of its columns; null if they are not known. */
+type Received = { form: FileForm; names: string[] | null; chunks: number; hash: Buffer }
+
+/** Stores a file of a request in chunks, as it arrives. Throws 413 above `max_bytes`. */
+export async function storeFile(
+  db: Db,
+  body: Readable,
+  file: {
+    workspace_id: number
+    import_id: string
+    format: FileFormat
+    max_bytes: number
+    elapsed: () => number
+  },
+): Promise<Received> {
+  const { workspace_id, import_id, format, max_bytes, elapsed } = file
+  const detector = createEncodingDetector()
+  const hash = createHash('sha256')
+  // Parts are copied: a client may send many that are small.
+  const chunk = Buffer.allocUnsafe(chunk_bytes)
+  let filled = 0
+  let chunks = 0
+  let start = chunk.subarray(0, 0)
+  let bytes = 0
+  let held_ms = elapsed()
+  const hold = async (tx: Tx) => {
+    held_ms = elapsed()
+    const lease_ends_ms = held_ms + upload_lease_ms
+    await changeUpload(tx, { workspace_id, id: import_id }, held_ms, { lease_ends_ms, chunks })
+  }
+  const store = async () => {
+    const content = chunk.subarray(0, filled)
+    const number = chunks++
+    if (number === 0) start = Buffer.from(content)
+    filled = 0
+    await transaction(db, async (tx) => {
+      await hold(tx)
+      await tx.insertInto('import_chunks').values({ workspace_id, import_id, number, content }).execute()
+    })
+  }
+  for await (const part of partsOf(body)) {
+    bytes += part.length
+    if (bytes > max_bytes) throw tooLarge(max_bytes)
+    detector.add(part)
+    hash.update(part)
+    for (let from = 0; from < part.length; ) {
+      const copied = part.copy(chunk, filled, from)
+      from += copied
+      filled += copied
+      if (filled === chunk.length) await store()
+    }
+    if (elapsed() - held_ms > upload_lease_ms / 4) await transaction(db, hold)
+  }
+  if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  if (filled) await store()
+  const form = formOf(format, detector.result(), start)
+  return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
+}
+
+/** The names of a file's columns, from its start. Null for lines of JSON, which may have different names. */
+export const columnNames = (form: FileForm, start: Buffer): string[] | null =>
+  form.format === 'csv' ? readHeader(start, form) : null
+
+/** The lease of an upload, which its process renews. An upload without a lease is removed. */
+export const upload_lease_ms = 4 * silence_ms
+
+/** Changes an upload. Throws 400 if it may be removed already. */
+export async function changeUpload(
+  tx: Tx,
+  { workspace_id, id }: { workspace_id: number; id: string },
+  elapsed_ms: number,
+  changes: Partial<Pick<ImportRow, 'status' | 'form' | 'chunks' | 'lease_ends_ms'>>,
+): Promise<void> {
+  const changed = await tx
+    .updateTable('imports')
+    .set(changes)
+    .where((eb) => eb.and({ workspace_id, id, status: 'uploading' }))
+    .where('lease_ends_ms', '>', elapsed_ms)
+    .returning('id')
+    .execute()
+  if (!changed.length) throw badRequest('The upload stood still for too long. Send the file again.')
+}
+
+export const tooLarge = (max_bytes: number) =>
+  new ApiError(
+    'payload_too_large',
+    `The file is larger than ${Math.floor(max_bytes / 1024 / 1024)} MiB. Split it, or set MAX_IMPORT_MB.`,
+  )
+
+// The number of checks in the time of a silence.
+const checks = 6
+
+/**
+ * The parts of a body. Reading ends with an error when the client sends nothing for 30 s while this process waits for it.
+ * The time in which the caller works on a part does not count.
+ */
+export async function* partsOf(body: Readable, max_silence_ms = silence_ms): AsyncGenerator<Buffer> {
+  // Count checks instead of time: a pause of this process is not silence of its client.
+  let silent_checks = 0
+  let is_waiting = true
+  const timer = setInterval(() => {
+    silent_checks = is_waiting ? silent_checks + 1 : 0
+    if (silent_checks >= checks) body.destroy(badRequest('The body stopped arriving. Send it again.'))
+  }, max_silence_ms / checks).unref()
+  try {
+    // A destroyed body would close the connection before the answer.
+    for await (const part of body.iterator({ destroyOnReturn: false })) {
+      is_waiting = false
+      yield part as Buffer
+      silent_checks = 0
+      is_waiting = true
+    }
+  } catch (error) {
+    // The client has gone, or this process stops. It is not a fault to log.
+    if ((error as { code?: string }).code === 'ECONNRESET')
+      throw badRequest('The connection ended before the whole body arrived.')
+    throw error
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+// Files that people send in place of rows, by their first bytes.
+const others: readonly [Buffer, string][] = [
+  [Buffer.from('PK\x03\x04'), 'The file is an Excel or ZIP file. Save the sheet as CSV, and send that file.'],
+  [Buffer.from('d0cf11e0', 'hex'), 'The file is an Excel file. Save the sheet as CSV, and send that file.'],
+  [Buffer.from('1f8b', 'hex'), 'The file is compressed. Unpack it first.'],
+]
+
+/** How a file is read, by all of its bytes for the encoding and by its start for the delimiter. */
+export function formOf(format: FileFormat, encoding: Encoding, start: Buffer): FileForm {
+  if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
+  for (const [sign, message] of others)
+    if (start.subarray(0, sign.length).equals(sign)) throw badRequest(message)
+  if (format === 'ndjson') return { format, encoding }
+  const text = new TextDecoder(encoding).decode(start.subarray(0, sample_bytes))
+  return { format, encoding, ...guessDelimiter(text) }
+}
