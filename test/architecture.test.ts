@@ -17,6 +17,8 @@ const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // All rooms above may import these.
 const floor =
   'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer|zones/[a-z]+'
+// The parts of custom fields that writes and lists use.
+const defined = 'custom-fields/(defined-values|definition-rules|definitions)'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, which every room may import: time, the version, the settings, public errors, the names of commands.
   { files: '(clock|errors|version|installed|setting|visible)', may: '', packages: 'node:(fs|net|os|sea)' },
@@ -86,16 +88,10 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'resources/[a-z-]+|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
     packages: 'kysely',
   },
-  // The definitions of custom fields, and their rules without the database.
-  {
-    files: 'resources/definition-rules',
-    may: 'db/lists/defined-values|errors|http/(fields|formats)',
-    packages: 'node:util',
-  },
   {
     // http/fields for a type alone.
-    files: 'resources/(definitions|input|operations|list)',
-    may: 'resources/[a-z-]+|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
+    files: 'resources/(input|operations|list)',
+    may: `resources/[a-z-]+|${defined}|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|node:util',
   },
   // The parameters of a list.
@@ -106,7 +102,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/export',
-    may: 'resources/(list|resource|definitions|definition-rules)|files/(csv|tags)|http/fields|db/(db|tx|lists/.*|statements/prepare)',
+    may: `resources/(list|resource)|${defined}|files/(csv|tags)|http/fields|db/(db|tx|lists/.*|statements/prepare)`,
     packages: 'node:timers/promises',
   },
   { files: 'resources/months', may: 'zones/wall', packages: 'temporal-polyfill' },
@@ -114,7 +110,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'resources/group(s|-ranges)', may: 'resources/[a-z-]+|db/.*', packages: 'kysely' },
   {
     files: 'resources/((export|group)-)?routes',
-    may: `resources/[a-z-]+|${floor}`,
+    may: `resources/[a-z-]+|${defined}|${floor}`,
     packages: 'typebox|node:stream',
   },
   {
@@ -124,10 +120,10 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
   // How an upsert finds a record; a batch, which runs operations of any resource.
-  { files: 'resources/match', may: 'db/.*', packages: 'kysely' },
+  { files: 'resources/match', may: 'db/.*|custom-fields/defined-values', packages: 'kysely' },
   {
     files: 'resources/batch(-items|-order|-routes)?',
-    may: `resources/[a-z-]+|${floor}`,
+    may: `resources/[a-z-]+|${defined}|${floor}`,
     packages: 'kysely|typebox|node:util',
   },
   // A resource as data, with its table's type.
@@ -211,16 +207,23 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `OWN/.*|files/.*|${floor}|resources/(resource|room)`,
     packages: 'kysely|typebox|node:(stream|zlib|timers/promises)',
   },
-  // The endpoints of the definitions of custom fields, and the check of existing values.
+  // Custom fields: the rows of their values, the rules without the database, the definitions as writes obey them.
+  { files: 'custom-fields/defined-values', may: 'db/.*', packages: 'kysely|node:crypto' },
   {
-    files: 'across/custom-fields/.*',
-    may: `OWN/.*|${floor}|resources/(resource|definitions|definition-rules)`,
+    files: 'custom-fields/definition-rules',
+    may: 'OWN/defined-values|errors|http/(fields|formats)',
+    packages: 'node:util',
+  },
+  // The endpoints of the definitions, too, and the check of existing values.
+  {
+    files: 'custom-fields/.*',
+    may: `OWN/.*|${floor}|resources/resource`,
     packages: 'kysely|typebox',
   },
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'imports/.*',
-    may: `OWN/.*|across/custom-fields/(check|operations|queries|schema)|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|definitions|definition-rules|room|batch|batch-items)`,
+    may: `OWN/.*|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|batch|batch-items)`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
   // The audit log's groups are reverted by requests to the own API.
@@ -281,7 +284,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|across/backfills/run|across/reassignment/reassign|across/merges/continue|across/custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|across/backfills/run|across/reassignment/reassign|across/merges/continue|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -252,7 +252,7 @@ export interface Tables extends EventTables {
     /** A JSON object with the columns before a change whose check is not complete. */
     previous: string | null
   }
-  /** The values of defined fields of live records (db/lists/defined-values.ts). */
+  /** The values of defined fields of live records (custom-fields/defined-values.ts). */
   defined_values: {
     workspace_id: number
     definition_id: number

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { deleteDefinition } from '../across/custom-fields/operations.ts'
 import type { Clock } from '../clock.ts'
+import { deleteDefinition } from '../custom-fields/operations.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
 import { rowLock } from '../db/locks.ts'
 import { survivorsAmong } from '../db/merged.ts'

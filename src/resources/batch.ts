@@ -1,3 +1,5 @@
+import type { Definition } from '../custom-fields/definition-rules.ts'
+import { definitionsOf } from '../custom-fields/definitions.ts'
 import type { Tx } from '../db/db.ts'
 import { troubleOf } from '../db/errors.ts'
 import { lockRow, lockTexts } from '../db/locks.ts'
@@ -12,8 +14,6 @@ import { publicError } from '../http/errors.ts'
 import { etagOf } from '../http/etag.ts'
 import { type BatchOptions, type Outcome, recordOf, type Task, taskOf, type Writes } from './batch-items.ts'
 import { dependOnOrder } from './batch-order.ts'
-import type { Definition } from './definition-rules.ts'
-import { definitionsOf } from './definitions.ts'
 
 // Runs many items in one transaction: the batch endpoint and the import call runBatch. Each item is checked and written by
 // the operations of single requests. Items of different records run as a wave: their statements are sent together, and

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { definitionProblems } from '../custom-fields/definition-rules.ts'
+import { definitionsOf, hasReadDefinitions, takenProblems, type Who } from '../custom-fields/definitions.ts'
 import type { Tx } from '../db/db.ts'
 import { referenceProblems } from '../db/references.ts'
 import { prepareById } from '../db/statements/bulk.ts'
@@ -6,8 +8,6 @@ import { perKey } from '../db/statements/prepare.ts'
 import type { FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { isExact } from './decimal.ts'
-import { definitionProblems } from './definition-rules.ts'
-import { definitionsOf, hasReadDefinitions, takenProblems, type Who } from './definitions.ts'
 import type { Columns, Resource, Values } from './resource.ts'
 
 type Fields = Record<string, unknown>

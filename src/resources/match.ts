@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { ValuedBy } from '../custom-fields/defined-values.ts'
 import type { Db, Tx } from '../db/db.ts'
-import type { ValuedBy } from '../db/lists/defined-values.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
 import { matchKeysOf, websiteKey } from '../db/lists/match-keys.ts'
 import { sortName } from '../db/lists/sort-names.ts'

@@ -1,6 +1,13 @@
 import { sql } from 'kysely'
+import { forgetDefinedValues } from '../custom-fields/defined-values.ts'
+import {
+  addDefined,
+  changeDefined,
+  definitionsOf,
+  hasDefinitions,
+  takenProblems,
+} from '../custom-fields/definitions.ts'
 import type { Db, Tx } from '../db/db.ts'
-import { forgetDefinedValues } from '../db/lists/defined-values.ts'
 import type { Valued } from '../db/lists/field-values.ts'
 import { lockRow } from '../db/locks.ts'
 import { mergedInto, mergeOf } from '../db/merged.ts'
@@ -13,7 +20,6 @@ import type { Changes, EventDefinition } from '../events/define.ts'
 import { emit, prepareEmit } from '../events/emit.ts'
 import { notifyOwners } from '../events/notify.ts'
 import type { CustomFields } from '../http/fields.ts'
-import { addDefined, changeDefined, definitionsOf, hasDefinitions, takenProblems } from './definitions.ts'
 import { changedValues, definedProblems, newValues, valueProblems } from './input.ts'
 import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'

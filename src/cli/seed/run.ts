@@ -1,6 +1,6 @@
-import { checkExisting } from '../../across/custom-fields/check.ts'
-import { beginDefinition, completeDefinition } from '../../across/custom-fields/operations.ts'
 import { isoTime } from '../../clock.ts'
+import { checkExisting } from '../../custom-fields/check.ts'
+import { beginDefinition, completeDefinition } from '../../custom-fields/operations.ts'
 import { type Database, type Tx, transaction } from '../../db/db.ts'
 import type { ServiceClock } from '../../db/service-clock.ts'
 import { ApiError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import type { CustomFieldBody } from '../../across/custom-fields/schema.ts'
+import type { CustomFieldBody } from '../../custom-fields/schema.ts'
 
 /** The acts and texts of people in the workspace that `rapport seed` makes. */
 export const subjects: Record<'call' | 'email' | 'meeting' | 'task', readonly string[]> = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { field_types, sortNumber, sortValue, uniqueValue } from '../db/lists/defined-values.ts'
+import { field_types, sortNumber, sortValue, uniqueValue } from './defined-values.ts'
 import { type Definition, definitionProblems, reasonAgainst } from './definition-rules.ts'
 
 const options = ['EMEA', 'APAC', '', 'ä'] as const

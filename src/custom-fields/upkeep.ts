@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Clock } from '../../clock.ts'
-import { inBatches } from '../../db/batches.ts'
-import { type Db, transaction } from '../../db/db.ts'
+import type { Clock } from '../clock.ts'
+import { inBatches } from '../db/batches.ts'
+import { type Db, transaction } from '../db/db.ts'
 import { undoUnchecked } from './queries.ts'
 
 const batch = 500

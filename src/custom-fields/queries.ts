@@ -1,10 +1,10 @@
 import { type Insertable, type SqlBool, sql } from 'kysely'
-import type { Db, Tx } from '../../db/db.ts'
-import { countRows } from '../../db/lists/counts.ts'
-import type { Listed, Page } from '../../db/lists/lists.ts'
-import { readPage } from '../../db/lists/lists.ts'
-import { isAnyOf, listParameter } from '../../db/statements/recordset.ts'
-import type { Tables } from '../../db/tables.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { countRows } from '../db/lists/counts.ts'
+import type { Listed, Page } from '../db/lists/lists.ts'
+import { readPage } from '../db/lists/lists.ts'
+import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
+import type { Tables } from '../db/tables.ts'
 import type { CustomField } from './schema.ts'
 
 type Row = Pick<

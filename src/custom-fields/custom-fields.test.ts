@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newWorkspace } from '../../../test/database.ts'
-import { dataOf, problems, refused } from '../../../test/envelope.ts'
-import { type Rapport, useRapport } from '../../../test/harness.ts'
-import { makeKey } from '../../../test/keys.ts'
-import { formats } from '../../http/formats.ts'
+import { newWorkspace } from '../../test/database.ts'
+import { dataOf, problems, refused } from '../../test/envelope.ts'
+import { type Rapport, useRapport } from '../../test/harness.ts'
+import { makeKey } from '../../test/keys.ts'
+import { formats } from '../http/formats.ts'
 
 const rapport = useRapport()
 

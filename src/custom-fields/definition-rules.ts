@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldType, ValuedBy } from '../db/lists/defined-values.ts'
 import type { FieldCode, FieldProblem } from '../errors.ts'
 import type { CustomFields } from '../http/fields.ts'
 import { formats, isDay, isEmail } from '../http/formats.ts'
+import type { FieldType, ValuedBy } from './defined-values.ts'
 
 /** The definition of a custom field, as writes obey it. */
 export type Definition = ValuedBy & {

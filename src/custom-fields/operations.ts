@@ -1,10 +1,10 @@
-import type { Db, Tx } from '../../db/db.ts'
-import { lockRow, lockText } from '../../db/locks.ts'
-import { conflict, type FieldCode, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
-import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
-import { changesBetween } from '../../events/changes.ts'
-import type { Context } from '../../events/context.ts'
-import { changesOf } from '../../http/patch.ts'
+import type { Db, Tx } from '../db/db.ts'
+import { lockRow, lockText } from '../db/locks.ts'
+import { conflict, type FieldCode, type FieldProblem, orNotFound, refuse, refuseMore } from '../errors.ts'
+import { auditSides, auditSnapshot, recordChange } from '../events/audit.ts'
+import { changesBetween } from '../events/changes.ts'
+import type { Context } from '../events/context.ts'
+import { changesOf } from '../http/patch.ts'
 import { lease_ms, type Unchecked } from './check.ts'
 import {
   type Changeable,

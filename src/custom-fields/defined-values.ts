@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { join, prepareById } from '../statements/bulk.ts'
-import { prepareInsert, prepareRows } from '../statements/recordset.ts'
-import type { Tx } from '../tx.ts'
-import { type Valued, valueText } from './field-values.ts'
-import { lowerCased } from './letter-case.ts'
-import { sortName } from './sort-names.ts'
+import type { Db } from '../db/db.ts'
+import { type Valued, valueText } from '../db/lists/field-values.ts'
+import { lowerCased } from '../db/lists/letter-case.ts'
+import { sortName } from '../db/lists/sort-names.ts'
+import { join, prepareById } from '../db/statements/bulk.ts'
+import { prepareInsert, prepareRows } from '../db/statements/recordset.ts'
+import type { Tx } from '../db/tx.ts'
 
-// defined_values has a row for each value of a defined custom field (resources/definitions.ts), in the field's order.
+// defined_values has a row for each value of a defined custom field (custom-fields/definitions.ts), in the field's order.
 // A record in the trash has no rows, so that its unique values are free.
 
 /** The types of custom fields. */

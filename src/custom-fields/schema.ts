@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { field_types } from '../../db/lists/defined-values.ts'
-import { Body, flag, Id, ListQuery, Text, Timestamp } from '../../http/fields.ts'
-import { codesFilter } from '../../http/filter-parameters.ts'
-import { hasDefinitions } from '../../resources/definitions.ts'
-import type { Resource } from '../../resources/resource.ts'
+import { Body, flag, Id, ListQuery, Text, Timestamp } from '../http/fields.ts'
+import { codesFilter } from '../http/filter-parameters.ts'
+import type { Resource } from '../resources/resource.ts'
+import { field_types } from './defined-values.ts'
+import { hasDefinitions } from './definitions.ts'
 
 /** For each resource of a workspace. A write reads all of them. */
 export const max_definitions = 100

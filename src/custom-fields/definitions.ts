@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
 import { type Db, Tx } from '../db/db.ts'
 import { Overtaken } from '../db/errors.ts'
+import { shareDefinitions } from '../db/locks.ts'
+import { prepare } from '../db/statements/prepare.ts'
+import { type FieldProblem, refuse } from '../errors.ts'
+import type { Context } from '../events/context.ts'
+import type { CustomFields } from '../http/fields.ts'
+import type { Resource } from '../resources/resource.ts'
 import {
   addUniqueValues,
   definedValues,
@@ -8,16 +14,10 @@ import {
   insertDefinedValues,
   removeDefinedValues,
   sortValue,
-} from '../db/lists/defined-values.ts'
-import { shareDefinitions } from '../db/locks.ts'
-import { prepare } from '../db/statements/prepare.ts'
-import { type FieldProblem, refuse } from '../errors.ts'
-import type { Context } from '../events/context.ts'
-import type { CustomFields } from '../http/fields.ts'
+} from './defined-values.ts'
 import { changedDefinitions, customValue, type Definition } from './definition-rules.ts'
-import type { Resource } from './resource.ts'
 
-// The definitions of custom fields, as writes and lists use them. across/custom-fields/ has their endpoints.
+// The definitions of custom fields, as writes and lists use them. routes.ts has their endpoints.
 
 // As the partial index has it.
 const in_force = sql<boolean>`status <> 'removed'`

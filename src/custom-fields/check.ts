@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
-import type { Clock } from '../../clock.ts'
-import { type Db, type Tx, transaction } from '../../db/db.ts'
+import type { Clock } from '../clock.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
+import { chosenIds } from '../db/lists/pages.ts'
+import { awaitDefinitions, rowLock } from '../db/locks.ts'
+import { conflict } from '../errors.ts'
 import {
   type DefinedValue,
   definedValues,
   insertDefinedValues,
   removeDefinedValues,
-} from '../../db/lists/defined-values.ts'
-import { chosenIds } from '../../db/lists/pages.ts'
-import { awaitDefinitions, rowLock } from '../../db/locks.ts'
-import { conflict } from '../../errors.ts'
-import { customValue, type Definition, reasonAgainst } from '../../resources/definition-rules.ts'
+} from './defined-values.ts'
+import { customValue, type Definition, reasonAgainst } from './definition-rules.ts'
 import { undoUnchecked, updateDefinition } from './queries.ts'
 
 // When a field is defined, the values of existing records are checked and stored in batches. So a request waits for at
