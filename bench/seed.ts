@@ -12,7 +12,7 @@ import { recordset, rowsOf } from '../src/db/statements/recordset.ts'
 import { command_line, contextOf } from '../src/events/context.ts'
 import { companyRecords } from '../src/resources/companies/operations.ts'
 import { companies as company_resource } from '../src/resources/companies/resource.ts'
-import { newValues } from '../src/resources/input.ts'
+import { newValues } from '../src/resources/writing/input.ts'
 
 const syllables = 'an be cor di el fa gor hu is jo ka li mo ne ol pe ri so ti vu'.split(' ')
 

@@ -13,6 +13,8 @@ const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((f
   posix.dirname(file.replaceAll('\\', '/')).replace(/^src\//, ''),
 )
 const resource = `(${folders.join('|')})`
+// The descriptions of the resources, and the parts that all of them share.
+const shared = 'resources/((writing|lists|batch|endpoints|values)/)?[a-z-]+'
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // All rooms above may import these.
 const floor =
@@ -68,7 +70,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // The filters that follow from a description.
   {
-    files: 'resources/filter-fields',
+    files: 'resources/lists/filter-fields',
     may: 'resources/resource|http/(fields|filter-values|filter-parameters)|errors',
     packages: 'typebox',
   },
@@ -81,55 +83,55 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'typebox',
   },
   // The shared parts of the records, operations and endpoints of resources.
-  { files: 'resources/(decimal|sums)', may: '', packages: '' },
-  { files: 'resources/encoding', may: 'resources/(decimal|resource)', packages: '' },
+  { files: 'resources/values/(decimal|sums)', may: '', packages: '' },
+  { files: 'resources/values/encoding', may: 'OWN/decimal|resources/resource', packages: '' },
   {
-    files: 'resources/(selection|records)',
-    may: 'resources/[a-z-]+|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*',
+    files: 'resources/writing/(selection|records)',
+    may: `${shared}|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely',
   },
   {
     // http/fields for a type alone.
-    files: 'resources/(input|operations|list)',
-    may: `resources/[a-z-]+|${defined}|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    files: 'resources/(writing/(input|operations)|lists/list)',
+    may: `${shared}|${defined}|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|node:util',
   },
   // The parameters of a list.
   {
-    files: 'resources/list-query',
-    may: 'resources/(resource|filter-fields)|http/(fields|lists|filter-values|query-names)|db/lists/orders',
+    files: 'resources/lists/list-query',
+    may: 'OWN/filter-fields|resources/resource|http/(fields|lists|filter-values|query-names)|db/lists/orders',
     packages: 'typebox',
   },
   {
-    files: 'resources/export',
-    may: `resources/(list|resource)|${defined}|files/(csv|tags)|http/fields|db/(db|tx|lists/.*|statements/prepare)`,
+    files: 'resources/lists/export',
+    may: `OWN/list|resources/resource|${defined}|files/(csv|tags)|http/fields|db/(db|tx|lists/.*|statements/prepare)`,
     packages: 'node:timers/promises',
   },
-  { files: 'resources/months', may: 'zones/wall', packages: 'temporal-polyfill' },
-  { files: 'resources/time-zone', may: 'errors|zones/names', packages: 'typebox' },
-  { files: 'resources/group(s|-ranges)', may: 'resources/[a-z-]+|db/.*', packages: 'kysely' },
+  { files: 'resources/values/months', may: 'zones/wall', packages: 'temporal-polyfill' },
+  { files: 'resources/values/time-zone', may: 'errors|zones/names', packages: 'typebox' },
+  { files: 'resources/lists/group(s|-ranges)', may: `${shared}|db/.*`, packages: 'kysely' },
   {
-    files: 'resources/((export|group)-)?routes',
-    may: `resources/[a-z-]+|${defined}|${floor}`,
+    files: 'resources/endpoints/((export|group)-)?routes',
+    may: `${shared}|${defined}|${floor}`,
     packages: 'typebox|node:stream',
   },
   {
     files: 'resources/room',
-    may: `resources/(resource|records|operations|match)|${floor}`,
+    may: `resources/(resource|writing/(records|operations|match))|${floor}`,
     packages: 'kysely|typebox',
   },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
   // How an upsert finds a record; a batch, which runs operations of any resource.
-  { files: 'resources/match', may: 'db/.*|custom-fields/defined-values', packages: 'kysely' },
+  { files: 'resources/writing/match', may: 'db/.*|custom-fields/defined-values', packages: 'kysely' },
   {
-    files: 'resources/batch(-items|-order|-routes)?',
-    may: `resources/[a-z-]+|${defined}|${floor}`,
+    files: 'resources/batch/(batch|items|order|routes)',
+    may: `${shared}|${defined}|${floor}`,
     packages: 'kysely|typebox|node:util',
   },
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,
-    may: 'resources/(resource|decimal|shared-columns)|OWN/(schema|events|stages)|events/define|http/fields',
+    may: 'resources/(resource|shared-columns|values/decimal)|OWN/(schema|events|stages)|events/define|http/fields',
     packages: 'kysely|typebox',
   },
 
@@ -137,7 +139,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Notes are part of contacts.
   {
     files: `${resource}/(history-)?schema`,
-    may: `resources/(resource|decimal|shared-columns|filter-fields)|http/(fields|filter-parameters)|events/actors|OWN/.*|${resource}/(schema|resource)`,
+    may: `resources/(resource|shared-columns|values/decimal|lists/filter-fields)|http/(fields|filter-parameters)|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
   {
@@ -163,7 +165,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Operations run in the transaction of the caller, and do not import http.
   {
     files: `${resource}/(operations|list|progress|(history-)?queries)`,
-    may: `resources/[a-z-]+|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
+    may: `${shared}|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
     packages: 'kysely|typebox',
   },
   // The wall clock of an appointment.
@@ -175,12 +177,12 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Entries of timelines that are not records.
   {
     files: `${resource}/timeline`,
-    may: 'resources/[a-z-]+|OWN/resource|events/actors|db/(db|tables)|db/lists/pages',
+    may: `${shared}|OWN/resource|events/actors|db/(db|tables)|db/lists/pages`,
     packages: 'kysely',
   },
   {
     files: `${resource}/(history-)?routes`,
-    may: `resources/[a-z-]+|OWN/.*|resources/contacts/operations|http/.*|events/[a-z]+|db/(db|references|locks)|errors|clock|${lists}`,
+    may: `${shared}|OWN/.*|resources/contacts/operations|http/.*|events/[a-z]+|db/(db|references|locks)|errors|clock|${lists}`,
     packages: 'typebox',
   },
 
@@ -194,7 +196,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Sums of deals and activities, by the rules of deals.
   {
     files: 'across/reports/.*',
-    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(list|filter-fields|months|sums|time-zone)|${floor}`,
+    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(lists/(list|filter-fields)|values/(months|sums|time-zone))|${floor}`,
     packages: 'kysely|typebox|node:timers/promises',
   },
   // The zones in use, whose rules may change.
@@ -223,7 +225,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'imports/.*',
-    may: `OWN/.*|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|batch|batch-items)`,
+    may: `OWN/.*|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|batch/(batch|items))`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
   // The audit log's groups are reverted by requests to the own API.
@@ -356,7 +358,7 @@ test('every row of the table has files', () => {
 })
 
 test('the rules of deals use no clock and no random values', () => {
-  for (const file of ['src/resources/deals/stages.ts', 'src/resources/decimal.ts'])
+  for (const file of ['src/resources/deals/stages.ts', 'src/resources/values/decimal.ts'])
     assert.doesNotMatch(read(file), /\bDate\b|Math\.random|crypto|await|process/)
 })
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import type { Tx } from '../db/db.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
-import type { Item, Outcome } from '../resources/batch-items.ts'
+import type { Item, Outcome } from '../resources/batch/items.ts'
 import type { Room } from '../resources/room.ts'
 import type { ImportRow } from './store.ts'
 

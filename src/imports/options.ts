@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Definition } from '../custom-fields/definition-rules.ts'
 import { type FieldProblem, invalid } from '../errors.ts'
-import { matchOf } from '../resources/batch-items.ts'
+import { matchOf } from '../resources/batch/items.ts'
 import { createMapping, type MappingOptions } from './mapping.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions, ImportQuery } from './schema.ts'

@@ -4,10 +4,10 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Context } from '../events/context.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
-import type { Match } from './match.ts'
-import type { Operations } from './operations.ts'
-import type { Records } from './records.ts'
 import type { Resource } from './resource.ts'
+import type { Match } from './writing/match.ts'
+import type { Operations } from './writing/operations.ts'
+import type { Records } from './writing/records.ts'
 
 /** A type of timeline entries that are not records. Their resource defines how to find and show them. */
 export type OtherEntries = {

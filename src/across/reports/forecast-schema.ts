@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { time_zone } from '../../resources/time-zone.ts'
+import { time_zone } from '../../resources/values/time-zone.ts'
 import { Count, LineOwner, omitted_owners, only, owner_id, sums, Value } from './fields.ts'
 import { ShownDay } from './period.ts'
 

@@ -5,7 +5,7 @@ import { engineOf } from '../../db/tx.ts'
 import { invalid } from '../../errors.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { open_stages, placeOf, type Stage, statusOf } from '../../resources/deals/stages.ts'
-import { filtersOf, type ListRequest } from '../../resources/list.ts'
+import { filtersOf, type ListRequest } from '../../resources/lists/list.ts'
 import { rateOf } from './fields.ts'
 import type { FunnelStage } from './funnel-schema.ts'
 

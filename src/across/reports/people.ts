@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { activities, by_due_date } from '../../resources/activities/resource.ts'
 import { type ActivityType, activity_types } from '../../resources/activities/schema.ts'
-import { filtersOf, type ListRequest } from '../../resources/list.ts'
+import { filtersOf, type ListRequest } from '../../resources/lists/list.ts'
 import { byOwner, largestOwners, type Owner } from './lines.ts'
 import type { PeopleActivities } from './people-schema.ts'
 

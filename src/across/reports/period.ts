@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { invalid } from '../../errors.ts'
 import { Timestamp } from '../../http/fields.ts'
-import { dayAfter, daysIn, timesOf, todayOf } from '../../resources/months.ts'
-import { time_zone, zoneOf } from '../../resources/time-zone.ts'
+import { dayAfter, daysIn, timesOf, todayOf } from '../../resources/values/months.ts'
+import { time_zone, zoneOf } from '../../resources/values/time-zone.ts'
 
 // The days of a report, as the calendar of a time zone has them.
 

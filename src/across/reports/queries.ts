@@ -5,9 +5,9 @@ import { prepare } from '../../db/statements/prepare.ts'
 import { activities, by_due_date } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
-import { filtersOf, type ListRequest } from '../../resources/list.ts'
-import type { ReportMonth } from '../../resources/months.ts'
-import { part, type Units, unitsOf } from '../../resources/sums.ts'
+import { filtersOf, type ListRequest } from '../../resources/lists/list.ts'
+import type { ReportMonth } from '../../resources/values/months.ts'
+import { part, type Units, unitsOf } from '../../resources/values/sums.ts'
 
 /**
  * The number of deals, the sum of their values, and the sum of value × probability in percent (100 times the weighted

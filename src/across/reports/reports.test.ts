@@ -5,7 +5,7 @@ import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { client, type Rapport, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { defaultProbabilities, stages, statusOf } from '../../resources/deals/stages.ts'
-import { decimalOf, hundredth } from '../../resources/sums.ts'
+import { decimalOf, hundredth } from '../../resources/values/sums.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id } from '../../http/fields.ts'
 import { StageCode, StatusCode } from '../../resources/deals/schema.ts'
-import { time_zone } from '../../resources/time-zone.ts'
+import { time_zone } from '../../resources/values/time-zone.ts'
 import { Count, only, owner_id, Rate, sums, Value } from './fields.ts'
 
 export const Pipeline = Type.Object(

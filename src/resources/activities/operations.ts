@@ -4,7 +4,7 @@ import { refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
 import { notifyMentioned } from '../../events/mentions.ts'
-import { changedValues, valueProblems } from '../input.ts'
+import { changedValues, valueProblems } from '../writing/input.ts'
 import {
   type Change,
   type Create,
@@ -12,8 +12,8 @@ import {
   saveChanges,
   standardOperations,
   verbOf,
-} from '../operations.ts'
-import { recordsOf } from '../records.ts'
+} from '../writing/operations.ts'
+import { recordsOf } from '../writing/records.ts'
 import { activityCompleted, activityCreated } from './events.ts'
 import { activities } from './resource.ts'
 import type {

@@ -1,8 +1,8 @@
 import { NoFields } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../endpoints/routes.ts'
 import type { Room } from '../room.ts'
-import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../routes.ts'
 import { activity_import } from './import.ts'
 import { listActivities, statusFilters } from './list.ts'
 import {

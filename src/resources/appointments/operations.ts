@@ -4,7 +4,7 @@ import { lockRow } from '../../db/locks.ts'
 import { conflict, type FieldProblem, refuse } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
-import { changedValues, newValues, valueProblems } from '../input.ts'
+import { changedValues, newValues, valueProblems } from '../writing/input.ts'
 import {
   addRecord,
   type Change,
@@ -16,8 +16,8 @@ import {
   type Restore,
   saveChanges,
   verbOf,
-} from '../operations.ts'
-import { recordsOf } from '../records.ts'
+} from '../writing/operations.ts'
+import { recordsOf } from '../writing/records.ts'
 import { clockAt, findClockChange, zoneOfFields } from './clocks.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
 import { findStoredPage } from './queries.ts'

@@ -4,7 +4,7 @@ import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuse, refuseMore } from '../../errors.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
-import { changedValues, newValues } from '../input.ts'
+import { changedValues, newValues } from '../writing/input.ts'
 import {
   addRecord,
   type Change,
@@ -14,8 +14,8 @@ import {
   type Restore,
   saveChanges,
   standardOperations,
-} from '../operations.ts'
-import { recordsOf } from '../records.ts'
+} from '../writing/operations.ts'
+import { recordsOf } from '../writing/records.ts'
 import { ruleProblems } from './availability.ts'
 import { findBySlug } from './queries.ts'
 import { booking_pages } from './resource.ts'

@@ -4,10 +4,10 @@ import { IdParams } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRecords } from '../list.ts'
-import { existing } from '../operations.ts'
+import { listRoute, recordRoutes, restoreRoute } from '../endpoints/routes.ts'
+import { listRecords } from '../lists/list.ts'
 import type { Room } from '../room.ts'
-import { listRoute, recordRoutes, restoreRoute } from '../routes.ts'
+import { existing } from '../writing/operations.ts'
 import {
   bookingPageRecords,
   changeBookingPage,

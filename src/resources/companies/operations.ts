@@ -1,5 +1,5 @@
-import { standardOperations } from '../operations.ts'
-import { recordsOf } from '../records.ts'
+import { standardOperations } from '../writing/operations.ts'
+import { recordsOf } from '../writing/records.ts'
 import {
   type Company,
   type CompanyValues,

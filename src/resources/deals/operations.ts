@@ -8,7 +8,7 @@ import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit, prepareEmit } from '../../events/emit.ts'
-import { changedValues, newValues, valueProblems } from '../input.ts'
+import { changedValues, newValues, valueProblems } from '../writing/input.ts'
 import {
   addRecord,
   type Change,
@@ -16,8 +16,8 @@ import {
   lockRecord,
   saveChanges,
   standardOperations,
-} from '../operations.ts'
-import { recordsOf } from '../records.ts'
+} from '../writing/operations.ts'
+import { recordsOf } from '../writing/records.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
 import { deals } from './resource.ts'
 import type { Deal, DealCreate, DealUpdate, ListedDeal, PlainFields, StageChange } from './schema.ts'

@@ -4,7 +4,7 @@ import { choice, type Filter, none } from '../../db/lists/filters.ts'
 import { byIds } from '../../db/lists/pages.ts'
 import { invalid } from '../../errors.ts'
 import { type Parameter, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
-import type { FilterValues } from '../list-query.ts'
+import type { FilterValues } from '../lists/list-query.ts'
 import { type DealProgress, type deal_filters, furthest_stage, lost_reason, stage_since } from './schema.ts'
 import { placeOf, type Stage, stages } from './stages.ts'
 

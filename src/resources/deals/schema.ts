@@ -14,10 +14,10 @@ import {
 } from '../../http/fields.ts'
 import { valuesFilter } from '../../http/filter-parameters.ts'
 import { Activity } from '../activities/schema.ts'
-import { highest_value } from '../decimal.ts'
-import { rangeFilter } from '../filter-fields.ts'
+import { rangeFilter } from '../lists/filter-fields.ts'
 import { dates, defineColumns, detailView, listView, readOnlyFields, type Values } from '../resource.ts'
 import { ContactName, custom_fields, owner, tags, unlisted_authors } from '../shared-columns.ts'
+import { highest_value } from '../values/decimal.ts'
 import { open_stages, type Stage, type Status, stages } from './stages.ts'
 
 export const StageCode = (options: object = {}) =>

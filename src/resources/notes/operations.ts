@@ -4,7 +4,7 @@ import { isLive } from '../../db/references.ts'
 import { type FieldProblem, notFound, refuse, refuseMore } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { notifyMentioned } from '../../events/mentions.ts'
-import { changedValues, newValues } from '../input.ts'
+import { changedValues, newValues } from '../writing/input.ts'
 import {
   addRecord,
   auditRecord,
@@ -14,9 +14,9 @@ import {
   type Operations,
   type Sent,
   saveChanges,
-} from '../operations.ts'
-import { recordsOf } from '../records.ts'
-import type { Row } from '../selection.ts'
+} from '../writing/operations.ts'
+import { recordsOf } from '../writing/records.ts'
+import type { Row } from '../writing/selection.ts'
 import { noteQueries } from './queries.ts'
 import {
   company_notes,

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { pending_removal } from '../../db/records.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { type Row, selectionOf } from '../selection.ts'
+import { type Row, selectionOf } from '../writing/selection.ts'
 import type { Note, NoteKind } from './resource.ts'
 
 type OfOwner = { workspace_id: number; owner_id: number }

@@ -92,7 +92,7 @@ export const requests: Fault[] = [
       'test/ids-and-times.test.ts': [
         'a sum of fractions with too many decimals is 422; its rounded form is exact',
       ],
-      'src/resources/decimal.test.ts': [
+      'src/resources/values/decimal.test.ts': [
         'every value of up to 4 decimals is stored exactly and comes back as the same number',
       ],
     },

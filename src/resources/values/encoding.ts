@@ -1,5 +1,5 @@
+import type { Column, Encoding } from '../resource.ts'
 import { fromUnits, toUnits } from './decimal.ts'
-import type { Column, Encoding } from './resource.ts'
 
 type Codec = { encode(value: unknown): unknown; decode(stored: unknown): unknown }
 

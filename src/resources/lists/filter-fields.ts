@@ -1,6 +1,6 @@
 import { type TOptional, type TSchema, type TString, Type } from 'typebox'
-import { type FieldProblem, refuse } from '../errors.ts'
-import { valuesFilter } from '../http/filter-parameters.ts'
+import { type FieldProblem, refuse } from '../../errors.ts'
+import { valuesFilter } from '../../http/filter-parameters.ts'
 import {
   end_of,
   type FilterKind,
@@ -8,8 +8,8 @@ import {
   readValue,
   readWanted,
   type Wanted,
-} from '../http/filter-values.ts'
-import type { Column, Resource } from './resource.ts'
+} from '../../http/filter-values.ts'
+import type { Column, Resource } from '../resource.ts'
 
 // The filters that follow from the columns of a resource. A column has one if an index finds its values.
 

@@ -1,7 +1,7 @@
-import { uniqueValue } from '../custom-fields/defined-values.ts'
-import { customValue, type Definition } from '../custom-fields/definition-rules.ts'
-import type { CustomFields } from '../http/fields.ts'
-import type { Outcome } from './batch-items.ts'
+import { uniqueValue } from '../../custom-fields/defined-values.ts'
+import { customValue, type Definition } from '../../custom-fields/definition-rules.ts'
+import type { CustomFields } from '../../http/fields.ts'
+import type { Outcome } from './items.ts'
 
 // Items of a batch that run together judge unique values before the others of them have written.
 

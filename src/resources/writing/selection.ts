@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { bytesOf, textUpTo } from '../db/sizes.ts'
-import { decoderOf } from './encoding.ts'
-import type { Column, Columns, Resource } from './resource.ts'
-import { authorOf } from './shared-columns.ts'
+import { bytesOf, textUpTo } from '../../db/sizes.ts'
+import type { Column, Columns, Resource } from '../resource.ts'
+import { authorOf } from '../shared-columns.ts'
+import { decoderOf } from '../values/encoding.ts'
 
 /** A row as the database answers it: a value for each selected name. */
 export type Row = Record<string, unknown>

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { readStored, type Stored } from '../../test/database.ts'
-import { engine } from '../../test/engine.ts'
-import { type Rapport, startRapport, turnableClock } from '../../test/harness.ts'
-import { beside } from '../../test/keys.ts'
-import { register } from '../../test/webhooks.ts'
+import { readStored, type Stored } from '../../../test/database.ts'
+import { engine } from '../../../test/engine.ts'
+import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
+import { beside } from '../../../test/keys.ts'
+import { register } from '../../../test/webhooks.ts'
 
 /** Ids without gaps, as on SQLite. On PostgreSQL, a refused insert uses up an id, and a batch has other ones. */
 async function countIds(data_dir: string): Promise<void> {

@@ -1,10 +1,10 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FieldProblem } from '../errors.ts'
-import { contacts } from './contacts/resource.ts'
+import type { FieldProblem } from '../../errors.ts'
+import { contacts } from '../contacts/resource.ts'
+import { defineResource } from '../resource.ts'
 import { changedValues, customFieldsProblems, newValues, valueProblems } from './input.ts'
-import { defineResource } from './resource.ts'
 
 const current = { custom_fields: { region: 'EMEA', size: 3 }, tags: ['partner'] }
 const wrong = (field: string): FieldProblem[] => [

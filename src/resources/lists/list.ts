@@ -1,24 +1,33 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { isoTime } from '../clock.ts'
-import { type FieldType, sortValue } from '../custom-fields/defined-values.ts'
-import { definitionsOf } from '../custom-fields/definitions.ts'
-import type { Db } from '../db/db.ts'
-import { findByValue, valueWithin } from '../db/lists/by-value.ts'
-import { countOf, countWithValue } from '../db/lists/counts.ts'
-import { indexedWhole, type Valued, valueText } from '../db/lists/field-values.ts'
-import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none, within } from '../db/lists/filters.ts'
-import { findRecords, type Listed, type Page } from '../db/lists/lists.ts'
-import { match_keys, matchKeysOf } from '../db/lists/match-keys.ts'
-import type { Sorting } from '../db/lists/orders.ts'
-import { nameFilter } from '../db/lists/search.ts'
-import { isLive } from '../db/references.ts'
-import { type FieldProblem, forbidden, invalid, refuse } from '../errors.ts'
-import type { Actor } from '../events/context.ts'
-import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../http/filter-values.ts'
-import { encode } from './encoding.ts'
+import { isoTime } from '../../clock.ts'
+import { type FieldType, sortValue } from '../../custom-fields/defined-values.ts'
+import { definitionsOf } from '../../custom-fields/definitions.ts'
+import type { Db } from '../../db/db.ts'
+import { findByValue, valueWithin } from '../../db/lists/by-value.ts'
+import { countOf, countWithValue } from '../../db/lists/counts.ts'
+import { indexedWhole, type Valued, valueText } from '../../db/lists/field-values.ts'
+import {
+  anyOf,
+  choice,
+  equals,
+  type Filter,
+  hasValue,
+  lacksKey,
+  none,
+  within,
+} from '../../db/lists/filters.ts'
+import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
+import { match_keys, matchKeysOf } from '../../db/lists/match-keys.ts'
+import type { Sorting } from '../../db/lists/orders.ts'
+import { nameFilter } from '../../db/lists/search.ts'
+import { isLive } from '../../db/references.ts'
+import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
+import type { Actor } from '../../events/context.ts'
+import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
+import type { Resource } from '../resource.ts'
+import { encode } from '../values/encoding.ts'
 import { type Condition, conditionsOf, type FilterField, matches, narrower } from './filter-fields.ts'
 import { custom_field, custom_range, ordersOf, searchesNames } from './list-query.ts'
-import type { Resource } from './resource.ts'
 
 /** The request of a list. */
 export type ListRequest<Query = object> = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { useStored } from '../../test/database.ts'
-import { dataOf } from '../../test/envelope.ts'
-import { callOf, type Reply, useRapport } from '../../test/harness.ts'
-import { register } from '../../test/webhooks.ts'
+import { useStored } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
+import { callOf, type Reply, useRapport } from '../../../test/harness.ts'
+import { register } from '../../../test/webhooks.ts'
 
 const rapport = useRapport({ roles: ['api'] })
 const stored = useStored(rapport)
@@ -344,7 +344,7 @@ test('a batch needs the write scope of its resource alone', async () => {
     name: 'Reads',
     scopes: ['contacts:read', 'deals:write'],
   })
-  const { client } = await import('../../test/harness.ts')
+  const { client } = await import('../../../test/harness.ts')
   const limited = client(rapport.url, body.data.token)
   const items = [{ op: 'create', data: { name: 'Desks' } }]
   assert.equal((await limited('POST', `${path}/batch`, { items })).status, 403)

@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ValuedBy } from '../custom-fields/defined-values.ts'
-import type { Db, Tx } from '../db/db.ts'
-import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
-import { matchKeysOf, websiteKey } from '../db/lists/match-keys.ts'
-import { sortName } from '../db/lists/sort-names.ts'
-import type { Deletable } from '../db/records.ts'
-import { perKey } from '../db/statements/prepare.ts'
-import { prepareRows } from '../db/statements/recordset.ts'
-import { engineOf } from '../db/tx.ts'
+import type { ValuedBy } from '../../custom-fields/defined-values.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { lowerCase, lowerCased } from '../../db/lists/letter-case.ts'
+import { matchKeysOf, websiteKey } from '../../db/lists/match-keys.ts'
+import { sortName } from '../../db/lists/sort-names.ts'
+import type { Deletable } from '../../db/records.ts'
+import { perKey } from '../../db/statements/prepare.ts'
+import { prepareRows } from '../../db/statements/recordset.ts'
+import { engineOf } from '../../db/tx.ts'
 
 /** A record that an upsert matches, with the key of its value. */
 export type Matched = { id: number; key: string }

@@ -1,28 +1,28 @@
 import { sql } from 'kysely'
-import { forgetDefinedValues } from '../custom-fields/defined-values.ts'
+import { forgetDefinedValues } from '../../custom-fields/defined-values.ts'
 import {
   addDefined,
   changeDefined,
   definitionsOf,
   hasDefinitions,
   takenProblems,
-} from '../custom-fields/definitions.ts'
-import type { Db, Tx } from '../db/db.ts'
-import type { Valued } from '../db/lists/field-values.ts'
-import { lockRow } from '../db/locks.ts'
-import { mergedInto, mergeOf } from '../db/merged.ts'
-import { deletedAt, moveRecord } from '../db/records.ts'
-import { conflict, type FieldProblem, mergedAway, notFound, refuse } from '../errors.ts'
-import { auditSides, recordChange } from '../events/audit.ts'
-import { changesBetween } from '../events/changes.ts'
-import type { Context } from '../events/context.ts'
-import type { Changes, EventDefinition } from '../events/define.ts'
-import { emit, prepareEmit } from '../events/emit.ts'
-import { notifyOwners } from '../events/notify.ts'
-import type { CustomFields } from '../http/fields.ts'
+} from '../../custom-fields/definitions.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import type { Valued } from '../../db/lists/field-values.ts'
+import { lockRow } from '../../db/locks.ts'
+import { mergedInto, mergeOf } from '../../db/merged.ts'
+import { deletedAt, moveRecord } from '../../db/records.ts'
+import { conflict, type FieldProblem, mergedAway, notFound, refuse } from '../../errors.ts'
+import { auditSides, recordChange } from '../../events/audit.ts'
+import { changesBetween } from '../../events/changes.ts'
+import type { Context } from '../../events/context.ts'
+import type { Changes, EventDefinition } from '../../events/define.ts'
+import { emit, prepareEmit } from '../../events/emit.ts'
+import { notifyOwners } from '../../events/notify.ts'
+import type { CustomFields } from '../../http/fields.ts'
+import type { Resource } from '../resource.ts'
 import { changedValues, definedProblems, newValues, valueProblems } from './input.ts'
 import type { Records } from './records.ts'
-import type { Resource } from './resource.ts'
 import type { Row } from './selection.ts'
 
 // The steps of an operation, all in the caller's transaction. Resources with their own rules combine them.

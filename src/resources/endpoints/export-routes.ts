@@ -1,15 +1,21 @@
 import type { TSchema } from 'typebox'
-import type { Db } from '../db/db.ts'
-import type { Listed } from '../db/lists/lists.ts'
-import { sortingOf } from '../http/lists.ts'
-import { operation } from '../http/operation.ts'
-import type { App } from '../http/server.ts'
-import type { Service } from '../http/service.ts'
-import { streamSnapshot } from '../http/snapshots.ts'
-import { countExported, type ExportFormat, exportList } from './export.ts'
-import { type ListRequest, type ReadByIds, requestOf } from './list.ts'
-import { exportQueryOf, type Filters, type FilterValues, oldest_first, ordersOf } from './list-query.ts'
-import type { Resource } from './resource.ts'
+import type { Db } from '../../db/db.ts'
+import type { Listed } from '../../db/lists/lists.ts'
+import { sortingOf } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
+import type { App } from '../../http/server.ts'
+import type { Service } from '../../http/service.ts'
+import { streamSnapshot } from '../../http/snapshots.ts'
+import { countExported, type ExportFormat, exportList } from '../lists/export.ts'
+import { type ListRequest, type ReadByIds, requestOf } from '../lists/list.ts'
+import {
+  exportQueryOf,
+  type Filters,
+  type FilterValues,
+  oldest_first,
+  ordersOf,
+} from '../lists/list-query.ts'
+import type { Resource } from '../resource.ts'
 
 const types = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' }
 const text = { schema: { type: 'string' } }

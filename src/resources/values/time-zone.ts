@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { invalid } from '../errors.ts'
-import { canonicalTimeZone } from '../zones/names.ts'
+import { invalid } from '../../errors.ts'
+import { canonicalTimeZone } from '../../zones/names.ts'
 
 /** The parameter with the time zone of a report, or of the groups of a list. */
 export const time_zone = Type.String({

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import { dayAt, startOfDay } from '../zones/wall.ts'
+import { dayAt, startOfDay } from '../../zones/wall.ts'
 
 /** A calendar month of a zone: YYYY-MM, and its first moment and the next one's, in UTC. */
 export type ReportMonth = { month: string; from: string; to: string }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db/db.ts'
-import type { Deletable } from '../db/records.ts'
-import { monthOf, monthStart } from './months.ts'
+import type { Db } from '../../db/db.ts'
+import type { Deletable } from '../../db/records.ts'
+import { monthOf, monthStart } from '../values/months.ts'
 
 // The months of all records of a list, as ranges of the index of an order: so no record is read.
 

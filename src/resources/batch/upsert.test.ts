@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { dataOf } from '../../test/envelope.ts'
-import { callOf, type Reply, useRapport } from '../../test/harness.ts'
+import { dataOf } from '../../../test/envelope.ts'
+import { callOf, type Reply, useRapport } from '../../../test/harness.ts'
 
 const rapport = useRapport({ roles: ['api'] })
 const call = callOf(rapport)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { type Outbox, openOutbox } from '../../test/outbox.ts'
-import { type Db, transaction } from '../db/db.ts'
-import { conflict } from '../errors.ts'
+import { type Outbox, openOutbox } from '../../../test/outbox.ts'
+import { type Db, transaction } from '../../db/db.ts'
+import { conflict } from '../../errors.ts'
+import { contactRoom } from '../contacts/routes.ts'
 import { runBatch } from './batch.ts'
-import { type BatchOptions, type Writes, writesOf } from './batch-items.ts'
-import { contactRoom } from './contacts/routes.ts'
+import { type BatchOptions, type Writes, writesOf } from './items.ts'
 
 // Items that fail after they wrote something: by a rule, or by a statement.
 const writes = writesOf(contactRoom) as Writes

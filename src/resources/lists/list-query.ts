@@ -1,11 +1,11 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { dated, type Order, type Sorting, sortNames } from '../db/lists/orders.ts'
-import { ListQuery } from '../http/fields.ts'
-import { orders_of } from '../http/filter-values.ts'
-import { cursor } from '../http/lists.ts'
-import { custom_key } from '../http/query-names.ts'
+import { dated, type Order, type Sorting, sortNames } from '../../db/lists/orders.ts'
+import { ListQuery } from '../../http/fields.ts'
+import { orders_of } from '../../http/filter-values.ts'
+import { cursor } from '../../http/lists.ts'
+import { custom_key } from '../../http/query-names.ts'
+import type { Resource } from '../resource.ts'
 import { filterParameters } from './filter-fields.ts'
-import type { Resource } from './resource.ts'
 
 // The parameters of a list of records.
 

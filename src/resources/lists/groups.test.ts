@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { newWorkspace } from '../../test/database.ts'
-import { problems, refused } from '../../test/envelope.ts'
-import { useRapport } from '../../test/harness.ts'
-import { makeKey } from '../../test/keys.ts'
-import { type Browser, join, setUp } from '../../test/people.ts'
-import { before } from '../../test/use.ts'
+import { newWorkspace } from '../../../test/database.ts'
+import { problems, refused } from '../../../test/envelope.ts'
+import { useRapport } from '../../../test/harness.ts'
+import { makeKey } from '../../../test/keys.ts'
+import { type Browser, join, setUp } from '../../../test/people.ts'
+import { before } from '../../../test/use.ts'
 
 const rapport = useRapport()
 let ada: Browser

@@ -4,11 +4,11 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { newWorkspace } from '../../test/database.ts'
-import { dataOf } from '../../test/envelope.ts'
-import { useRapport } from '../../test/harness.ts'
-import { importFile } from '../../test/imports.ts'
-import { until } from '../../test/webhooks.ts'
+import { newWorkspace } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
+import { useRapport } from '../../../test/harness.ts'
+import { importFile } from '../../../test/imports.ts'
+import { until } from '../../../test/webhooks.ts'
 
 const rapport = useRapport()
 

@@ -1,14 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import { definitionProblems } from '../custom-fields/definition-rules.ts'
-import { definitionsOf, hasReadDefinitions, takenProblems, type Who } from '../custom-fields/definitions.ts'
-import type { Tx } from '../db/db.ts'
-import { referenceProblems } from '../db/references.ts'
-import { prepareById } from '../db/statements/bulk.ts'
-import { perKey } from '../db/statements/prepare.ts'
-import type { FieldProblem } from '../errors.ts'
-import type { CustomFields } from '../http/fields.ts'
-import { isExact } from './decimal.ts'
-import type { Columns, Resource, Values } from './resource.ts'
+import { definitionProblems } from '../../custom-fields/definition-rules.ts'
+import {
+  definitionsOf,
+  hasReadDefinitions,
+  takenProblems,
+  type Who,
+} from '../../custom-fields/definitions.ts'
+import type { Tx } from '../../db/db.ts'
+import { referenceProblems } from '../../db/references.ts'
+import { prepareById } from '../../db/statements/bulk.ts'
+import { perKey } from '../../db/statements/prepare.ts'
+import type { FieldProblem } from '../../errors.ts'
+import type { CustomFields } from '../../http/fields.ts'
+import type { Columns, Resource, Values } from '../resource.ts'
+import { isExact } from '../values/decimal.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,15 +1,15 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db/db.ts'
-import { countOf, countsOfValues } from '../db/lists/counts.ts'
-import type { Filter } from '../db/lists/filters.ts'
-import { conditionOf } from '../db/lists/lists.ts'
+import type { Db } from '../../db/db.ts'
+import { countOf, countsOfValues } from '../../db/lists/counts.ts'
+import type { Filter } from '../../db/lists/filters.ts'
+import { conditionOf } from '../../db/lists/lists.ts'
+import type { Resource } from '../resource.ts'
+import { lastDayOf, monthAfter, monthStart } from '../values/months.ts'
+import { decimalOf, part, unitsOf } from '../values/sums.ts'
 import { type Condition, type FilterField, filterFieldsOf, writtenValue } from './filter-fields.ts'
 import { countMonths } from './group-ranges.ts'
 import { filtersOf, type ListRequest } from './list.ts'
 import { ordersOf } from './list-query.ts'
-import { lastDayOf, monthAfter, monthStart } from './months.ts'
-import type { Resource } from './resource.ts'
-import { decimalOf, part, unitsOf } from './sums.ts'
 
 // The records of a list by the values of a field, or by the months of a date.
 
