@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { failureOf, outcomeOf, statusText } from '../web/src/settings/outcome-text.ts'
+import { failureOf, outcomeOf, statusText } from '../web/src/webhooks/outcome-text.ts'
 import { en } from './web-texts.ts'
 
 const row = (last_response_status: number | null, last_error_code: string | null, last_duration_ms = 12) => ({

@@ -155,7 +155,7 @@ const late = [
   /@mantine[\\/]core[\\/].*[\\/](TagsInput|Textarea)[\\/]/,
   /web[\\/]src[\\/]ui[\\/](day|dialog|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
   /web[\\/]src[\\/]ui[\\/](pick-list|record-form|reference|spoken-day|toast-list|written-input)\./,
-  /web[\\/]src[\\/](settings|texts)[\\/]/,
+  /web[\\/]src[\\/](settings|texts|webhooks)[\\/]/,
   /web[\\/]src[\\/]record[\\/](choices|create-record|defined-inputs|export|mention-input|owner-input)\./,
 ]
 const isLate = (id: string): boolean => late.some((one) => one.test(id))
@@ -200,10 +200,10 @@ const first_pages = {
   '/settings/imports/': 'imports/import-page.tsx',
   '/settings/fields': 'settings/fields-page.tsx',
   '/settings/keys': 'settings/keys-page.tsx',
-  '/settings/webhooks': 'settings/webhooks-page.tsx',
-  '/settings/webhooks/': 'settings/webhook-page.tsx',
-  '/settings/deliveries': 'settings/deliveries-page.tsx',
-  '/settings/deliveries/': 'settings/delivery-page.tsx',
+  '/settings/webhooks': 'webhooks/webhooks-page.tsx',
+  '/settings/webhooks/': 'webhooks/webhook-page.tsx',
+  '/settings/deliveries': 'webhooks/deliveries-page.tsx',
+  '/settings/deliveries/': 'webhooks/delivery-page.tsx',
   '/sign-in': 'people/pages.tsx',
   '/setup': 'people/pages.tsx',
   '/invitation': 'people/pages.tsx',

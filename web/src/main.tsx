@@ -44,7 +44,7 @@ whenIdle(async () => {
   if (session) keepReads(session)
 })
 const router = createAppRouter(client)
-const ExplainChange = later(async () => (await import('./settings/explain.tsx')).ExplainChange)
+const ExplainChange = later(async () => (await import('./webhooks/explain.tsx')).ExplainChange)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
 createRoot(document.getElementById('app') as HTMLElement, {

@@ -134,19 +134,19 @@ const other_pages: Record<OtherRoute, AsyncRouteComponent<object>> = {
   '/settings/fields': lazyRouteComponent(() => loaded(import('../settings/fields-page.tsx')), 'FieldsPage'),
   '/settings/keys': lazyRouteComponent(() => loaded(import('../settings/keys-page.tsx')), 'KeysPage'),
   '/settings/webhooks': lazyRouteComponent(
-    () => loaded(import('../settings/webhooks-page.tsx')),
+    () => loaded(import('../webhooks/webhooks-page.tsx')),
     'WebhooksPage',
   ),
   '/settings/webhooks/$id': lazyRouteComponent(
-    () => loaded(import('../settings/webhook-page.tsx')),
+    () => loaded(import('../webhooks/webhook-page.tsx')),
     'WebhookPage',
   ),
   '/settings/deliveries': lazyRouteComponent(
-    () => loaded(import('../settings/deliveries-page.tsx')),
+    () => loaded(import('../webhooks/deliveries-page.tsx')),
     'DeliveriesPage',
   ),
   '/settings/deliveries/$id': lazyRouteComponent(
-    () => loaded(import('../settings/delivery-page.tsx')),
+    () => loaded(import('../webhooks/delivery-page.tsx')),
     'DeliveryPage',
   ),
 }

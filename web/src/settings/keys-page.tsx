@@ -10,10 +10,10 @@ import { useTexts } from '../texts/with-settings.ts'
 import { useCreating } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
+import { KeyStatus } from '../webhooks/statuses.tsx'
 import { Ask } from './ask.tsx'
 import { scopeNames } from './scopes.ts'
 import { SettingsList } from './settings-list.tsx'
-import { KeyStatus } from './statuses.tsx'
 
 const CreateKey = laterDialog(async () => (await import('./create-key.tsx')).CreateKey)
 

@@ -7,12 +7,12 @@ import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { instantOf } from '../app/zones.ts'
 import { useAllKinds } from '../record/kinds.ts'
+import { Ask } from '../settings/ask.tsx'
+import { Section } from '../settings/section.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { MomentInput } from '../ui/inputs.tsx'
 import { useRecordForm } from '../ui/record-form.ts'
 import { unreadIn } from '../ui/unread.ts'
-import { Ask } from './ask.tsx'
-import { Section } from './section.tsx'
 
 type Backfill = Schemas['Backfill']
 type Kind = NonNullable<Schemas['WebhookBackfillCreate']['kinds']>[number]

@@ -3,7 +3,7 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { failureOf } from './outcome-text.ts'
-import './settings.css'
+import '../settings/settings.css'
 
 /** Why a failing webhook fails, from its newest failed delivery: the service states the reason in English only. */
 export function WebhookFailure({ webhook: { id, status } }: { webhook: Schemas['Webhook'] }) {

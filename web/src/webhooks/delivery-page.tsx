@@ -9,7 +9,7 @@ import { useAddress } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { DeliveryView, Resend, ResendStatus, useDelivery } from './delivery-view.tsx'
 import { useWebhooks } from './webhooks.ts'
-import './settings.css'
+import '../settings/settings.css'
 
 /** A delivery: its attempts with requests and responses. */
 export function DeliveryPage() {

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
+import { ShownOnceDialog } from '../settings/shown-once-dialog.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { NumberInput } from '../ui/inputs.tsx'
-import { ShownOnceDialog } from './shown-once-dialog.tsx'
 
 type Props = {
   webhook_id: string
