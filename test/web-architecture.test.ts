@@ -104,7 +104,7 @@ test('links and navigations take an address of the types of the app, not any tex
     /\.(?:navigate|buildLocation)\(|\{[^{}]*\b(?:navigate|buildLocation)\b[^{}]*\} = useRouter\(/
   const untyped = files.filter((file) => of_router.test(read(file)) || of_instance.test(read(file)))
   // The second one links to the path of a kind. The last one stays on its page, and changes its search parameters.
-  const known = ['web/src/app/link.ts', 'web/src/record/views.tsx', 'web/src/ui/list-view.ts']
+  const known = ['web/src/app/link.ts', 'web/src/record/views/views.tsx', 'web/src/ui/list-view.ts']
   assert.deepEqual(untyped.sort(), known)
 })
 

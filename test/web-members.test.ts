@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { choiceNameOf, orderedMembers } from '../web/src/record/member-names.ts'
+import { choiceNameOf, orderedMembers } from '../web/src/record/fields/member-names.ts'
 
 const member = (id: string, name: string) => ({ id, name, email: `${id}@example.test` })
 const members = [

@@ -10,7 +10,7 @@ import {
   mentionPattern,
   offered,
   writtenAt,
-} from '../web/src/record/mentions.ts'
+} from '../web/src/record/notes/mentions.ts'
 
 before(loadEqualCharacters)
 

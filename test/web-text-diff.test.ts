@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { diffTexts } from '../web/src/record/text-diff.ts'
+import { diffTexts } from '../web/src/record/notes/text-diff.ts'
 import { cpuTime } from './calm-time.ts'
 
 const words = fc.array(fc.constantFrom('one', 'two', ' ', '\n', '.', 'é', '😀', 'Łódź'), { maxLength: 40 })

@@ -156,17 +156,18 @@ const late = [
   /web[\\/]src[\\/]ui[\\/](day|dialog|field-editor|filter-(draft|editor)|floating-parts|form-d\w+|inputs|number)\./,
   /web[\\/]src[\\/]ui[\\/](pick-list|record-form|reference|spoken-day|toast-list|written-input)\./,
   /web[\\/]src[\\/](settings|texts|webhooks)[\\/]/,
-  /web[\\/]src[\\/]record[\\/](choices|create-record|defined-inputs|export|mention-input|owner-input)\./,
+  /web[\\/]src[\\/]record[\\/]\w+[\\/](choices|create-record|defined-inputs|export|mention-input|owner-input)\./,
 ]
 const isLate = (id: string): boolean => late.some((one) => one.test(id))
 
 // Code that pages share. One file is smaller than ten, and loads sooner.
-const of_records = /web[\\/]src[\\/](record[\\/](assign|edit-first|merges|pages)|ui[\\/](download|website))\./
+const of_records =
+  /web[\\/]src[\\/](record[\\/](\w+[\\/])?(assign|edit-first|merges|pages)|ui[\\/](download|website))\./
 const of_filters = /web[\\/]src[\\/]ui[\\/](filter|list-view|no-matches|panel)/
 const of_tables = /web[\\/]src[\\/]ui[\\/](column-drag|list-(groups|page)|table|whole-list)/
-const of_views = /web[\\/]src[\\/]record[\\/](custom-lists|list-|views?\.|view-)/
+const of_views = /web[\\/]src[\\/]record[\\/]\w+[\\/](custom-lists|list-|views?\.|view-)/
 const of_lists =
-  /web[\\/]src[\\/](ui[\\/](bulk-bar|column-order)|record[\\/](bulk-|columns|groupings|record-list))/
+  /web[\\/]src[\\/](ui[\\/](bulk-bar|column-order)|record[\\/]list[\\/](bulk-|columns|groupings|record-list))/
 
 // A page that imports it needs the texts of the settings.
 const settings_module = '/src/texts/with-settings.ts'

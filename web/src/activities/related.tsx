@@ -1,7 +1,7 @@
 import { laterDialog } from '../app/contained.tsx'
+import { RecordLink } from '../record/fields/linked.tsx'
 import type { Related } from '../record/kinds.ts'
-import { RecordLink } from '../record/linked.tsx'
-import { RelatedRow } from '../record/related.tsx'
+import { RelatedRow } from '../record/page/related.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
 import { Due, TypeLabel } from './labels.tsx'
 

@@ -13,10 +13,10 @@ import { Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { all_kinds } from '../kinds.ts'
 import { Bell } from '../notifications/bell.tsx'
-import { useQuestion } from '../record/conflicts.ts'
 import type { Names } from '../record/kinds.ts'
-import { LogAnywhere } from '../record/log.tsx'
-import { RecordCards } from '../record/record-card.tsx'
+import { useQuestion } from '../record/page/conflicts.ts'
+import { LogAnywhere } from '../record/page/log.tsx'
+import { RecordCards } from '../record/page/record-card.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Path } from './addresses.ts'
 import { holdKeys, useCommandKeys, useCommands } from './commands.ts'
@@ -31,7 +31,7 @@ import { WorkspaceMenu } from './workspace-menu.tsx'
 
 // Loaded when they are first opened.
 const Palette = later(async () => (await import('./palette.tsx')).Palette)
-const ConflictDialog = later(async () => (await import('../record/conflict-dialog.tsx')).ConflictDialog)
+const ConflictDialog = later(async () => (await import('../record/page/conflict-dialog.tsx')).ConflictDialog)
 const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet)
 
 // The bottom bar has five places, and the last one is the menu with the rest.

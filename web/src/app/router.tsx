@@ -11,7 +11,7 @@ import { Problem } from '../api/client.ts'
 import { hasEarlyReads } from '../api/early-reads.ts'
 import { all_kinds } from '../kinds.ts'
 import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
-import { defaultAddress, listed } from '../record/saved-views.ts'
+import { defaultAddress, listed } from '../record/views/saved-views.ts'
 import type { OpenRoute, OtherRoute, Search } from './addresses.ts'
 import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
@@ -72,7 +72,7 @@ const recordPages = ({ path, list, record, kind }: Kind) => ({
   [`${path}/$id`]: lazyRouteComponent(async () => {
     const [Record, { RecordPage }] = await Promise.all([
       loaded(record()),
-      loaded(import('../record/record-page.tsx')),
+      loaded(import('../record/page/record-page.tsx')),
     ])
     return { default: () => <RecordPage list={path} Record={Record} /> }
   }),

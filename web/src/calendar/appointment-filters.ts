@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
+import { useOwnerFilter } from '../record/fields/owner.tsx'
 import { useLabels } from '../record/kinds.ts'
-import { choiceFilter, commonFilters, textFilters, useReferenceFilters } from '../record/list-parts.tsx'
-import { useOwnerFilter } from '../record/owner.tsx'
+import { choiceFilter, commonFilters, textFilters, useReferenceFilters } from '../record/list/list-parts.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 

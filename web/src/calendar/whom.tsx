@@ -1,4 +1,4 @@
-import { OwnerAvatar } from '../record/owner.tsx'
+import { OwnerAvatar } from '../record/fields/owner.tsx'
 import { fullName } from '../ui/full-name.ts'
 import type { Appointment } from './appointments.ts'
 

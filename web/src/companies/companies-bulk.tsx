@@ -1,9 +1,9 @@
 import { TextInput } from '@mantine/core'
 import { PencilIcon } from '@primer/octicons-react'
 import type { RowOf } from '../api/record-api.ts'
-import { useBulk } from '../record/bulk.tsx'
-import { BulkText } from '../record/bulk-text.tsx'
 import { useLabels } from '../record/kinds.ts'
+import { useBulk } from '../record/list/bulk.tsx'
+import { BulkText } from '../record/list/bulk-text.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { ListPage } from '../ui/list-page.tsx'
 

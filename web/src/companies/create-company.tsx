@@ -1,5 +1,5 @@
-import { CreateFacts } from '../record/create-facts.tsx'
 import type { CreateProps } from '../record/kinds.ts'
+import { CreateFacts } from '../record/page/create-facts.tsx'
 import { fields } from './fields.ts'
 
 /** The dialog that creates a company. */

@@ -1,4 +1,4 @@
-import type { Fact } from '../record/facts.tsx'
+import type { Fact } from '../record/fields/facts.tsx'
 
 /** The facts of a company, on its page and in the dialog that creates one. */
 export const fields = [

@@ -1,19 +1,19 @@
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
-import { groupingBy, useOwnerGrouping } from '../record/groupings.tsx'
+import { RecordLink } from '../record/fields/linked.tsx'
+import { useOwnerColumn, useOwnerFilter } from '../record/fields/owner.tsx'
 import { useLabels } from '../record/kinds.ts'
-import { lateRecord } from '../record/late-record.tsx'
-import { RecordLink } from '../record/linked.tsx'
+import { groupingBy, useOwnerGrouping } from '../record/list/groupings.tsx'
 import {
   commonFilters,
   dateColumn,
   numberColumn,
   textFilters,
   useReferenceFilters,
-} from '../record/list-parts.tsx'
-import { useOwnerColumn, useOwnerFilter } from '../record/owner.tsx'
-import { RecordListPage } from '../record/record-list.tsx'
+} from '../record/list/list-parts.tsx'
+import { RecordListPage } from '../record/list/record-list.tsx'
+import { lateRecord } from '../record/page/late-record.tsx'
 import { useTexts } from '../texts/texts.ts'
 import type { Filter } from '../ui/filters.tsx'
 import { fullName } from '../ui/full-name.ts'

@@ -1,8 +1,8 @@
 import { TextInput } from '@mantine/core'
 import type { RecordOf } from '../api/record-api.ts'
-import { RecordChooser } from '../record/choices.tsx'
-import { CreateRecord } from '../record/create-record.tsx'
+import { RecordChooser } from '../record/fields/choices.tsx'
 import { type CreateProps, useLabels } from '../record/kinds.ts'
+import { CreateRecord } from '../record/page/create-record.tsx'
 import { SameEmail } from './same-email.tsx'
 import { StageInput } from './stage-input.tsx'
 

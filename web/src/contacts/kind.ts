@@ -1,7 +1,7 @@
 import { PeopleIcon } from '@primer/octicons-react'
 import { recordApi } from '../api/record-api.ts'
 import type { Kind } from '../record/kinds.ts'
-import { first_page } from '../record/list-query.ts'
+import { first_page } from '../record/list/list-query.ts'
 import { fullName } from '../ui/full-name.ts'
 
 export const contactsApi = recordApi('contacts')

@@ -1,7 +1,7 @@
 import { laterDialog } from '../app/contained.tsx'
+import { RecordLink } from '../record/fields/linked.tsx'
 import type { Related } from '../record/kinds.ts'
-import { RecordLink } from '../record/linked.tsx'
-import { RelatedRow } from '../record/related.tsx'
+import { RelatedRow } from '../record/page/related.tsx'
 import { fullName } from '../ui/full-name.ts'
 import { Initials } from '../ui/values.tsx'
 

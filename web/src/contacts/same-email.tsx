@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { RecordLink } from '../record/linked.tsx'
+import { RecordLink } from '../record/fields/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { writeParts } from '../ui/filter-value.ts'
 import { fullName } from '../ui/full-name.ts'

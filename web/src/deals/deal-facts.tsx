@@ -1,5 +1,5 @@
 import { useFormats } from '../app/formats.ts'
-import { type Fact, Facts, type Save } from '../record/facts.tsx'
+import { type Fact, Facts, type Save } from '../record/fields/facts.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Field } from '../ui/fields.tsx'
 import { Ago } from '../ui/values.tsx'

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { useOwnerFilter } from '../record/fields/owner.tsx'
 import { useLabels } from '../record/kinds.ts'
 import {
   choiceFilter,
@@ -6,8 +7,7 @@ import {
   textFilters,
   timeFilter,
   useReferenceFilters,
-} from '../record/list-parts.tsx'
-import { useOwnerFilter } from '../record/owner.tsx'
+} from '../record/list/list-parts.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { endsOf } from '../ui/filter-value.ts'
 import type { Filter } from '../ui/filters.tsx'

@@ -1,7 +1,7 @@
 import { undecided } from '../api/change-since.ts'
 import { type Aborted, api, dataOf, type Schemas } from '../api/client.ts'
 import { isStale, matching, type QueryOf, type RecordKind } from '../api/record-api.ts'
-import { askWhose } from '../record/conflicts.ts'
+import { askWhose } from '../record/page/conflicts.ts'
 import { dealsApi } from './kind.tsx'
 import { default_probabilities, isOpen, type Stage } from './stages.ts'
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
-import { RecordLink } from '../record/linked.tsx'
+import { RecordLink } from '../record/fields/linked.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import { Card } from './card.tsx'

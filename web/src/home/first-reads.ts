@@ -1,7 +1,7 @@
 import { part_size } from '../api/all.ts'
 import { browser_zone } from '../app/formats.ts'
 import type { Session } from '../app/session.ts'
-import { first_page } from '../record/list-query.ts'
+import { first_page } from '../record/list/list-query.ts'
 import { allOfHome } from './requests.ts'
 
 type Asked = readonly [path: string, query?: object]

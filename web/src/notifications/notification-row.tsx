@@ -1,7 +1,7 @@
 import { type Icon, MentionIcon, PersonAddIcon, UploadIcon, WebhookIcon } from '@primer/octicons-react'
 import type { Target } from '../app/addresses.ts'
 import { Link } from '../app/link.ts'
-import { whoOf } from '../record/changes.tsx'
+import { whoOf } from '../record/fields/changes.tsx'
 import { useKinds } from '../record/kinds.ts'
 import { place, useTexts } from '../texts/texts.ts'
 import { focusBeside } from '../ui/focus.ts'

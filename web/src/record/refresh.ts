@@ -4,8 +4,8 @@ import { changeSince } from '../api/change-since.ts'
 import type { Tagged } from '../api/client.ts'
 import { readAgain } from '../api/read-again.ts'
 import { type ChangesOf, type RecordKind, type RecordOf, recordApi } from '../api/record-api.ts'
-import { askWhose } from './conflicts.ts'
 import { staleAfter, useKinds } from './kinds.ts'
+import { askWhose } from './page/conflicts.ts'
 
 /** Reads shown data of these resources again; resolves when it is there. */
 export function useRefresh(): (...resources: string[]) => Promise<void> {

@@ -1,7 +1,7 @@
 import { Checkbox, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf, Problem, type Schemas } from '../api/client.ts'
-import type { Definition } from '../record/definitions.ts'
+import type { Definition } from '../record/fields/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { GrowingTextarea } from '../ui/growing-textarea.tsx'

@@ -6,7 +6,7 @@ import { answerOf, api, dataOf, isGone, Problem, type Schemas } from '../api/cli
 import { laterDialog } from '../app/contained.tsx'
 import { showProblem } from '../app/problems.tsx'
 import { sessionQuery, useMay, useSession } from '../app/session.ts'
-import { useOwnerName } from '../record/members.ts'
+import { useOwnerName } from '../record/fields/members.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'

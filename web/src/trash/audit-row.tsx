@@ -7,7 +7,7 @@ import type { Target } from '../app/addresses.ts'
 import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useFieldLabels, useReadable, whoOf, withCustomFields } from '../record/changes.tsx'
+import { useFieldLabels, useReadable, whoOf, withCustomFields } from '../record/fields/changes.tsx'
 import { place, type Texts, useTexts } from '../texts/texts.ts'
 import { Ago } from '../ui/values.tsx'
 

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
-import type { Definition } from '../record/definitions.ts'
+import type { Definition } from '../record/fields/definitions.ts'
 import type { Condition, Operator } from './condition-text.ts'
 import { includesEvent } from './event-groups.ts'
 

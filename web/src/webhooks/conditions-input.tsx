@@ -1,7 +1,7 @@
 import { type ComboboxItem, TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { includesText } from '../app/plain-text.ts'
-import { useAllDefinitions } from '../record/definitions.ts'
+import { useAllDefinitions } from '../record/fields/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { DayInput, NumberInput } from '../ui/inputs.tsx'
 import { Autocomplete, Select, TagsInput } from '../ui/late-inputs.tsx'
