@@ -7,7 +7,7 @@ export const now = '2026-11-21T08:30:00.000Z'
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 export type Made = any
 
-// So that a test may book as often as it likes; what the limits do is tried in booking-flood.test.ts.
+// So that a test may book as often as it likes; what the limits do is tried in booking/flood.test.ts.
 const no_limits = {
   open_bookings_per_email: 1000,
   bookings_per_address_per_day: 10_000,

@@ -10,7 +10,7 @@ import { type ProcessRole, startServer } from '../src/server.ts'
 import { folderFiles } from '../src/web/files.ts'
 import { removeScratch, settingsOf, small_pool, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
-import { sendRequest } from './http-request.ts'
+import { sendRequest } from './http/request.ts'
 import { use } from './use.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says itself what it expects in an answer

@@ -90,7 +90,7 @@ export async function signIn(url: string, email: string, given = password) {
   return { call, reply: (await call('POST', '/session', { email, password: given })) as Reply }
 }
 
-/** The operations of people that write. people-operations.test.ts tests their audit entries. */
+/** The operations of people that write. people/operations.test.ts tests their audit entries. */
 export const people_operations = [
   'post /setup',
   'post /session',

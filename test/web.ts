@@ -8,7 +8,7 @@ import { buildWebApp } from '../src/web/build.ts'
 import { dataOf } from './envelope.ts'
 import { type Rapport, startRapport } from './harness.ts'
 import { use } from './use.ts'
-import { findPort, leaveBrowser, openBrowser, returnPage, takePage, visit } from './web-pages.ts'
+import { findPort, leaveBrowser, openBrowser, returnPage, takePage, visit } from './web/pages.ts'
 
 export { visit }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { joinAs } from '../web/people.ts'
 import { checkScreen, desk, phone, untilEqual, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const day_ms = 86_400_000

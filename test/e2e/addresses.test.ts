@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { browser, join } from '../people.ts'
 import { before } from '../use.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { untilEqual, useWeb } from '../web.ts'
-import { fillWorkspace } from '../web-records.ts'
 
 const web = useWeb()
 let ids: Awaited<ReturnType<typeof fillWorkspace>>

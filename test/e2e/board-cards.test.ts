@@ -1,8 +1,8 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type Board, cardIn, column, holdDragging, startBoard, toast } from '../web/board.ts'
 import { checkScreen, settled, untilEqual } from '../web.ts'
-import { type Board, cardIn, column, holdDragging, startBoard, toast } from '../web-board.ts'
 
 type Logged = { subject: string; contact_id: number; company_id: number }
 

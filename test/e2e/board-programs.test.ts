@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { useWeb } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

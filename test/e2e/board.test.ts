@@ -1,9 +1,9 @@
 // runs: once, long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { type Board, cardIn, carry, column, startBoard, toast } from '../web/board.ts'
+import { joinAs } from '../web/people.ts'
 import { checkScreen, keepToasts, phone, untilEqual } from '../web.ts'
-import { type Board, cardIn, carry, column, startBoard, toast } from '../web-board.ts'
-import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the page's own world

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
+import { joinAs } from '../web/people.ts'
 import { phone, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 
 const web = useWeb()
 const no_appointments = 'No appointments in this time.'

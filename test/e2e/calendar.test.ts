@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { makeRequest } from '../booking.ts'
+import { joinAs } from '../web/people.ts'
 import { checkScreen, desk, heading, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

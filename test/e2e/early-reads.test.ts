@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Page, Request, Response } from 'playwright-core'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { settled, startWeb, untilEqual, type Web } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 let web: Web

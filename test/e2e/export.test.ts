@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { exportQuery } from '../../web/src/record/list/export-query.ts'
 import { before } from '../use.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { checkScreen, useWeb } from '../web.ts'
-import { fillWorkspace } from '../web-records.ts'
 
 const web = useWeb()
 before(async () => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
+import { joinAs } from '../web/people.ts'
 import { addFilter, checkScreen, untilEqual, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

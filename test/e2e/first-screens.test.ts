@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { CDPSession, Locator, Page, Request } from 'playwright-core'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
+import { makeScreens } from '../web/screens.ts'
 import { colour, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { makeScreens } from '../web-screens.ts'
 
 const budget_bytes = 200_000
 const most_files = 30

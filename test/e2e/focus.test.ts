@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { untilEqual, useWeb, visit } from '../web.ts'
-import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

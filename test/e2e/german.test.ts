@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startReceiver } from '../receiver.ts'
 import { before, useFor } from '../use.ts'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { settled, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 import { company, onlyDelivery, register, until, webhook } from '../webhooks.ts'
 
 const web = useWeb()

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
 import { checkScreen, fits, phone, untilEqual, useWeb } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { before } from '../use.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { desk, layoutShift, phone, settled, useWeb, type Web } from '../web.ts'
-import { fillWorkspace } from '../web-records.ts'
 
 const budget_bytes = 200_000
 

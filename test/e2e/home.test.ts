@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { checkScreen, phone, settled, untilEqual, useWeb, visit, type Web } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 const empty = useWeb()

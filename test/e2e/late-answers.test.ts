@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { untilEqual, useWeb, visit } from '../web.ts'
-import { fillWorkspace } from '../web-records.ts'
 
 const web = useWeb()
 let ids: Awaited<ReturnType<typeof fillWorkspace>>

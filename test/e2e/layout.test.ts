@@ -5,9 +5,9 @@ import { mkdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { joinAs } from '../web/people.ts'
+import { makeScreens } from '../web/screens.ts'
 import { fits, phone, settled, startWeb, untilEqual, visit, type Web } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { makeScreens } from '../web-screens.ts'
 
 const folder = fileURLToPath(new URL('../../screenshots', import.meta.url))
 const takesPictures = process.env.SCREENSHOTS === '1'

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
 import { checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 
 const web = useWeb()
 let reader: string

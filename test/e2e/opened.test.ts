@@ -2,8 +2,8 @@
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { makeScreens } from '../web/screens.ts'
 import { checkScreen, desk, phone, settled, useWeb } from '../web.ts'
-import { makeScreens } from '../web-screens.ts'
 
 const web = useWeb()
 let screens: Record<string, string>

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'
+import { holdDragging } from '../web/board.ts'
+import { joinAs } from '../web/people.ts'
 import { addFilter, checkScreen, owner, untilEqual, useWeb, visit } from '../web.ts'
-import { holdDragging } from '../web-board.ts'
-import { joinAs } from '../web-people.ts'
 
 const web = useWeb()
 let reader: string

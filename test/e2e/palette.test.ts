@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { checkScreen, untilEqual, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import type { Web } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 
 export const long_name = 'Maximiliane-Alexandra von Hohenlohe-Waldenburg-Schillingsfürst'
 

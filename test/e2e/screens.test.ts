@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { joinAs } from '../web/people.ts'
+import { makeScreens } from '../web/screens.ts'
 import {
   checkScreen,
   colour,
@@ -18,8 +20,6 @@ import {
   visit,
   type Web,
 } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { makeScreens } from '../web-screens.ts'
 
 const folder = fileURLToPath(new URL('../../screenshots', import.meta.url))
 

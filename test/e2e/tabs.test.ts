@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { joinAs } from '../web/people.ts'
 import { checkScreen, untilEqual, useWeb } from '../web.ts'
-import { joinAs } from '../web-people.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linksOf, namesOf } from '../../web/src/trash/record-links.ts'
 import { before } from '../use.ts'
+import { joinAs } from '../web/people.ts'
+import { fillWorkspace } from '../web/records.ts'
 import { addFilter, checkScreen, settled, untilEqual, useWeb, visit } from '../web.ts'
-import { joinAs } from '../web-people.ts'
-import { fillWorkspace } from '../web-records.ts'
 
 const web = useWeb()
 let filled: Awaited<ReturnType<typeof fillWorkspace>>

@@ -9,7 +9,7 @@ import { type Fault, patternOf } from './table.ts'
 
 // Files that measure how long something takes run beside others in the suite, but not here.
 const timed =
-  /\.fault\.ts$|faults\/history|delivery\/(connector|deliver|resolve)\.test|webhooks-(delivery|outcome)/
+  /\.fault\.ts$|faults\/history|delivery\/(connector|deliver|resolve)\.test|webhooks\/(delivery|outcome)\.test/
 
 /** Whether nothing may run beside a file. */
 const isAlone = (file: string) => timed.test(file)

@@ -1,6 +1,6 @@
 // The characters that search takes for equal, after Unicode's compatibility decomposition (NFKD) and lower case. The index
 // stores what these lists give: a changed list needs a migration of the stored texts, as 0038 is (decision 0095).
-// web/src/app/normalise.ts is the same file, and test/web-matching.test.ts compares them.
+// web/src/app/normalise.ts is the same file, and test/web/matching.test.ts compares them.
 
 /** Letters and their plain spelling, by equal primary weights of CLDR's root collation. Also þ, ı and ŧ. */
 const letters: Record<string, string> = {

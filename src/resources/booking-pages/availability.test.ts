@@ -14,7 +14,7 @@ import {
   span,
   starts,
   whole_day,
-} from '../../../test/booking-rules.ts'
+} from '../../../test/booking/rules.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
 import {
   type Busy,

@@ -12,7 +12,7 @@ import {
   span,
   starts,
   whole_day,
-} from '../../../test/booking-rules.ts'
+} from '../../../test/booking/rules.ts'
 import { freeSlots, type PageRules } from './availability.ts'
 
 test('a day with a clock change is offered whole: shorter or longer by the change, without a break', () => {

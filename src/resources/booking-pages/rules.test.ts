@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { page, span } from '../../../test/booking-rules.ts'
+import { page, span } from '../../../test/booking/rules.ts'
 import { formats } from '../../http/formats.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
 import { ruleProblems } from './availability.ts'

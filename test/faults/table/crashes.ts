@@ -81,7 +81,7 @@ export const crashes: Fault[] = [
       'test/postgres/recovery.test.ts': [
         'a database that hangs counts as unavailable, also if it never answers an open connection again',
       ],
-      'test/http-faults.test.ts': [
+      'test/http/faults.test.ts': [
         'when another program locks the database for 5 seconds, all waiting writes are 503 with Retry-After, and store nothing',
       ],
     },
@@ -109,7 +109,7 @@ export const crashes: Fault[] = [
         'two transactions that deadlock both succeed, one of them after a retry',
         'a transaction that conflicts is retried three times, and then refused with 503, with nothing stored',
       ],
-      'test/http-faults.test.ts': ['while another program writes, writes wait for it and reads do not'],
+      'test/http/faults.test.ts': ['while another program writes, writes wait for it and reads do not'],
     },
   },
   {
@@ -140,7 +140,7 @@ export const crashes: Fault[] = [
     promise:
       'Retries are sent 1, 5 and 30 minutes after the previous attempt ended, never earlier. Then the delivery and the webhook are `failed`.',
     tests: {
-      'test/webhooks-retries.test.ts': [
+      'test/webhooks/retries.test.ts': [
         'come 1, 5 and 30 minutes after the previous attempt ended, to the millisecond, and then no more',
         'after the last one the delivery is failed and the webhook too, with the reason',
         'survive a restart: neither early nor lost, and the attempts before it count',
@@ -156,7 +156,7 @@ export const crashes: Fault[] = [
     promise:
       'No retry is early or late, and no second attempt overlaps. Leases do not get longer. The jump removes no data.',
     tests: {
-      'test/webhooks-retries.test.ts': [
+      'test/webhooks/retries.test.ts': [
         'a clock that jumps far ahead during an attempt starts no second one',
       ],
       'src/db/engines/postgres/clock.test.ts': [
@@ -202,7 +202,7 @@ export const crashes: Fault[] = [
     promise:
       'Deletion cancels pending deliveries, and nothing is sent after the 200. A pause keeps them, and a resume sends them.',
     tests: {
-      'test/webhooks-pause-delete.test.ts': [
+      'test/webhooks/pause-delete.test.ts': [
         'cancels pending deliveries: the log keeps them as cancelled and finished, without a next attempt',
         'nothing is posted after the 200, even in the middle of a burst',
         'nothing is posted after the 200 of a pause, and all of it after the resume',
@@ -220,7 +220,7 @@ export const crashes: Fault[] = [
     promise:
       'The body stays the same. Each attempt is signed with the secrets of its time. During the overlap, the old and the new secret both verify.',
     tests: {
-      'test/webhooks-rotation.test.ts': [
+      'test/webhooks/rotation.test.ts': [
         'a retry is signed with the secrets of its own time, over the same body',
         'during the overlap, receivers with the old and with the new secret verify; then only those with the new one',
       ],

@@ -11,7 +11,7 @@ export const receivers: Fault[] = [
         'a receiver that never answers, or sends headers byte by byte, times out at the deadline of the attempt',
         'receivers that hang do not delay others',
       ],
-      'test/webhooks-outcome.test.ts': ['an attempt ends at its timeout, by default 10 seconds'],
+      'test/webhooks/outcome.test.ts': ['an attempt ends at its timeout, by default 10 seconds'],
     },
   },
   {
@@ -67,7 +67,7 @@ export const receivers: Fault[] = [
         'an unknown name, a silent name server and a refused connection have different errors',
         'a certificate that is trusted, in date and for this host is accepted; any other is a tls_error',
       ],
-      'test/webhooks-outcome.test.ts': ['the log shows the documented error codes'],
+      'test/webhooks/outcome.test.ts': ['the log shows the documented error codes'],
     },
   },
   {
@@ -125,7 +125,7 @@ export const receivers: Fault[] = [
       'src/webhooks/registration/target.test.ts': [
         'a URL that a parser would read differently from a person is refused',
       ],
-      'test/webhooks-registration.test.ts': [
+      'test/webhooks/registration.test.ts': [
         'a url with a password, a fragment, port 0, dropped characters or no host is refused',
       ],
     },
@@ -136,10 +136,10 @@ export const receivers: Fault[] = [
     promise:
       'They are failures like all others. The schedule decides the time of the retry, not the receiver.',
     tests: {
-      'test/webhooks-refusals.test.ts': [
+      'test/webhooks/refusals.test.ts': [
         '410, and 429 or 503 with Retry-After, are failures like all others: only the schedule decides the time of the retry',
       ],
-      'test/webhooks-outcome.test.ts': [
+      'test/webhooks/outcome.test.ts': [
         '200 to 299 is a success and nothing else is; a redirect is not followed',
       ],
       'src/webhooks/delivery/deliver.test.ts': [
@@ -165,7 +165,7 @@ export const receivers: Fault[] = [
     fault: '50 webhooks hang beside 50 healthy ones.',
     promise: 'The p95 of the healthy ones is at most 1.2 times their p95 alone.',
     tests: {
-      'test/webhooks-isolation.test.ts': [
+      'test/webhooks/isolation.test.ts': [
         'twenty webhooks that hang do not delay a healthy one',
         'more hanging webhooks than one round reads, each with a backlog, do not block a healthy one',
       ],
@@ -197,7 +197,7 @@ export const receivers: Fault[] = [
     promise:
       'An event of another record of the same webhook is sent within 2 s, beside a backlog of 400 failing ones, ordered or not.',
     tests: {
-      'test/webhooks-failing-records.test.ts': [
+      'test/webhooks/failing-records.test.ts': [
         'an event does not wait for … … that the receiver does not answer…',
         'an event does not wait for failing retries that come due at once',
         'with max_per_second, an event behind failing ones is among the first that are sent',

@@ -7,8 +7,8 @@ export const requests: Fault[] = [
     fault: 'Invalid UTF-8',
     promise: '400',
     tests: {
-      'test/http-errors.test.ts': ['invalid UTF-8 is 400; a byte order mark is ignored'],
-      'test/http-json.test.ts': ['arbitrary bytes as a body never give a 5xx'],
+      'test/http/errors.test.ts': ['invalid UTF-8 is 400; a byte order mark is ignored'],
+      'test/http/json.test.ts': ['arbitrary bytes as a body never give a 5xx'],
     },
   },
   {
@@ -29,7 +29,7 @@ export const requests: Fault[] = [
     fault: 'JSON with more than 64 levels, or 100,000 brackets',
     promise: '400, as fast as any other answer',
     tests: {
-      'test/http-errors.test.ts': [
+      'test/http/errors.test.ts': [
         'JSON may have 64 levels; one more is 400, and 100,000 are refused as fast',
       ],
     },
@@ -39,7 +39,7 @@ export const requests: Fault[] = [
     fault: '`__proto__` and `constructor.prototype`, also escaped',
     promise: '400. A plain key `constructor` is accepted.',
     tests: {
-      'test/http-errors.test.ts': [
+      'test/http/errors.test.ts': [
         'keys that name the prototype are 400, at every depth and in every escaped form',
         'names of properties of every JavaScript object are ordinary keys of custom fields',
       ],
@@ -51,11 +51,11 @@ export const requests: Fault[] = [
     promise:
       'Invalid JSON gets 400. Valid JSON is read as the standard says. Every accepted text is returned byte for byte.',
     tests: {
-      'test/http-json.test.ts': [
+      'test/http/json.test.ts': [
         '… texts are 400 in the envelope, on POST and PUT, and change nothing',
         'unusual but valid JSON is read as the standard says',
       ],
-      'test/json-suite.test.ts': [
+      'test/http/json-suite.test.ts': [
         'each invalid JSON document is 400, on POST and on PUT, and changes nothing',
         'each valid number and string is read as the standard says, and returned unchanged',
         'input that the standard leaves open always has the same outcome, and never a 5xx',
@@ -71,13 +71,13 @@ export const requests: Fault[] = [
     fault: 'Ids such as 0, -1, 1.5, 2⁶³, 1e3, 0x1',
     promise: '404 in a path, 422 in a body or a query, never 500',
     tests: {
-      'test/http-errors.test.ts': [
+      'test/http/errors.test.ts': [
         'an id in the path that is not a positive integer is 404, for every method',
       ],
-      'test/ids-and-times.test.ts': [
+      'test/http/ids-and-times.test.ts': [
         'an invalid id is 422 in every body and every filter, by its field, and never a 5xx',
       ],
-      'test/http-json.test.ts': ['arbitrary query strings and ids never give a 5xx'],
+      'test/http/json.test.ts': ['arbitrary query strings and ids never give a 5xx'],
     },
   },
   {
@@ -89,7 +89,7 @@ export const requests: Fault[] = [
         'a value is echoed exactly, in the detail, in the list and in the event',
         'values out of range, too precise or of another type are refused, and nothing is coerced',
       ],
-      'test/ids-and-times.test.ts': [
+      'test/http/ids-and-times.test.ts': [
         'a sum of fractions with too many decimals is 422; its rounded form is exact',
       ],
       'src/resources/values/decimal.test.ts': [
@@ -102,11 +102,11 @@ export const requests: Fault[] = [
     fault: '2026-02-30, 24:00, UTC offsets, or the year 0',
     promise: '422, or the same moment in UTC. Never another day.',
     tests: {
-      'test/ids-and-times.test.ts': [
+      'test/http/ids-and-times.test.ts': [
         'a day that does not exist is 422; one that does comes back as the same day',
         'a time that does not exist is 422 in every body and every filter; one that does is the same moment in UTC',
       ],
-      'test/read-only-fields.test.ts': [
+      'test/http/read-only-fields.test.ts': [
         'a time whose year in UTC is out of range is refused, so that PUT accepts every answer of GET',
       ],
     },
@@ -117,7 +117,7 @@ export const requests: Fault[] = [
     promise:
       'One record, one event and one answer. Another body gets 409. The answer is kept for 24 h, also after a restart.',
     tests: {
-      'test/http-idempotency.test.ts': [
+      'test/http/idempotency.test.ts': [
         '50 concurrent requests with one key create one record with one event',
         '50 concurrent requests with one key and different bodies create one record; the others are refused',
         'an answer is kept for 24 hours',
@@ -179,7 +179,7 @@ export const requests: Fault[] = [
     fault: '100,000 custom fields, or a value of 1 MiB',
     promise: '422 with a fixed number of problems. A body above 1 MiB gets 413.',
     tests: {
-      'test/http-errors.test.ts': [
+      'test/http/errors.test.ts': [
         'a body over 1 MiB is 413, one of exactly 1 MiB is taken',
         'a body of 20,000 unknown fields gets the first 1000 problems, and does not block the server',
         'a body of more than 50,000 names and values is 422 before it is parsed',
@@ -193,7 +193,7 @@ export const requests: Fault[] = [
     promise:
       'Slow uploads get 408, and large headers 431. Buffers are bounded. Health checks are always answered.',
     tests: {
-      'test/http-raw.test.ts': [
+      'test/http/raw.test.ts': [
         'headers or a path larger than 16 KiB are 431 in the envelope',
         'a request that is not complete in time is 408 in the envelope, both in its headers and in its body',
       ],
@@ -216,7 +216,7 @@ export const requests: Fault[] = [
     fault: 'CR and LF in names, events and headers',
     promise: 'They never reach a header. Each log record is one line.',
     tests: {
-      'test/line-breaks.test.ts': [
+      'test/http/line-breaks.test.ts': [
         'line breaks in names reach no header, and each log record is one line of JSON',
       ],
     },
@@ -226,7 +226,7 @@ export const requests: Fault[] = [
     fault: 'Timing attack on keys',
     promise: 'A key is found by the hash of all its characters. Each cause gets the same 401.',
     tests: {
-      'test/access.test.ts': [
+      'test/access/access.test.ts': [
         'missing, unknown, malformed, revoked and expired keys get the same answer',
         'a key with a wrong end is refused as fast as a completely wrong key',
         'the database holds a hash of the key, not the key',
@@ -238,12 +238,12 @@ export const requests: Fault[] = [
     fault: "Wrong media type or method, two lengths, unknown fields, or another tenant's id",
     promise: '415, 405 with `Allow`, 400, 422 and 404. Fields that only the service sets are never written.',
     tests: {
-      'test/http-errors.test.ts': [
+      'test/http/errors.test.ts': [
         'a body that is not declared as JSON is 415',
         'a known path with another method is 405 with the allowed methods, with and without a key',
       ],
-      'test/http-raw.test.ts': ['a body with a contradictory or invalid length is 400, and creates nothing'],
-      'test/access-workspaces.test.ts': [
+      'test/http/raw.test.ts': ['a body with a contradictory or invalid length is 400, and creates nothing'],
+      'test/access/workspaces.test.ts': [
         "another workspace's ids answer exactly like ids that never were, on every path and method",
       ],
       'src/resources/companies/fields.test.ts': [
@@ -315,7 +315,7 @@ export const requests: Fault[] = [
       'test/faults/fanout.fault.ts': [
         'a batch with 60,000 deliveries lets other writes wait for at most 1 s, and kill -9 after it loses none',
       ],
-      'test/webhooks-fanout.test.ts': [
+      'test/webhooks/fanout.test.ts': [
         'a write waits for less than a second of work beside a batch of 1,000 with 100 webhooks of 20 conditions',
         'each delivery of a large batch arrives once, as it was judged in the batch, also after a restart',
       ],

@@ -1,0 +1,16 @@
+import { createRequire } from 'node:module'
+import { generateTexts } from '../../scripts/generate-texts.ts'
+
+// The texts of the web app, as the browser has them. A fresh checkout has only their JSON files.
+generateTexts()
+
+const load = createRequire(import.meta.url)
+type First = typeof import('../../web/src/texts/generated/en/first-texts.ts')
+type Settings = typeof import('../../web/src/texts/generated/en/settings-texts.ts')
+function textsOf(language: 'en' | 'de'): First['texts'] & Settings['texts'] {
+  const first: First = load(`../../web/src/texts/generated/${language}/first-texts.ts`)
+  const settings: Settings = load(`../../web/src/texts/generated/${language}/settings-texts.ts`)
+  return { ...first.texts, ...settings.texts }
+}
+export const en = textsOf('en')
+export const de = textsOf('de')
