@@ -38,7 +38,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     files: 'db/engines/sqlite/.*',
     may: 'db/.*|clock|installed',
-    packages: 'kysely|node:(sqlite|fs|path|crypto|url|diagnostics_channel)',
+    packages: 'kysely|node:(sqlite|fs|path|crypto|url|diagnostics_channel|worker_threads)',
   },
   {
     files: 'db/engines/postgres/.*',
@@ -93,7 +93,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     // http/fields for a type alone.
     files: 'resources/(writing/(input|operations)|lists/list)',
-    may: `${shared}|${defined}|errors|clock|http/(fields|filter-values)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    may: `${shared}|${defined}|errors|clock|http/(fields|filter-values|query-names)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|node:util',
   },
   // The parameters of a list.
@@ -126,7 +126,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   {
     files: 'resources/batch/(batch|items|order|routes)',
     may: `${shared}|${defined}|${floor}`,
-    packages: 'kysely|typebox|node:util',
+    packages: 'kysely|typebox|node:(util|timers/promises)',
   },
   // A resource as data, with its table's type.
   {
