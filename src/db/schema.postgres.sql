@@ -923,4 +923,4 @@ CREATE TABLE webhook_attempts (
   error_message text,
   PRIMARY KEY (workspace_id, delivery_id, number)
 );
-CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number) WHERE response_status IS NOT NULL;
+CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number) WHERE response_status >= 300;

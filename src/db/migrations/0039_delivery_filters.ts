@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** Finds the deliveries of a record, by its events, and those whose answer had a status code. */
+/** Finds the deliveries of a record, by its events, and those whose answer had the status code of a failure. */
 export const deliveryFilters: Migration = {
   name: '0039_delivery_filters',
   kind: 'expand',
@@ -10,6 +10,6 @@ export const deliveryFilters: Migration = {
     `CREATE INDEX events_record ON events (workspace_id, record_id${engine === 'sqlite' ? '' : ', seq'})
       WHERE record_id IS NOT NULL`,
     `CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number)
-      WHERE response_status IS NOT NULL`,
+      WHERE response_status >= 300`,
   ],
 }
