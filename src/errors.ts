@@ -145,6 +145,12 @@ export class ApiError extends Error {
 }
 
 export const badRequest = (message: string) => new ApiError('bad_request', message)
+/** A body that is not JSON. */
+export class NotJson extends ApiError {
+  constructor(message: string) {
+    super('bad_request', message)
+  }
+}
 export const forbidden = (message: string) => new ApiError('forbidden', message)
 export const conflict = (reason: ConflictReason, message: string, facts?: Facts) =>
   new ApiError('conflict', message, { reason, facts })

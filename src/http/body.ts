@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
-import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
+import { ApiError, badRequest, type FieldProblem, invalid, NotJson } from '../errors.ts'
 import { askForBody } from './connections.ts'
 
 declare module 'fastify' {
@@ -34,7 +34,7 @@ export function parseBodies(app: FastifyInstance): void {
     async (request: FastifyRequest, bytes: Buffer) => {
       if (!bytes.length) return undefined
       refuseOtherForms(request.headers)
-      if (!isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.')
+      if (!isUtf8(bytes)) throw new NotJson('The body is not valid UTF-8.')
       refuseExcess(bytes, maxParts(request.routeOptions.bodyLimit))
       request.raw_body = bytes
       // Fastify treats null as no body. Return an array, which is refused because it is not an object.
@@ -130,6 +130,6 @@ function parse(text: string): unknown {
     const { message } = error as Error
     if (message === forbidden_name)
       throw badRequest('The body uses the reserved name __proto__, or constructor with prototype. Rename it.')
-    throw badRequest(`The body is not valid JSON: ${message}.`)
+    throw new NotJson(`The body is not valid JSON: ${message}.`)
   }
 }

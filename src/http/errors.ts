@@ -1,5 +1,5 @@
 import { constraintOf, troubleOf, Unreachable } from '../db/errors.ts'
-import { ApiError, badRequest, conflict, notFound, unavailable } from '../errors.ts'
+import { ApiError, badRequest, conflict, NotJson, notFound, unavailable } from '../errors.ts'
 
 /** The JSON body of an error answer. */
 export function errorBody(error: ApiError, request_id: string) {
@@ -27,7 +27,7 @@ const framework: Record<string, () => ApiError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ApiError('unsupported_media_type', 'Send the body as JSON, with "Content-Type: application/json".'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as its Content-Length says.'),
-  FST_ERR_CTP_INVALID_JSON_BODY: () => badRequest('The body is not valid JSON.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => new NotJson('The body is not valid JSON.'),
   FST_ERR_BAD_URL: () => badRequest('The path is not a valid URL.'),
   FST_ERR_MAX_PARAM_LENGTH: () => notFound('This path'),
 }

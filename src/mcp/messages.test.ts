@@ -116,16 +116,13 @@ test('a batch that is empty, too long, or has an initialize is refused as a whol
   assert.equal(await companies(), before)
 })
 
+/** The answer to a body as it is. */
+const answerTo = (text: string) =>
+  call('POST', '/mcp', text, { accept: 'application/json, text/event-stream' })
+
 test('a body that is not JSON is answered with the parse error of JSON-RPC', async () => {
-  for (const text of [
-    '{',
-    '',
-    '{"jsonrpc":"2.0","id":1,"method":"ping"}}',
-    '['.repeat(70),
-    '{"__proto__":1}',
-  ]) {
-    const headers = { accept: 'application/json, text/event-stream' }
-    const { status, body } = await call('POST', '/mcp', text, headers)
+  for (const text of ['{', '', '{"jsonrpc":"2.0","id":1,"method":"ping"}}', '{"a":\u00a01}', '[1,]']) {
+    const { status, body } = await answerTo(text)
     assert.deepEqual([status, body.jsonrpc, body.error.code, body.id], [400, '2.0', -32700, null], text)
     assert.ok(body.error.message.length > 20)
     assert.ok(!('success' in body))
@@ -136,10 +133,17 @@ test('a body that is not JSON is answered with the parse error of JSON-RPC', asy
 
 test('a message that is JSON but not JSON-RPC is an invalid request', async () => {
   for (const sent of ['{}', '1', 'null', '"x"', '{"jsonrpc":"1.0","id":1,"method":"ping"}']) {
-    const { status, body } = await call('POST', '/mcp', sent, {
-      accept: 'application/json, text/event-stream',
-    })
+    const { status, body } = await answerTo(sent)
     assert.deepEqual([status, body.error.code], [400, -32600], sent)
+  }
+})
+
+test('a request that is refused although its body is JSON is an invalid request', async () => {
+  const nested = `${'['.repeat(70)}${']'.repeat(70)}`
+  for (const sent of [nested, '{"__proto__":1}', '{"constructor":{"prototype":{}}}']) {
+    const { status, body } = await answerTo(sent)
+    assert.deepEqual([status, body.jsonrpc, body.error.code, body.id], [400, '2.0', -32600, null], sent)
+    assert.ok(body.error.message.length > 20)
   }
 })
 

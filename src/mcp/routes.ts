@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { CallToolResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { newId } from '../db/ids.ts'
-import { badRequest, invalid } from '../errors.ts'
+import { invalid, NotJson } from '../errors.ts'
 import { publicError } from '../http/errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
@@ -114,10 +114,10 @@ export function mcpRoutes(
     url: path,
     config: { operation },
     schema: { hide: true } as object,
-    errorHandler: answerParseError,
+    errorHandler: answerError,
     handler: async (request, reply) => {
       const { body, method } = request
-      if (method === 'POST' && body === undefined) throw badRequest('The body is empty. Send a message.')
+      if (method === 'POST' && body === undefined) throw new NotJson('The body is empty. Send a message.')
       if (Array.isArray(body)) {
         const problem = batchProblem(request, body)
         if (problem) return reply.code(400).send(protocolError(codes.invalid_request, problem)) as never
@@ -134,10 +134,12 @@ export function mcpRoutes(
   })
 }
 
-function answerParseError(error: unknown, _request: FastifyRequest, reply: FastifyReply): void {
+function answerError(error: unknown, _request: FastifyRequest, reply: FastifyReply): void {
   const known = publicError(error)
-  if (known?.code === 'bad_request')
-    reply.code(known.statusCode).send(protocolError(codes.parse_error, known.message))
+  if (known?.code === 'bad_request') {
+    const code = known instanceof NotJson ? codes.parse_error : codes.invalid_request
+    reply.code(known.statusCode).send(protocolError(code, known.message))
+  }
   // Other errors are those of every request, such as 401.
   else reply.send(error)
 }
