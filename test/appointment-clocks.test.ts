@@ -88,6 +88,14 @@ test('after new rules of a zone, the appointments that lie ahead are listed and 
   const left = dataOf(await call('POST', `${path}/${own.id}/keep-time`, {}))
   assert.deepEqual(left, own)
   assert.equal((await stored.events('appointment', own.id)).length, 1)
+  const audited = await stored.audit('appointments', own.id)
+  assert.deepEqual(audited[1], {
+    action: 'time_kept',
+    before: { utc_offset_minutes: 60 },
+    after: { utc_offset_minutes: 120 },
+  })
+  dataOf(await call('POST', `${path}/${own.id}/keep-time`, {}))
+  assert.equal((await stored.audit('appointments', own.id)).length, 2)
   assert.deepEqual(await listed(), [])
   for (const { id, start_at } of [before, in_summer, nobodys])
     assert.equal(dataOf(await call('GET', `${path}/${id}`)).start_at, start_at)

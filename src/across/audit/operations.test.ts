@@ -201,8 +201,7 @@ Object.assign(trials, {
   'post /appointments/{id}/decline': acted(request, 'decline', 'declined'),
   'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
   'post /appointments/{id}/keep-wall-clock': acted(staleAppointment, 'keep-wall-clock', 'updated'),
-  // It changes no value.
-  'post /appointments/{id}/keep-time': acted(staleAppointment, 'keep-time', '', { actions: [] }),
+  'post /appointments/{id}/keep-time': acted(staleAppointment, 'keep-time', 'time_kept'),
   ...Object.assign({}, ...resources.filter(({ duplicates }) => duplicates.length).map(merging)),
   'post /merges/{id}/undo': acted(
     async () => {

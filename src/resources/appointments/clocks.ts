@@ -84,14 +84,18 @@ export async function clockChanges(db: Db, workspace_id: number, now: string): P
   return [...changes.filter(isEarlier), ...changes.filter((change) => !isEarlier(change)).reverse()]
 }
 
-/** The times of an appointment that keep its wall clock; null if this clock has not changed, or the list leaves it out. */
+/**
+ * The times of an appointment that keep its wall clock, with the stored offset of this clock; null if the
+ * clock has not changed, or the list leaves it out.
+ */
 export async function findClockChange(
   db: Db,
   { workspace_id, now }: Pick<Context, 'workspace_id' | 'now'>,
   id: number,
-): Promise<ClockChange | null> {
+): Promise<(ClockChange & WallClock) | null> {
   const [row] = await byId(db, { workspace_id, now, id })
-  return row ? changeOf(row) : null
+  const change = row && changeOf(row)
+  return change ? { ...row, ...change } : null
 }
 
 function changeOf({ time_zone, utc_offset_minutes, ...row }: Row): ClockChange | null {

@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { conflict, type FieldProblem, refuse } from '../../errors.ts'
+import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { emit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../writing/input.ts'
@@ -235,6 +236,9 @@ export const keepTime = verbOf(appointmentRecords, async (tx, context, before) =
   const change = await findClockChange(tx, context, before.id)
   if (!change) return before
   const set = clockAt(change.time_zone, before.start_at)
+  const [old, current] = [change, set].map(({ utc_offset_minutes }) => ({ utc_offset_minutes }))
+  const changed = { action: 'time_kept', kind: 'appointments', record_id: before.id }
+  recordChange(tx, context, { ...changed, before: old, after: current })
   return (await saveChanges(tx, context, appointmentRecords, before, {}, { set, touch: false })).after
 })
 
