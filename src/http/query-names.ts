@@ -58,6 +58,17 @@ const with_operator = new RegExp(`^(.+?)(?:\\[(${operator_names}|)\\]|(?:__?|[.:
 /** The key in the name of a filter by a custom field. Its end is not a comparison of another API, such as seats__gte. */
 export const custom_key = `((?!.*(?:\\]\\[|(?:__|[.:])[gl]te?\\])).{1,64})`
 
+const operator_at_end = new RegExp(`^(.+)__(${ends['']?.filter(Boolean).join('|')})$`, 'is')
+
+/** The error of a filter such as custom_fields[seats__in], unless its key is defined; null for a key without an operator. */
+export function operatorInKey(key: string): ApiError | null {
+  const [, base, operator] = operator_at_end.exec(key) ?? []
+  if (base === undefined) return null
+  return badRequest(
+    `"custom_fields[${key}]" ends with the operator ${operator}, and no field of this key is defined. Did you mean "custom_fields[${base}]"? It takes several values with commas between them, and ! before a value means "not".`,
+  )
+}
+
 /** The filter that a name of another API means, such as value_from for value[gte] and filter[value][gte]. */
 function filterMeant(name: string, has: Names['has']): string | undefined {
   const own = name

@@ -56,13 +56,26 @@ test('the operators of other APIs are 400, and name the filter that was meant', 
 })
 
 test('a key of a custom field may have points, underscores and brackets', async () => {
-  const keys = ['a.b', 'a__b', 'in', 'gte', 'x[1]', 'from_to', 'a:b', 'pay.max', 'pay__to']
+  const keys = ['a.b', 'a__b', 'in', 'gte', 'x[1]', 'from_to', 'a:b', 'pay.max', 'pay__to', '__in']
   const custom_fields = Object.fromEntries(keys.map((key) => [key, 'x']))
   await rapport.call('POST', '/api/v1/companies', { name: 'Keys', custom_fields })
   for (const key of keys) {
     const path = `/api/v1/companies?${encodeURIComponent(`custom_fields[${key}]`)}=x`
     assert.equal((await rapport.call('GET', path)).body.meta.total, 1, key)
   }
+})
+
+test('a field that is defined with the name of an operator at the end of its key is a filter', async () => {
+  const name = 'custom_fields[built__in]'
+  for (const path of ['deals', 'deals/export', 'deals/groups?by=stage'])
+    assert.match(await messageOf(path, name), /Did you mean "custom_fields\[built\]"\? It takes several/)
+  for (const operator of ['ne', 'NOT_IN', 'contains'])
+    assert.match(await messageOf('contacts', `custom_fields[built__${operator}]`), /no field of this key/)
+  const definition = { resource: 'deals', key: 'built__in', label: 'Built in', type: 'text' }
+  assert.equal((await rapport.call('POST', '/api/v1/custom-fields', definition)).status, 201)
+  await rapport.call('POST', '/api/v1/deals', { name: 'Built', custom_fields: { built__in: '5' } })
+  const { status, body } = await rapport.call('GET', `/api/v1/deals?${encodeURIComponent(name)}=5`)
+  assert.deepEqual([status, body.meta.total], [200, 1])
 })
 
 test('no path of the document takes a name that looks like a filter and is none', async () => {

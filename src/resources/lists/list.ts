@@ -24,6 +24,7 @@ import { isLive } from '../../db/references.ts'
 import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
 import type { Actor } from '../../events/context.ts'
 import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
+import { operatorInKey } from '../../http/query-names.ts'
 import type { Resource } from '../resource.ts'
 import { encode } from '../values/encoding.ts'
 import { type Condition, conditionsOf, type FilterField, matches, narrower } from './filter-fields.ts'
@@ -284,19 +285,23 @@ async function sumOf(
 
 /**
  * The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. Throws 422
- * for too many values.
+ * for too many values, and 400 for an operator of another API in the key.
  */
 async function valueFilters(
   db: Db,
-  { table }: Resource,
+  resource: Resource,
   workspace_id: number,
   query: object,
 ): Promise<Filter[]> {
+  const { table } = resource
   const kind = table as Valued
   const filters: Filter[] = []
   for (const [name, text] of Object.entries(query)) {
     const [, key] = custom_field.exec(name) ?? []
     if (name !== 'tag' && key === undefined) continue
+    const refused = key === undefined ? null : operatorInKey(key)
+    if (refused && !(await definitionsOf(db, workspace_id, resource)).some((one) => one.key === key))
+      throw refused
     // An empty text is a value of a custom field, and no tag.
     const empty = key === undefined ? {} : { empty: 'empty value' as const }
     const wanted = readWanted({ name, kind: 'text', nullable: true, ...empty }, text)
