@@ -66,6 +66,31 @@ test('an export that ends before its end is an error and leaves no file, althoug
   }
 })
 
+test('bytes after the end of an archive are an error, also while the server keeps the connection open', async (t) => {
+  for (const trailing of ['x', 'x'.repeat(200_000), '\0', archive])
+    for (const [at_once, ends] of [
+      [true, false],
+      [false, false],
+      [false, true],
+    ] as const) {
+      const { url } = await serving(t, (response) => {
+        if (at_once) response.write(Buffer.concat([archive, Buffer.from(trailing)]))
+        else {
+          response.write(archive)
+          setTimeout(() => {
+            response.write(trailing)
+            if (ends) response.end()
+          }, 100)
+        }
+      })
+      const folder = scratchFolder(t)
+      const env = { DATA_DIR: folder, RAPPORT_URL: url, RAPPORT_API_KEY: 'key' }
+      const { code, stderr } = await runRapport(['export', 'workspace', join(folder, 'a.tar.gz')], env)
+      assert.deepEqual([code, readdirSync(folder)], [1, []], `${trailing.length} ${at_once} ${ends}`)
+      assert.match(stderr, /^rapport: The export broke off \(it has bytes after its end\)\. Run/)
+    }
+})
+
 test('a whole export is written: no rows, quoted line breaks, lines of JSON, an archive', async (t) => {
   for (const [name, content, total] of [
     ['a.csv', 'id\r\n', '0'],

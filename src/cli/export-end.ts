@@ -31,9 +31,10 @@ export function wholeRows(format: 'csv' | 'ndjson', total: number): Transform {
   })
 }
 
-/** Passes a .tar.gz archive on. Ends with an error if it has no end, or other bytes than its checksum says. */
+/** Passes a .tar.gz archive on. Ends with an error if it has no end, bytes after it, or other bytes than its checksum says. */
 export function wholeArchive(): Transform {
-  const content = createGunzip()
+  // Without this option, gunzip ends at bytes of zero, or waits for more of another archive.
+  const content = createGunzip({ rejectGarbageAfterEnd: true })
   let tail: Buffer = Buffer.alloc(0)
   const archive = new Transform({
     transform: (part: Buffer, _encoding, done) => void content.write(part, () => done(null, part)),
@@ -44,6 +45,10 @@ export function wholeArchive(): Transform {
   content.on('data', (part: Buffer) => {
     tail = (part.length < tar_end.length ? Buffer.concat([tail, part]) : part).subarray(-tar_end.length)
   })
-  content.on('error', (error) => archive.destroy(error))
+  content.on('error', (error) => {
+    const { code } = error as NodeJS.ErrnoException
+    const is_longer = code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END'
+    archive.destroy(is_longer ? new Error('it has bytes after its end') : error)
+  })
   return archive
 }
