@@ -9,6 +9,7 @@ import { removeOld } from '../log/retention.ts'
 import { removeWebhook } from '../registration/removal.ts'
 import { drainBacklog } from './backlog.ts'
 import { claimDue } from './claim.ts'
+import { continueFanout } from './fanouts.ts'
 
 let outbox: Outbox
 beforeEach(async () => {
@@ -86,6 +87,24 @@ test('events stay as long as deliveries of them wait to be inserted', async () =
   await removeOld(outbox.db, outbox.clock, 30)
   await drain()
   assert.equal((await outbox.queue()).length, 3000)
+})
+
+test('deliveries of ordered webhooks are inserted first, because these webhooks get nothing meanwhile', async () => {
+  const { db, clock } = outbox
+  const ordered = ['wh_30', 'wh_39']
+  await transaction(db, (tx) =>
+    tx.updateTable('webhooks').set({ ordered: 1 }).where('id', 'in', ordered).execute(),
+  )
+  await outbox.events(300)
+  await outbox.events(300)
+  const when = { now: outbox.context().now, elapsed_ms: clock.elapsed() }
+  // Each transaction has a row of 200 events and one of 100 for a webhook.
+  for (let n = 0; n < 8; n++) assert.ok(await transaction(db, (tx) => continueFanout(tx, when)))
+  const inserted = Map.groupBy(await logged(), ({ webhook_id }) => webhook_id)
+  assert.deepEqual([...inserted.keys()].sort(), ordered)
+  for (const all of inserted.values()) assert.equal(all.length, 600)
+  await drain()
+  assert.deepEqual(await waiting(), [])
 })
 
 test('an ordered webhook gets nothing while deliveries of it wait to be inserted, and then each record in order', async () => {

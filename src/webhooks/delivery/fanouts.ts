@@ -18,19 +18,34 @@ const eventsOf = prepareRows(
       WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.id}`,
 )
 
-/**
- * Inserts the oldest deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook. False when
- * none is left.
- */
-export async function continueFanout(tx: Tx, when: When): Promise<boolean> {
-  const oldest = await tx
+type Waiting = Webhook & { first_id: string }
+
+/** The oldest row of an ordered webhook, or else of any webhook: an ordered one gets nothing while a row of it waits. */
+async function nextRow(tx: Tx): Promise<Waiting | undefined> {
+  // The subquery reads one entry of the index for each ordered webhook. Many rows may wait.
+  const { rows } = await sql<Waiting>`SELECT * FROM (
+      SELECT w.workspace_id, w.id AS webhook_id, (
+        SELECT f.first_id FROM webhook_fanouts AS f
+        WHERE f.workspace_id = w.workspace_id AND f.webhook_id = w.id ORDER BY f.first_id LIMIT 1) AS first_id
+      FROM webhooks AS w WHERE w.ordered = 1) AS ordered
+    WHERE first_id IS NOT NULL ORDER BY first_id LIMIT 1`.execute(tx)
+  if (rows[0]) return rows[0]
+  return tx
     .selectFrom('webhook_fanouts')
     .select(['workspace_id', 'webhook_id', 'first_id'])
     .orderBy('first_id')
     .limit(1)
     .executeTakeFirst()
-  if (!oldest) return false
-  const { workspace_id, webhook_id, first_id } = oldest
+}
+
+/**
+ * Inserts deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook. False when none is
+ * left.
+ */
+export async function continueFanout(tx: Tx, when: When): Promise<boolean> {
+  const next = await nextRow(tx)
+  if (!next) return false
+  const { workspace_id, webhook_id, first_id } = next
   // Lock the webhook first, the common order. Another process may have done this meanwhile, or deleted the webhook.
   await lockRow(tx, 'webhooks', workspace_id, webhook_id)
   const taken = await tx
@@ -48,7 +63,7 @@ export async function continueFanout(tx: Tx, when: When): Promise<boolean> {
     {},
   )
   events.sort((a, b) => a.seq - b.seq)
-  await insert(tx, oldest, events, { ...when, format: taken.format })
+  await insert(tx, next, events, { ...when, format: taken.format })
   return true
 }
 
