@@ -27,6 +27,7 @@ before(async () => {
       oldest_due_seconds: 0.5,
       paused: 4,
       oldest_paused_seconds: 9,
+      fanouts: 0,
     }),
     () => ({ held: false, put_off: 0, durable: true }),
     { lines: () => [] },
@@ -92,7 +93,15 @@ test('metrics count requests by route and status, with the latency and the queue
   assert.equal(requests('GET', 'unknown', 404), 1)
   assert.ok(!text.includes('/none'))
   assert.equal(value('rapport_http_request_seconds_count{method="GET",route="/api/v1/companies/:id"}'), 2)
-  for (const name of ['due', 'in_flight', 'failed', 'oldest_due_seconds', 'paused', 'oldest_paused_seconds'])
+  for (const name of [
+    'due',
+    'in_flight',
+    'failed',
+    'oldest_due_seconds',
+    'paused',
+    'oldest_paused_seconds',
+    'fanouts',
+  ])
     assert.equal(value(`rapport_deliveries_${name} `), 0)
 })
 

@@ -12,6 +12,8 @@ export type QueueNumbers = {
   /** Deliveries of paused webhooks. */
   paused: number
   oldest_paused_seconds: number
+  /** Groups of up to 200 deliveries that wait to be inserted (db/fanouts.ts). */
+  fanouts: number
 }
 
 /**
@@ -39,7 +41,7 @@ export type Peers = {
   ask(): Promise<string[]>
 }
 
-function queueLines({ due, in_flight, failed, paused, ...ages }: QueueNumbers): string[] {
+function queueLines({ due, in_flight, failed, paused, fanouts, ...ages }: QueueNumbers): string[] {
   const gauge = (name: string, help: string, value: number) =>
     single(`rapport_deliveries_${name}`, 'gauge', help, value)
   return [
@@ -49,6 +51,7 @@ function queueLines({ due, in_flight, failed, paused, ...ages }: QueueNumbers): 
     ...gauge('oldest_due_seconds', 'Age of the oldest due delivery.', ages.oldest_due_seconds),
     ...gauge('paused', 'Deliveries kept for paused webhooks, at most 100000.', paused),
     ...gauge('oldest_paused_seconds', 'Age of the oldest kept one.', ages.oldest_paused_seconds),
+    ...gauge('fanouts', 'Groups of up to 200 deliveries that wait to be inserted, at most 100000.', fanouts),
   ]
 }
 

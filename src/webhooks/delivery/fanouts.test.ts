@@ -10,6 +10,7 @@ import { removeWebhook } from '../registration/removal.ts'
 import { drainBacklog } from './backlog.ts'
 import { claimDue } from './claim.ts'
 import { continueFanout } from './fanouts.ts'
+import { queueNumbers } from './queue.ts'
 
 let outbox: Outbox
 beforeEach(async () => {
@@ -46,6 +47,17 @@ test('a transaction with 3,000 deliveries inserts none of them; the backlog inse
     ],
     [3000, 3000, 100],
   )
+})
+
+test('the numbers of the queue have the groups of deliveries that wait to be inserted', async () => {
+  const { db, clock } = outbox
+  const numbers = () => queueNumbers(db, clock.elapsed())
+  assert.equal((await numbers()).fanouts, 0)
+  await outbox.events(250)
+  const { fanouts, due } = await numbers()
+  assert.deepEqual([fanouts, due], [60, 0])
+  await drain()
+  assert.equal((await numbers()).fanouts, 0)
 })
 
 test('up to 2,000 deliveries are inserted in the transaction of their events', async () => {

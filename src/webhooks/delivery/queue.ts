@@ -46,8 +46,8 @@ export async function reclaimAll(tx: Tx, elapsed_ms: number): Promise<void> {
     .execute()
 }
 
-// Counting more deliveries of paused webhooks would block the event loop on SQLite.
-const max_paused_count = 100_000
+// Counting more deliveries of paused webhooks, or more groups of waiting ones, would block the event loop on SQLite.
+const max_counted = 100_000
 // SQLite counts a slice of this size in about 2 ms.
 const slice_size = 20_000
 
@@ -89,12 +89,13 @@ type Numbers = {
   in_flight: number
   failed: number
   paused: number
+  fanouts: number
   oldest_paused_ms: number | null
 }
 
 /**
  * The queue's numbers for /metrics; ages are in seconds. Deliveries of paused webhooks are not due. They are counted
- * separately, up to 100,000.
+ * separately, up to 100,000. So are the groups of deliveries that wait to be inserted.
  */
 export async function queueNumbers(db: Db, elapsed_ms: number) {
   const due_heads = await sql<QueueHead>`
@@ -105,7 +106,8 @@ export async function queueNumbers(db: Db, elapsed_ms: number) {
       (SELECT coalesce(sum((SELECT sum(c.n) FROM record_counts c
         WHERE c.workspace_id = w.id AND c.name = 'deliveries.status=failed')), 0) FROM workspaces w) AS failed,
       (SELECT count(*) FROM (SELECT 1 FROM webhooks w JOIN webhook_queue q ON q.webhook_id = w.id
-        WHERE w.status = 'paused' LIMIT ${max_paused_count}) AS kept) AS paused,
+        WHERE w.status = 'paused' LIMIT ${max_counted}) AS kept) AS paused,
+      (SELECT count(*) FROM (SELECT 1 FROM webhook_fanouts LIMIT ${max_counted}) AS waiting) AS fanouts,
       (SELECT min((SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id))
         FROM webhooks w WHERE w.status = 'paused') AS oldest_paused_ms`.execute(db)
   const [found] = rows
@@ -117,6 +119,7 @@ export async function queueNumbers(db: Db, elapsed_ms: number) {
     failed: Number(found?.failed),
     oldest_due_seconds: age(Math.min(elapsed_ms, ...due_heads.rows.map((head) => Number(head.run_at_ms)))),
     paused: Number(found?.paused),
+    fanouts: Number(found?.fanouts),
     oldest_paused_seconds: age(found?.oldest_paused_ms),
   }
 }

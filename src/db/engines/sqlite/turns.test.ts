@@ -147,6 +147,7 @@ test('metrics count the statements that held the loop for too long', async () =>
       oldest_due_seconds: 0,
       paused: 0,
       oldest_paused_seconds: 0,
+      fanouts: 0,
     }),
     () => ({ held: false, put_off: 0, durable: true }),
     { lines: () => [] },
