@@ -12,6 +12,7 @@ import type { CommitTopic } from '../../commit-topics.ts'
 import type { Prepared } from '../../statements/prepare.ts'
 import type { Engine, Connection as OurConnection } from '../../tx.ts'
 import { readingDriver, refuseStream } from '../reading.ts'
+import { createCheckpoints } from './checkpoint.ts'
 import { createGroup } from './group.ts'
 import { createSearchIndex } from './search-index.ts'
 import { createWatch, type OnSlow } from './watch.ts'
@@ -75,7 +76,8 @@ export function sqliteDialect(
   { onCommit, onGroup, onSlow }: Listeners,
 ): Dialect {
   const watch = createWatch(onSlow)
-  const group = createGroup(writer, watch, createSearchIndex(writer, watch), onGroup)
+  const checkpoints = createCheckpoints(writer.location() ?? '')
+  const group = createGroup(writer, watch, createSearchIndex(writer, watch), checkpoints, onGroup)
   const written = statementsOf(writer)
   const read = statementsOf(reader)
 
@@ -176,7 +178,7 @@ export function sqliteDialect(
       group.rollback(handle.failure)
     },
     async releaseConnection() {},
-    async destroy() {},
+    destroy: () => checkpoints.close(),
   }
 
   // Allow many handles: the group orders the writers, so Kysely must not queue them.

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +68,45 @@ describe('a group', () => {
     assert.deepEqual(results, ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     assert.deepEqual(committed(), [1, 2, 3, 5])
     assert.deepEqual(groups, [3, 1])
+  })
+
+  test('the commit of a large transaction leaves its pages in the log; they are in the file before the next one writes', async () => {
+    const observer = new DatabaseSync(file)
+    const uncopied = () => {
+      const { log, checkpointed } = observer.prepare('PRAGMA wal_checkpoint(NOOP)').get() ?? {}
+      return Number(log) - Number(checkpointed)
+    }
+    const at_commit: number[] = []
+    const look = (sql: unknown) => void (sql === 'COMMIT' && at_commit.push(uncopied()))
+    subscribe('rapport:sqlite:statement:ended', look)
+    const large = (from: number) =>
+      transaction(
+        db,
+        async (tx) => {
+          for (let id = from; id < from + 500; id++) await add(tx, id, 'x'.repeat(12_000))
+        },
+        { large: true },
+      )
+    try {
+      const sizes: number[] = []
+      for (let n = 0; n < 4; n++) {
+        await Promise.all([large(n * 1000), transaction(db, (tx) => add(tx, n * 1000 + 900))])
+        const before: number[] = []
+        await transaction(db, async (tx) => {
+          before.push(uncopied())
+          await add(tx, n * 1000 + 901)
+        })
+        assert.deepEqual(before, [0])
+        sizes.push(statSync(`${file}-wal`).size)
+      }
+      assert.ok(at_commit.filter((pages) => pages > 1500).length === 4, `${at_commit}`)
+      // The log began anew each time.
+      assert.ok(Math.max(...sizes) < 1.2 * Math.min(...sizes), `${sizes}`)
+      assert.equal(committed().length, 4 * 502)
+    } finally {
+      unsubscribe('rapport:sqlite:statement:ended', look)
+      observer.close()
+    }
   })
 
   test('transactions that come one after the other are committed one by one', async () => {

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Checkpoints } from './checkpoint.ts'
 import type { SearchIndex } from './search-index.ts'
 import type { Watch } from './watch.ts'
 
@@ -16,6 +17,9 @@ const busy_timeout_ms = 5000
 const busy_retry_ms = 5
 const sqlite_busy = 5
 
+// SQLite's default: a commit that finds so many pages in the log copies them into the database file.
+const max_log_pages = 1000
+
 /**
  * Group commit: a commit costs an fsync, so transactions that arrive together share one. Each runs in a savepoint of
  * one open BEGIN IMMEDIATE; the group commits once and only then resolves them. An error rolls back its own savepoint;
@@ -25,6 +29,7 @@ export function createGroup(
   writer: DatabaseSync,
   watch: Watch,
   index: SearchIndex,
+  checkpoints: Checkpoints,
   onCommit: (size: number) => void,
 ) {
   // Every transaction runs these statements, so prepare them once.
@@ -34,11 +39,16 @@ export function createGroup(
     'RELEASE member',
     'COMMIT',
   ].map((sql) => writer.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync]
+  const count = writer.prepare('PRAGMA wal_checkpoint(NOOP)')
   const waiting: Member[] = []
   let members: Member[] = []
   let open = false
   /** The current member is large, and so has no savepoint. */
   let is_large = false
+  /** A member of the open group was large. */
+  let had_large = false
+  /** The next group waits for the checkpoint. Otherwise the log would never begin anew. */
+  let is_copying = false
   let running = false
   let busy_since_ms: number | null = null
   let turn_began_ms = 0
@@ -56,10 +66,10 @@ export function createGroup(
       if (!isIndexed()) return void setImmediate(nextTurn)
       close()
     }
-    if (!waiting.length) {
+    if (!waiting.length || is_copying) {
       running = false
       // Members that just resolved may have queued new transactions already.
-      if (waiting.length) start()
+      if (waiting.length && !is_copying) start()
       return
     }
     if (isTurnOver()) return void setImmediate(nextTurn)
@@ -67,8 +77,10 @@ export function createGroup(
       if (!open) {
         begin.run()
         open = true
+        had_large = false
       }
       is_large = waiting[0]?.large ?? false
+      had_large ||= is_large
       if (!is_large) savepoint.run()
     } catch (error) {
       return refuse(error as Error)
@@ -103,9 +115,12 @@ export function createGroup(
   function close() {
     if (!open) return
     try {
+      if (had_large) writer.exec('PRAGMA wal_autocheckpoint = 0')
       watch.run('COMMIT', commit)
     } catch (error) {
       return fail(error)
+    } finally {
+      if (had_large) writer.exec(`PRAGMA wal_autocheckpoint = ${max_log_pages}`)
     }
     open = false
     is_large = false
@@ -113,6 +128,18 @@ export function createGroup(
     members = []
     for (const member of group) member.resolve()
     if (group.length) onCommit(group.length)
+    if (had_large) copyLog()
+  }
+
+  // A thread does the checkpoint of a large group.
+  function copyLog() {
+    const { log, checkpointed } = count.get() as { log: number; checkpointed: number }
+    is_copying = log - checkpointed >= max_log_pages
+    if (!is_copying) return
+    void checkpoints.run().then(() => {
+      is_copying = false
+      if (waiting.length && !running) start()
+    })
   }
 
   function fail(error: unknown) {
@@ -152,7 +179,7 @@ export function createGroup(
     begin(large: boolean): Promise<void> {
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject, large })
-        if (!running) start()
+        if (!running && !is_copying) start()
       })
     },
     /** Resolves when the commit of the whole group is on the disk. */
