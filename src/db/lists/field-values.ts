@@ -25,16 +25,16 @@ export const indexedWhole = (value: string): boolean => value.length <= max_char
 export const valueText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
-function pairsOf({ tags = [], custom_fields = {} }: Values): Map<string, Pair> {
-  const pairs = [
-    ...tags.map((tag) => ({ field: 'tags', value: indexedValue(tag) })),
-    ...Object.entries(custom_fields).map(([key, value]) => ({
-      field: `custom_fields.${key}`,
-      value: indexedValue(valueText(value)),
-    })),
-  ]
-  return new Map(pairs.map((pair) => [JSON.stringify(pair), pair]))
-}
+const pairsOf = ({ tags = [], custom_fields = {} }: Values): Pair[] => [
+  ...tags.map((tag) => ({ field: 'tags', value: indexedValue(tag) })),
+  ...Object.entries(custom_fields).map(([key, value]) => ({
+    field: `custom_fields.${key}`,
+    value: indexedValue(valueText(value)),
+  })),
+]
+
+const byText = (pairs: readonly Pair[]): Map<string, Pair> =>
+  new Map(pairs.map((pair) => [JSON.stringify(pair), pair]))
 
 const columns = {
   workspace_id: 'bigint!',
@@ -64,7 +64,8 @@ export function addValues(
   records: readonly (Values & { workspace_id: number; id: number })[],
 ): void {
   const rows = records.flatMap(({ workspace_id, id, ...values }) =>
-    [...pairsOf(values).values()].map((pair) => ({ workspace_id, kind, record_id: id, ...pair })),
+    // Long tags that are equal in the index stay one row.
+    pairsOf(values).map(({ field, value }) => ({ workspace_id, kind, record_id: id, field, value })),
   )
   tx.rows(add, rows)
 }
@@ -78,7 +79,7 @@ export function indexValues(
   before: Values,
   after: Values,
 ): void {
-  const [old, current] = [pairsOf(before), pairsOf(after)]
+  const [old, current] = [byText(pairsOf(before)), byText(pairsOf(after))]
   const rowsOf = (pairs: Map<string, Pair>, others: Map<string, Pair>) =>
     [...pairs].flatMap(([key, pair]) => (others.has(key) ? [] : [{ workspace_id, kind, record_id, ...pair }]))
   tx.rows(remove, rowsOf(old, current))
