@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Definition } from '../../custom-fields/definition-rules.ts'
 import { definitionsOf } from '../../custom-fields/definitions.ts'
 import type { Tx } from '../../db/db.ts'
@@ -32,8 +33,9 @@ type Work = {
   written: Promise<void>
 }
 
-// The items that run together. Their records are in memory at once, and each may have 64 KiB of custom fields.
-const max_wave = 250
+// The items that run together. Their records are in memory at once, and each may have 64 KiB of custom fields. Their checks
+// block the event loop. On PostgreSQL, each wave costs round trips.
+const max_wave = { sqlite: 125, postgres: 250 }
 
 /**
  * Runs items in their order in the caller's transaction; returns an outcome for each. `items` should have at most 1,000
@@ -63,7 +65,12 @@ export async function runBatch(
     ...given,
     tx,
     items,
-    waves: [...wavesOf(items.map((item, index) => taskOf(given, index, item)))],
+    waves: [
+      ...wavesOf(
+        items.map((item, index) => taskOf(given, index, item)),
+        max_wave[tx.engine],
+      ),
+    ],
     bulk: openBulk(tx),
     written: Promise.resolve(),
   }
@@ -137,6 +144,8 @@ async function runWaves(work: Work): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const problems: FieldProblem[] = []
   for (const wave of waves) {
+    // The check of a wave and the rows of the last one are long, and need no statement.
+    if (outcomes.length) await turn()
     for (const outcome of await run(work, wave, problems.length > 0)) {
       outcomes.push(options.views === false ? withoutViews(outcome) : outcome)
       if (options.atomic) problems.push(...problemsOf(outcome))
@@ -172,13 +181,13 @@ function problemsOf({ index, error, of_item }: Outcome): FieldProblem[] {
 }
 
 /** Tasks that run together: of different records, and either upserts by one field or none. */
-function* wavesOf(tasks: readonly Task[]): Generator<Task[]> {
+function* wavesOf(tasks: readonly Task[], max_size: number): Generator<Task[]> {
   let wave: Task[] = []
   let records = new Set<string>()
   for (const task of tasks) {
     const { record, upsert } = task
     const begins =
-      wave.length === max_wave ||
+      wave.length === max_size ||
       (record !== null && records.has(record)) ||
       (wave.length > 0 && wave[0]?.upsert?.match.field !== upsert?.match.field)
     if (begins) {
