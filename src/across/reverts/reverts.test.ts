@@ -101,6 +101,29 @@ describe('the changes of a session', () => {
     await close()
   })
 
+  test('are reverted by several requests at once: each answers as a repeated one does', async () => {
+    const { use, close } = await assistant()
+    for (let round = 0; round < 5; round++) {
+      const change_group = `grp_${String(round).repeat(8).padEnd(32, 'e')}`
+      const kept = await Promise.all(
+        Array.from({ length: 8 }, async (_, n) => {
+          const { data } = (await call('POST', '/api/v1/companies', { name: `Acme ${n}` })).body
+          return data.id as number
+        }),
+      )
+      for (const [n, id] of kept.entries())
+        if (n % 3 === 0) await use('delete_company', { id, change_group })
+        else await use('update_company', { id, name: `Other ${n}`, change_group })
+      for (let n = 0; n < 4; n++) await use('create_company', { name: `Made ${n}`, change_group })
+      const revert = () => call('POST', `/api/v1/audit-log/groups/${change_group}/revert`)
+      for (const { body } of await Promise.all([revert(), revert(), revert()]))
+        assert.deepEqual([body.data?.restored, body.data?.left], [12, []])
+      for (const [n, id] of kept.entries())
+        assert.equal((await call('GET', `/api/v1/companies/${id}`)).body.data.name, `Acme ${n}`)
+    }
+    await close()
+  })
+
   test('are tried to be reverted with dry_run: the same answer, and nothing changes', async () => {
     const { use, close } = await assistant()
     const [kept, gone, contested] = await Promise.all(

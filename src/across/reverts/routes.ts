@@ -25,6 +25,11 @@ const Reverted = Type.Object(
   { title: 'Reverted' },
 )
 
+type RevertRequest = FastifyRequest & { params: Static<typeof Params> }
+
+const max_tries = 3
+const overtaken = new Set(['precondition_failed', 'not_found'])
+
 /** POST that reverts the changes of a group of the audit log, such as those of one session of an assistant. */
 export function revertRoute(
   app: App,
@@ -90,10 +95,15 @@ export function revertRoute(
       }),
   )
 
-  async function revert(
-    request: FastifyRequest & { params: Static<typeof Params> },
-    record: RecordChanges,
-  ): Promise<string | null> {
+  async function revert(request: RevertRequest, record: RecordChanges): Promise<string | null> {
+    let reason = await tryRevert(request, record)
+    // The same revert in another request may have changed the record meanwhile. It is then found as in a repeated revert.
+    for (let tries = 1; tries < max_tries && overtaken.has(String(reason)); tries++)
+      reason = await tryRevert(request, record)
+    return reason === 'precondition_failed' ? 'changed_since' : reason
+  }
+
+  async function tryRevert(request: RevertRequest, record: RecordChanges): Promise<string | null> {
     const place = places.get(record.kind)
     if (!place) return 'not_a_record'
     // The version is read before the audit log. So a change after the read of the log is refused.
@@ -105,8 +115,7 @@ export function revertRoute(
     const { group_id } = request.params
     if (await wasChangedSince(db, { workspace_id, change_group: group_id }, record)) return 'changed_since'
     const change_group = groupOfRevert(group_id)
-    const reason = await revertRecord(app, request, { ...place, change_group, etag }, record)
-    return reason === 'precondition_failed' ? 'changed_since' : reason
+    return revertRecord(app, request, { ...place, change_group, etag }, record)
   }
 }
 
