@@ -1,4 +1,5 @@
 import type { Tx } from '../db/db.ts'
+import { normaliseText } from '../db/lists/normalise.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import type { Context } from './context.ts'
 import { formerNames } from './names.ts'
@@ -23,26 +24,31 @@ const members = prepare((p: { workspace_id: number }, db) =>
 // Not within an address such as ana@acme.example.
 const sign = /(?<![\p{L}\p{N}_.@+-])@(?=\S)/gu
 const end = /(?![\p{L}\p{N}_]|[.@-][\p{L}\p{N}])/uy
-// The code units after a label that `end` looks at.
+// The code units of a text for each of a label, which has no accents on their own, and after it for `end`.
+const max_ratio = 2
 const max_end = 3
 
 /** The ids of the members whom a text mentions. */
 type Find = (text: string) => Set<string>
 
 /**
- * Finds the members whom texts mention: `@` with the name or the e-mail address. The longest one counts. A former name counts
- * unless it is the present name of somebody. The time for a text does not grow with the number of members.
+ * Finds the members whom texts mention: `@` with the name or the e-mail address, in characters that search takes for equal.
+ * The longest one counts. A former name counts unless it is the present name of somebody. The time for a text does not grow
+ * with the number of members.
  */
 export function finderOf(all: readonly Member[]): Find {
   const labels = labelsOf(all)
   const lengths = lengthsByStart(labels.keys())
   const longest = Math.max(0, ...[...lengths.values()].map(([first = 0]) => first))
   const mentionedAt = (text: string, at: number): readonly string[] => {
-    const rest = folded(text.slice(at, at + longest + max_end))
-    for (const length of lengths.get(startOf(rest)) ?? []) {
-      end.lastIndex = length
-      const ids = labels.get(rest.slice(0, length))
-      if (ids && end.test(rest)) return ids
+    const rest = text.slice(at, at + longest * max_ratio + max_end)
+    const { plain, places } = folded(rest)
+    for (const length of lengths.get(startOf(plain)) ?? []) {
+      const ids = labels.get(plain.slice(0, length))
+      // A character such as ß is several letters.
+      if (!ids || places[length] === places[length - 1]) continue
+      end.lastIndex = Math.min(places[length] ?? rest.length, rest.length)
+      if (end.test(rest)) return ids
     }
     return []
   }
@@ -61,7 +67,7 @@ function labelsOf(all: readonly Member[]): Map<string, string[]> {
   const present = new Map<string, string[]>()
   const former = new Map<string, string[]>()
   const add = (labels: Map<string, string[]>, text: string, id: string) => {
-    const label = folded(text)
+    const label = folded(text.trim().normalize('NFC')).plain
     const ids = labels.get(label)
     if (!ids) labels.set(label, [id])
     else if (!ids.includes(id)) ids.push(id)
@@ -91,8 +97,25 @@ function lengthsByStart(labels: Iterable<string>): Map<string, number[]> {
 // A mention ends where a word ends, so a text has the first word of its label.
 const startOf = (label: string): string => label.slice(0, label.search(/[^\p{L}\p{N}_]|$/u))
 
-// In lower case, the form of a sigma depends on the text after it.
-const folded = (text: string) => text.trim().normalize('NFC').toLowerCase().replaceAll('ς', 'σ')
+const ascii = /^[\0-\x7f]*$/
+const one_by_one = Array.from({ length: 1000 }, (_, n) => n)
+
+/** A text as search compares it, character by character, and where each of its code units is in the text. */
+function folded(text: string): { plain: string; places: readonly number[] } {
+  // Each of these characters is one.
+  if (text.length <= one_by_one.length && ascii.test(text))
+    return { plain: normaliseText(text), places: one_by_one }
+  let plain = ''
+  const places: number[] = []
+  let at = 0
+  for (const character of text) {
+    const one = normaliseText(character)
+    for (let n = 0; n < one.length; n++) places.push(at)
+    plain += one
+    at += character.length
+  }
+  return { plain, places }
+}
 
 const finderIn = (tx: Tx, workspace_id: number): Promise<Find> =>
   tx.once(`mentions ${workspace_id}`, async (root) => {

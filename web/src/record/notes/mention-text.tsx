@@ -1,18 +1,16 @@
-import { useMemo } from 'react'
 import { useSession } from '../../app/session.ts'
 import { visible } from '../../ui/visible.ts'
 import { useMentionable } from './mentionable.ts'
-import { mentionedBy, mentionPattern } from './mentions.ts'
+import { mentionedBy, splitMentions } from './mentions.ts'
 import './mentions.css'
 
 /** The text of a note. The mentions of members stand out, those of the person most. */
 export function MentionText({ text }: { text: string }) {
   const { user } = useSession()
   const members = useMentionable()
-  const pattern = useMemo(() => mentionPattern(members), [members])
-  if (!pattern || !text.includes('@')) return visible(text)
+  if (!text.includes('@')) return visible(text)
   // Every second part is a mention.
-  return text.split(pattern).map((part, index) => {
+  return splitMentions(text, members).map((part, index) => {
     if (index % 2 === 0) return visible(part)
     const { found, former } = mentionedBy(part.slice(1), members)
     return (

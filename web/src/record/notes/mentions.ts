@@ -6,7 +6,8 @@ import { plainText } from '../../app/plain-text.ts'
 export type Mentionable = { id: string; name: string; email: string; former_names?: readonly string[] }
 
 const before_sign = '(?<![\\p{L}\\p{N}_.@+-])'
-const end = '(?![\\p{L}\\p{N}_]|[.@-][\\p{L}\\p{N}])'
+const sign = new RegExp(`${before_sign}@(?=\\S)`, 'gu')
+const end = /(?![\p{L}\p{N}_]|[.@-][\p{L}\p{N}])/uy
 const longest_query = 60
 // They fit without scrolling.
 const most_offered = 6
@@ -32,7 +33,7 @@ export function offered<One extends Mentionable>(members: readonly One[], query:
 
 /** The text that mentions a member: the name, or the address if another member has the same name. */
 export function mentionOf({ id, name, email }: Mentionable, members: readonly Mentionable[]): string {
-  const same = (other: Mentionable) => other.id !== id && other.name.toLowerCase() === name.toLowerCase()
+  const same = (other: Mentionable) => other.id !== id && plainText(other.name) === plainText(name)
   return `@${members.some(same) ? email : name.trim()}`
 }
 
@@ -43,23 +44,51 @@ export function completed(text: string, { at, query }: Written, mention: string)
   return { text: start + rest, caret: start.length + (/^\s/.test(rest) ? 1 : 0) }
 }
 
-const special = /[\\^$.*+?()[\]{}|/]/g
+/** A text as it is compared, character by character, and where each of its code units is in the text. */
+function folded(text: string): { plain: string; places: number[] } {
+  let plain = ''
+  const places: number[] = []
+  let at = 0
+  for (const character of text) {
+    const one = plainText(character)
+    for (let n = 0; n < one.length; n++) places.push(at)
+    plain += one
+    at += character.length
+  }
+  return { plain, places }
+}
 
-/** Finds the mentions of members in a text. Null without members. */
-export function mentionPattern(members: readonly Mentionable[]): RegExp | null {
+/** The parts of a text. Every second one is a mention of members. */
+export function splitMentions(text: string, members: readonly Mentionable[]): string[] {
   const labels = members
     .flatMap(({ name, email, former_names = [] }) => [name, email, ...former_names])
-    .flatMap((label) => label.trim() || [])
-  if (!labels.length) return null
-  const longest_first = labels.sort((a, b) => b.length - a.length)
-  const any = longest_first.map((label) => label.replace(special, '\\$&')).join('|')
-  return new RegExp(`(${before_sign}@(?:${any})${end})`, 'giu')
+    .flatMap((label) => folded(label.trim()).plain || [])
+    .sort((a, b) => b.length - a.length)
+  const { plain, places } = folded(text)
+  const endOf = (label: string, start: number): number | null => {
+    const after = start + label.length
+    // A character such as ß is several letters.
+    if (!plain.startsWith(label, start) || places[after] === places[after - 1]) return null
+    end.lastIndex = places[after] ?? text.length
+    return end.test(text) ? end.lastIndex : null
+  }
+  const parts: string[] = []
+  let from = 0
+  for (const { index } of text.matchAll(sign)) {
+    const start = places.indexOf(index) + 1
+    const found = labels.find((label) => endOf(label, start) !== null)
+    if (found === undefined) continue
+    const mention_end = endOf(found, start) as number
+    parts.push(text.slice(from, index), text.slice(index, mention_end))
+    from = mention_end
+  }
+  return [...parts, text.slice(from)]
 }
 
 /** The members whom a label mentions. A former name counts unless it is the present name of somebody. */
 export function mentionedBy<One extends Mentionable>(label: string, members: readonly One[]) {
-  const wanted = label.toLowerCase()
-  const is = (text: string) => text.trim().toLowerCase() === wanted
+  const wanted = plainText(label)
+  const is = (text: string) => plainText(text.trim()) === wanted
   const present = members.filter(({ name, email }) => is(name) || is(email))
   return present.length
     ? { found: present, former: false }
