@@ -1,0 +1,92 @@
+// Codes, yes and no, and several values in one cell.
+
+const yes = [
+  'true',
+  'yes',
+  'y',
+  '1',
+  'on',
+  'x',
+  'done',
+  'checked',
+  'ja',
+  'wahr',
+  'j',
+  'oui',
+  'vrai',
+  'sí',
+  'si',
+  'sì',
+  'verdadero',
+  'vero',
+]
+const no = ['false', 'no', 'n', '0', 'off', 'to do', 'nein', 'falsch', 'non', 'faux', 'falso']
+
+/** Yes or no, in the words that spreadsheets and other programs write; null for another text. */
+export function readBoolean(text: string): boolean | null {
+  const word = text.trim().toLowerCase().normalize('NFC')
+  return yes.includes(word) ? true : no.includes(word) ? false : null
+}
+
+/** A text without case, blanks, signs and accents' forms, to compare codes and labels: `New lead` is `new_lead`. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+/** The code whose own text or label a text is, ignoring case, blanks and signs; null without exactly one. */
+export function readCode(
+  text: string,
+  codes: ReadonlyMap<string, string>,
+  known: readonly string[],
+): string | null {
+  if (known.includes(text)) return text
+  return codes.get(folded(text)) ?? null
+}
+
+/** Codes by their folded texts. A text that two codes have is left out. */
+export function codesBy(
+  codes: readonly string[],
+  labels: Readonly<Record<string, readonly string[]>> = {},
+): Map<string, string> {
+  const found = new Map<string, string>()
+  const twice = new Set<string>()
+  for (const code of codes)
+    for (const text of [code, ...(labels[code] ?? [])]) {
+      const key = folded(text)
+      if (!key) continue
+      if (found.has(key) && found.get(key) !== code) twice.add(key)
+      else found.set(key, code)
+    }
+  for (const key of twice) found.delete(key)
+  return found
+}
+
+/** The sign that Google writes between the values of a cell. */
+const google = ' ::: '
+const looksLike = {
+  email: (text: string) => /^[^\s@]+@[^\s@]+$/.test(text),
+  phone: (text: string) => (text.match(/\d/g)?.length ?? 0) >= 3 && /^[\p{L}\d\s+().\-/*#:]+$/u.test(text),
+}
+
+/**
+ * The values of a cell with several e-mail addresses or telephone numbers, separated by semicolons, commas, line ends or
+ * Google's sign. One value if a part does not look like one.
+ */
+export function severalOf(text: string, kind: keyof typeof looksLike): string[] {
+  const parts = text
+    .split(kind === 'email' ? / ::: |[;,\s]+/ : / ::: |[;,\n\r]+/)
+    .map((part) => part.trim())
+    .filter(Boolean)
+  return parts.length > 1 && parts.every(looksLike[kind]) ? parts : [text]
+}
+
+/** The values of a cell that Google wrote. */
+export const googleValues = (text: string): string[] =>
+  text.includes(google)
+    ? text
+        .split(google)
+        .map((part) => part.trim())
+        .filter(Boolean)
+    : [text]
