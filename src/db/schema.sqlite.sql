@@ -760,6 +760,8 @@ CREATE TABLE imports (
   undone_by text,
   progress double precision NOT NULL DEFAULT 0,
   kinds text NOT NULL DEFAULT '[]',
+  source text,
+  account text NOT NULL DEFAULT '[]',
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status IN ('uploading', 'queued', 'running');

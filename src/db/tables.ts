@@ -102,6 +102,10 @@ export interface ImportsTable {
   restored: Generated<number>
   /** A JSON list of records that the undo left. */
   not_restored: string | null
+  /** JSON: the program of the file, and how it writes numbers and days (imports/source.ts). Null before it was read. */
+  source: string | null
+  /** JSON: what became of the cells of each column (imports/account.ts). */
+  account: Generated<string>
   /** The author of the undo, as in created_by, until the undo is complete. */
   undone_by: string | null
 }

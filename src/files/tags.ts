@@ -7,10 +7,3 @@ export function splitTags(cell: string): string[] {
   const tags = cell.match(/(?:\\[\s\S]|[^\\;,]|\\$)+/g) ?? []
   return tags.map((tag) => tag.replaceAll(/\\([\s\S])/g, '$1').trim()).filter(Boolean)
 }
-
-/** The labels of a cell of another program, such as `* friends ::: * myContacts` of Google. */
-export const splitLabels = (cell: string): string[] =>
-  cell
-    .split(/ ::: |[;,]/)
-    .map((label) => label.trim().replace(/^\* /, ''))
-    .filter(Boolean)

@@ -6,7 +6,9 @@ import type { FileRow, RowProblem } from '../files/rows.ts'
 import type { ImportRow } from './store.ts'
 
 /** The codes of rows that are imported without a link. */
-export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member'] as const
+export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member', 'not_found'] as const
+/** The codes of cells and names that have several meanings. */
+export const unclear_codes = ['two_readings', 'ambiguous'] as const
 
 /** The code of an import error: a code of a single request, or one that only an import has (docs/import.md). */
 export type ImportErrorCode =
@@ -14,6 +16,7 @@ export type ImportErrorCode =
   | ConflictReason
   | RowProblem['code']
   | (typeof link_codes)[number]
+  | (typeof unclear_codes)[number]
 
 /** An error of a row. `field` is empty if the error is about the whole row. */
 export type Problem = { field: string; code: ImportErrorCode; message: string }

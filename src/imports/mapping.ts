@@ -1,224 +1,390 @@
 import { excessOf, parseJson } from '../files/json-lines.ts'
 import type { FileRow } from '../files/rows.ts'
-import { splitLabels, splitTags } from '../files/tags.ts'
+import { splitTags } from '../files/tags.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
+import type { Use, UsedCells } from './account.ts'
+import { instantOf, readMoment } from './cells/days.ts'
+import { readNumber } from './cells/numbers.ts'
+import { splitName } from './cells/person-names.ts'
+import { codesBy, readBoolean, readCode, severalOf } from './cells/words.ts'
+import {
+  type Column,
+  createColumns,
+  custom,
+  type Defined,
+  type MappingOptions,
+  plain,
+  type Target,
+} from './columns.ts'
+import type { Problem } from './errors.ts'
+import { no_reading, type Reading, type Readings } from './evidence.ts'
+import type { Program, ProgramFile } from './programs/program.ts'
 
-// From the columns of a file to the fields of a body.
+// From the cells of a file to the fields of a body.
 
-/** The target of a column: a field, `company` for a reference by name, `name` to split, or `custom_fields.KEY`. */
-export type Target = string
-
-export type MappingOptions = {
-  /** The target of a column by its header; null: the column is left out. */
-  columns: Readonly<Record<string, Target | null>>
-  rest: 'custom_fields' | 'ignore'
+/** A row as the body of a request, the references that it gives by name, and what became of its cells. */
+export type MappedRow = {
+  data: Record<string, unknown>
+  names: Record<string, string>
+  /** Why the row is not imported. */
+  problems: Problem[]
+  used: UsedCells
 }
 
-/** A row as the body of a request, and the references that it gives by name. */
-export type MappedRow = { data: Record<string, unknown>; names: Record<string, string> }
+/** What is known of a file. `is_own`: Rapport wrote it, so its cells are values as they are. */
+export type Source = {
+  program: Program | null
+  file: ProgramFile | null
+  is_own: boolean
+  readings: Readings
+  time_zone: string
+}
+export const own_source: Source = { program: null, file: null, is_own: true, readings: {}, time_zone: 'UTC' }
 
 export type Mapping = {
   /** The targets that a column may have. */
   targets: readonly Target[]
-  targetOf(header: string): Target | null
-  read(row: FileRow): MappedRow
+  columnsOf(headers: readonly string[]): readonly Column[]
+  /** What the cells of a column show about the file; null if they have one reading in any case. */
+  evidenceOf(column: Column): 'decimal' | 'order' | null
+  /** Reads a row. `now` is a time of ISO 8601. */
+  read(row: FileRow, now: string): MappedRow
 }
 
-/** A definition of a custom field, whose values have a type. */
-export type Defined = { key: string; type: string }
+type Property = { type?: string | string[]; format?: string; readOnly?: boolean; enum?: unknown[] }
+/** The value of a cell, or why it has none: an error of the row, or a code that is not known. */
+type Cell = { value: unknown } | { problem: Omit<Problem, 'field'> } | 'unknown_value'
+type Form =
+  | 'text'
+  | 'tags'
+  | 'object'
+  | 'boolean'
+  | 'number'
+  | 'percent'
+  | 'day'
+  | 'time'
+  | 'moment'
+  | 'code'
+  | 'email'
+  | 'phone'
+type Reader = { form: Form; read(text: string, reading: Reading, column: Column): Cell }
 
-type Property = { type?: string | string[]; format?: string; readOnly?: boolean }
-type Parse = (value: unknown) => unknown
-
-const custom = 'custom_fields.'
-const max_key_characters = 64
-// A longer header is not compared with known ones, and not remembered.
-const max_header_characters = 255
-// The parser of bodies refuses this key.
-const unusable = '__proto__'
-/** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. */
-const plain = (header: string) => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+const max_remembered = 1000
 
 /** Reads the rows of a file for a resource. */
 export function createMapping(
   room: Room & { import: ImportForm },
-  { columns, rest }: MappingOptions,
+  options: MappingOptions,
   defined: readonly Defined[] = [],
+  source: Source = own_source,
 ): Mapping {
-  const custom_parsers = new Map(defined.map(({ key, type }) => [key, parserOf({ type })]))
-  const fields = fieldsOf(room)
-  const references = new Map(room.import.by_name.map((field) => [field.replace(/_id$/, ''), field]))
-  const split = room.import.split_name
-  const targets = [...fields.keys(), ...references.keys(), ...(split ? ['name'] : [])]
-  const known = new Map([
-    ...aliasesOf(room),
-    ...targets.map((target): [string, Target] => [plain(target), target]),
-  ])
-  const ignored = new Set(['id', ...Object.keys(room.resource.columns)])
-  const singular = plain(room.resource.noun)
+  const { time_zone, readings, is_own } = source
+  const form = room.import
+  const readers = readersOf(room, defined, source)
+  const fields = new Set(
+    [...readers.keys()].filter((name) => !name.startsWith(custom) && !(name in (form.parts ?? {}))),
+  )
+  const columns = createColumns({ room, fields, file: source.file, is_own, defined }, options)
 
-  function guess(header: string): Target | null {
-    if (targets.includes(header)) return header
-    if (ignored.has(header) || header === '' || header === unusable || header === custom + unusable)
-      return null
-    if (header.startsWith(custom)) return header
-    const target = header.length <= max_header_characters && alias(header)
-    if (target) return target
-    if (rest !== 'custom_fields') return null
-    // A character can have two units.
-    const start = header.slice(0, 2 * max_key_characters)
-    return custom + [...start].slice(0, max_key_characters).join('')
+  const remembered = new Map<string, readonly Column[]>()
+  let last: { headers: readonly string[]; columns: readonly Column[] } | null = null
+  function columnsOf(headers: readonly string[]): readonly Column[] {
+    // All rows of a CSV file share their headers.
+    if (last?.headers === headers) return last.columns
+    const name = JSON.stringify(headers)
+    const found = remembered.get(name) ?? columns.of(headers)
+    if (remembered.size < max_remembered) remembered.set(name, found)
+    last = { headers, columns: found }
+    return found
   }
-  function alias(header: string): Target | undefined {
-    // Pipedrive begins each header with the kind: `Person - Name`.
-    const [, kind = '', own = ''] = /^(Person|Organization|Deal|Activity) - (.+)$/.exec(header) ?? []
-    return (
-      known.get(plain(header)) ??
-      (kind ? known.get(plain(own)) : undefined) ??
-      known.get(plain(header).replace(singular, ''))
-    )
-  }
-  const found = new Map<string, Target | null>(Object.entries(columns))
-  const targetOf = (header: string): Target | null => {
-    let target = found.get(header)
-    if (target === undefined) {
-      target = guess(header)
-      // Lines of JSON may have any names.
-      if (found.size < 1000 && header.length <= max_header_characters) found.set(header, target)
+
+  function read({ names: headers, values }: FileRow, now: string): MappedRow {
+    const of_row = columnsOf(headers)
+    const cells: Use[] = new Array(of_row.length)
+    const row: Row = {
+      data: {},
+      names: {},
+      problems: [],
+      used: { columns: of_row, cells },
+      parts: new Map(),
+      custom: new Map(),
     }
-    return target
-  }
-
-  // If several columns have one field, the first value is used. Columns that `columns` names have precedence.
-  const chosen = new Set(Object.keys(columns))
-  const passes = chosen.size ? [true, false] : [false]
-
-  function read({ names: headers, values }: FileRow): MappedRow {
-    const row: MappedRow = { data: {}, names: {} }
-    const custom_values = new Map<string, unknown>()
-    for (const is_chosen of passes)
-      for (let n = 0; n < headers.length; n++) {
+    // If several columns have one field, the first value is used. Columns that the request names have precedence.
+    for (const chosen of of_row.some(({ is_chosen }) => is_chosen) ? [true, false] : [false])
+      for (let n = 0; n < of_row.length; n++) {
+        const column = of_row[n] as Column
+        if (column.is_chosen !== chosen) continue
         const value = values[n]
-        const header = headers[n] as string
-        if (value === '' || value === undefined || chosen.has(header) !== is_chosen) continue
-        const target = targetOf(header)
-        if (target === null) continue
-        const key = target.startsWith(custom) ? target.slice(custom.length) : null
-        if (key === null) set(row, target, value, header)
-        else if (!custom_values.has(key)) custom_values.set(key, custom_parsers.get(key)?.(value) ?? value)
+        cells[n] = value === '' || value === undefined ? 'empty' : put(row, column, value, values)
       }
-    addCustom(row, custom_values)
-    if (split) splitName(row, split)
+    if (form.split_name) joinName(row, form.split_name)
+    if (form.join)
+      for (const problem of form.join({ ...row, now, timeOf: (moment) => instantOf(moment, time_zone) }))
+        row.problems.push({ ...problem, code: 'not_allowed' })
+    addCustom(row)
     return row
   }
 
-  function set({ data, names }: MappedRow, target: Target, value: unknown, header: string): void {
-    const reference = references.get(target)
-    if (reference) {
-      const name = nameOf(value)
-      if (name) names[reference] ??= name
-    } else if (data[target] === undefined) {
-      const parse = target === 'tags' && plain(header) !== 'tags' ? labels : fields.get(target)
-      data[target] = parse ? parse(value) : value
-    } else if (target === 'custom_fields') {
-      const others = fields.get(target)?.(value)
-      // The schema refuses any other value.
-      if (!isObjectOrNull(others)) data[target] = others
-      else if (isObjectOrNull(data[target])) data[target] = { ...others, ...data[target] }
+  type Row = MappedRow & { parts: Map<string, unknown>; custom: Map<string, unknown> }
+
+  function put(row: Row, column: Column, value: unknown, values: readonly unknown[]): Use {
+    const { target, lack } = column
+    if (target === null) return aside(row, column, value, lack as Use)
+    if (typeof value === 'string' && value.trim() === '') return 'empty'
+    const reference = columns.references.get(target)
+    if (reference) return putName(row, column, reference, value)
+    if (target === 'name') return putOnce(row, row.parts, 'name', column, value, 'stored')
+    const placed = placeOf(row, target, column, values)
+    if (!placed) return aside(row, column, value, 'not_a_phone')
+    const reader = readers.get(target)
+    if (typeof value !== 'string' || !reader) {
+      if (target === 'custom_fields') return putObject(row, column, value)
+      return putOnce(row, placed.into, placed.key, column, value, 'stored')
     }
+    const several = is_own ? null : severalIn(reader.form, value)
+    const text = several?.[0] ?? value
+    const cell = reader.read(text, readings[column.header] ?? no_reading, column)
+    if (cell === 'unknown_value') return aside(row, column, value, 'unknown_value')
+    if ('problem' in cell) {
+      row.problems.push({ field: target, ...cell.problem })
+      return 'row_failed'
+    }
+    if (target === 'custom_fields') return putObject(row, column, cell.value)
+    const use = putOnce(
+      row,
+      placed.into,
+      placed.key,
+      column,
+      cell.value,
+      sameText(cell.value, text) ? 'stored' : 'changed',
+    )
+    if (several && (use === 'stored' || use === 'changed'))
+      return aside(row, column, several.slice(1).join('; '), 'further_value') === 'further_value'
+        ? 'further_value'
+        : 'changed'
+    return use
   }
-  return { targets, targetOf, read }
+
+  /** Where a value goes: to the body, the parts or the custom fields. Labels tell telephone numbers apart. Null: nowhere. */
+  function placeOf(row: Row, target: Target, { label_at }: Column, values: readonly unknown[]) {
+    if (target.startsWith(custom)) return { into: row.custom, key: target.slice(custom.length) }
+    if (form.parts && target in form.parts) return { into: row.parts, key: target }
+    const label = label_at < 0 || target !== 'phone' ? '' : String(values[label_at] ?? '')
+    if (/fax|pager/i.test(label)) return null
+    const key = /mobil|cell|handy|iphone/i.test(label) && fields.has('mobile') ? 'mobile' : target
+    return { into: row.data, key }
+  }
+
+  function putOnce(
+    row: Row,
+    into: Map<string, unknown> | Record<string, unknown>,
+    key: string,
+    column: Column,
+    value: unknown,
+    use: 'stored' | 'changed',
+  ): Use {
+    const before = into instanceof Map ? into.get(key) : into[key]
+    if (before !== undefined) return sameValue(before, value) ? use : aside(row, column, value, 'other_value')
+    if (into instanceof Map) into.set(key, value)
+    else into[key] = value
+    return use
+  }
+
+  function putName(row: Row, column: Column, reference: string, value: unknown): Use {
+    const name = nameOf(value)
+    if (!name) return aside(row, column, value, 'other_value')
+    const before = row.names[reference]
+    if (before !== undefined) return before === name ? 'stored' : aside(row, column, value, 'other_value')
+    row.names[reference] = name
+    return 'stored'
+  }
+
+  function putObject(row: Row, column: Column, value: unknown): Use {
+    const { data } = row
+    // The schema refuses any other value.
+    if (!isObjectOrNull(value) || data.custom_fields === undefined) data.custom_fields ??= value
+    if (!isObjectOrNull(value)) data.custom_fields = value
+    else if (isObjectOrNull(data.custom_fields)) data.custom_fields = { ...value, ...data.custom_fields }
+    else return aside(row, column, value, 'other_value')
+    return 'stored'
+  }
+
+  /** Keeps a value that its column has no field for, if the import keeps the rest. */
+  function aside(row: Row, { spare_key }: Column, value: unknown, reason: Use): Use {
+    if (spare_key === null) return reason
+    if (!row.custom.has(spare_key)) row.custom.set(spare_key, value)
+    return 'stored'
+  }
+
+  function joinName(row: Row, [first, last]: readonly [string, string]): void {
+    const name = row.parts.get('name')
+    if (typeof name !== 'string' || row.data[first] !== undefined || row.data[last] !== undefined) return
+    const split = splitName(name)
+    row.data[first] = split.first
+    if (split.last !== null) row.data[last] = split.last
+  }
+
+  function evidenceOf({ target }: Column): 'decimal' | 'order' | null {
+    const kind = target === null ? undefined : readers.get(target)?.form
+    if (kind === 'number' || kind === 'percent') return 'decimal'
+    return kind === 'day' || kind === 'time' || kind === 'moment' ? 'order' : null
+  }
+  return { targets: columns.targets, columnsOf, evidenceOf, read }
 }
-
-const aliasesOf = ({ import: { headers } }: { import: ImportForm }): [string, Target][] =>
-  Object.entries(headers).flatMap(([target, names]) =>
-    names.map((name): [string, Target] => [plain(name), target]),
-  )
-
-/** The writable fields with the functions that read a cell. */
-function fieldsOf({ batch }: Room): Map<string, Parse> {
-  const schemas = [batch?.create, batch?.update] as { properties?: Record<string, Property> }[]
-  const fields = new Map<string, Parse>()
-  for (const { properties = {} } of schemas)
-    for (const [name, property] of Object.entries(properties))
-      if (!property.readOnly) fields.set(name, fields.get(name) ?? parserOf(property))
-  return fields
-}
-
-function parserOf({ type, format }: Property): Parse {
-  const types = [type].flat()
-  const ofText = (parse: (text: string) => unknown) => (value: unknown) =>
-    typeof value === 'string' ? parse(value) : value
-  if (types.includes('array')) return ofText(splitTags)
-  if (types.includes('object')) return ofText(parseObject)
-  if (types.includes('boolean')) return ofText(parseBoolean)
-  if (types.includes('number') || types.includes('integer')) return ofText(parseNumber)
-  if (format === 'day' || types.includes('date')) return ofText(parseDay)
-  if (format === 'date-time') return ofText(parseTime)
-  return (value) => value
-}
-
-const isObjectOrNull = (value: unknown): value is object | null =>
-  typeof value === 'object' && !Array.isArray(value)
 
 /** Adds the custom fields that have columns of their own. */
-function addCustom({ data }: MappedRow, values: ReadonlyMap<string, unknown>): void {
+function addCustom({
+  data,
+  custom: values,
+}: {
+  data: Record<string, unknown>
+  custom: ReadonlyMap<string, unknown>
+}): void {
   const { custom_fields = {} } = data
   // The schema refuses any other value.
   if (values.size && isObjectOrNull(custom_fields))
     data.custom_fields = { ...custom_fields, ...Object.fromEntries(values) }
 }
 
-const labels: Parse = (value) => (typeof value === 'string' ? splitLabels(value) : value)
+const isObjectOrNull = (value: unknown): value is object | null =>
+  typeof value === 'object' && !Array.isArray(value)
+const sameValue = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
+const sameText = (value: unknown, text: string) =>
+  typeof value === 'object' ||
+  String(value) === text.trim() ||
+  (typeof value === 'string' && value.trim() === text.trim())
 
-// Each sign can match in one way only: otherwise a long cell would take minutes.
-const plain_number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
-/** 12.500,50 and 1.250.000 and 12,5 and 0,125 */
-const with_decimal_comma =
-  /^[+-]?(\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}|\d+,(\d{1,2}|\d{4,})|(0|\d{4,}),\d{3})$/
-/** 12,500.50 and 1,250,000 */
-const with_decimal_point = /^[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})$/
-
-/** 12.500: a program that writes a decimal point writes no zero at the end. */
-const unclear = /^[+-]?[1-9]\d{0,2}\.\d\d0$/
-/** The same beside a currency: 12.345 € */
-const unclear_amount = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
-
-// A text that cannot be read, or in two ways, such as 1,250, stays as it is. Then the schema refuses it with its field.
-function parseNumber(text: string): unknown {
-  const given = text.trim()
-  const amount = given.replace(/^[€$£]|[€$£]$/, '').trim()
-  if ((amount === given ? unclear : unclear_amount).test(amount)) return text
-  if (plain_number.test(amount)) return Number(amount)
-  if (with_decimal_comma.test(amount)) return Number(amount.replaceAll('.', '').replace(',', '.'))
-  return with_decimal_point.test(amount) ? Number(amount.replaceAll(',', '')) : text
+function severalIn(form: Form, text: string): string[] | null {
+  if (form !== 'email' && form !== 'phone') return null
+  const values = severalOf(text, form)
+  return values.length > 1 ? values : null
 }
 
-const words_of = { true: ['true', 'yes', 'ja'], false: ['false', 'no', 'nein'] }
-
-function parseBoolean(text: string): unknown {
-  const word = text.trim().toLowerCase()
-  return words_of.true.includes(word) || (words_of.false.includes(word) ? false : text)
+/** The readers of all fields, parts and defined custom fields. */
+function readersOf(
+  room: Room & { import: ImportForm },
+  defined: readonly Defined[],
+  source: Source,
+): Map<string, Reader> {
+  const { import: form, batch } = room
+  const readers = new Map<string, Reader>()
+  const schemas = [batch?.create, batch?.update] as { properties?: Record<string, Property> }[]
+  for (const { properties = {} } of schemas)
+    for (const [name, property] of Object.entries(properties))
+      if (!property.readOnly && !readers.has(name))
+        readers.set(name, readerOf(formOf(name, property, form), property.enum, form.labels?.[name], source))
+  for (const [name, kind] of Object.entries(form.parts ?? {}))
+    readers.set(name, readerOf(kind, undefined, undefined, source))
+  for (const { key, type, options } of defined)
+    readers.set(custom + key, readerOf(forms[type] ?? 'text', options && [...options], undefined, source))
+  return readers
 }
 
-/** A text that begins with a day such as 24.12.2026, with this day as 2026-12-24. */
-const withPlainDay = (text: string): string =>
-  text.replace(
-    /^\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(,?\s|$)/,
-    (_, day: string, month: string, year: string, end: string) =>
-      `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}${end && ' '}`,
-  )
-
-function parseDay(given: string): string {
-  const text = withPlainDay(given)
-  return /^\d{4}-\d\d-\d\d[T ]/.test(text) ? text.slice(0, 10) : text
+const forms: Readonly<Record<string, Form>> = {
+  number: 'number',
+  boolean: 'boolean',
+  date: 'day',
+  select: 'code',
+  email: 'email',
 }
 
-function parseTime(given: string): string {
-  const text = withPlainDay(given)
-  const [, day, time = '00:00:00'] = /^\s*(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d(?::\d\d)?))?\s*$/.exec(text) ?? []
-  return day ? `${day}T${time.length === 5 ? `${time}:00` : time}Z` : given
+function formOf(name: string, { type, format, enum: codes }: Property, form: ImportForm): Form {
+  const types = [type].flat()
+  if (types.includes('array')) return 'tags'
+  if (types.includes('object')) return 'object'
+  if (types.includes('boolean')) return 'boolean'
+  if (types.includes('number') || types.includes('integer'))
+    return form.percent?.includes(name) ? 'percent' : 'number'
+  if (format === 'day') return 'day'
+  if (format === 'date-time') return 'time'
+  if (codes) return 'code'
+  if (name === 'email') return 'email'
+  return name === 'phone' || name === 'mobile' ? 'phone' : 'text'
 }
+
+// A text that cannot be read stays as it is. Then the schema refuses it with its field.
+function readerOf(
+  form: Form,
+  codes: readonly unknown[] | undefined,
+  labels: Readonly<Record<string, readonly string[]>> | undefined,
+  { is_own, program, time_zone }: Source,
+): Reader {
+  const plainly = (value: unknown): Cell => ({ value })
+  if (form === 'tags')
+    return {
+      form,
+      read: (text, _, { header }) =>
+        plainly(is_own || plain(header) === 'tags' ? splitTags(text) : splitLabels(text)),
+    }
+  if (form === 'object') return { form, read: (text) => plainly(parseObject(text)) }
+  if (form === 'boolean') return { form, read: (text) => plainly(readBoolean(text) ?? text) }
+  if (form === 'number' || form === 'percent')
+    return { form, read: (text, { decimal }, column) => numberIn(text, is_own ? '.' : decimal, form, column) }
+  if (form === 'day' || form === 'time' || form === 'moment')
+    return {
+      form,
+      read(text, { order }) {
+        const moment = readMoment(text, order)
+        if (moment === null) return form === 'moment' ? { problem: no_moment(text) } : plainly(text)
+        if ('two' in moment) return { problem: twoReadings(text, moment.two) }
+        // A time of ISO 8601 with its offset keeps its text.
+        if (form === 'time' && moment.offset !== null && /^\d{4}-\d\d-\d\dT/.test(text)) return plainly(text)
+        return plainly(
+          form === 'day' ? moment.day : form === 'moment' ? moment : instantOf(moment, time_zone),
+        )
+      },
+    }
+  if (form === 'code') {
+    const known = (codes ?? []).filter((code): code is string => typeof code === 'string')
+    const by = codesBy(known, labels)
+    return {
+      form,
+      read(text, _, { form: how }) {
+        const value = how?.values?.[text.trim()] ?? (is_own ? text : readCode(text, by, known))
+        return value !== null ? plainly(value) : program ? 'unknown_value' : plainly(text)
+      },
+    }
+  }
+  return { form, read: plainly }
+}
+
+function numberIn(
+  text: string,
+  decimal: Reading['decimal'],
+  form: 'number' | 'percent',
+  { form: how }: Column,
+): Cell {
+  const read = readNumber(text, decimal)
+  if (read === null) return { value: text }
+  if (read === 'two') return { problem: twoNumbers(text) }
+  if (read.percent && form === 'number') return { value: text }
+  if (form === 'number' || read.percent || !how?.fraction) return { value: read.value }
+  return { value: Number((read.value * 100).toFixed(6)) }
+}
+
+const shownText = (text: string) => text.slice(0, 100)
+function twoNumbers(text: string): Omit<Problem, 'field'> {
+  const [with_dot, with_comma] = (['.', ','] as const).map((decimal) => {
+    const read = readNumber(text, decimal)
+    return read === null || read === 'two' ? '' : String(read.value)
+  })
+  return twoReadings(text, [with_dot as string, with_comma as string])
+}
+const twoReadings = (text: string, [one, other]: readonly [string, string]): Omit<Problem, 'field'> => ({
+  code: 'two_readings',
+  message: `"${shownText(text)}" can be ${one} or ${other}, and no other cell of the column decides it. Write ${one} or ${other}.`,
+})
+const no_moment = (text: string): Omit<Problem, 'field'> => ({
+  code: 'invalid_format',
+  message: `"${shownText(text)}" is no day, such as 2026-12-31.`,
+})
+
+/** The labels of a cell of another program, such as `* friends ::: * myContacts` of Google. */
+const splitLabels = (cell: string): string[] =>
+  cell
+    .split(/ ::: |[;,]/)
+    .map((label) => label.trim().replace(/^\* /, ''))
+    .filter(Boolean)
 
 function parseObject(text: string): unknown {
   try {
@@ -232,16 +398,4 @@ function parseObject(text: string): unknown {
 function nameOf(value: unknown): string {
   const name = typeof value === 'object' ? (value as { name?: unknown } | null)?.name : value
   return typeof name === 'string' ? name.trim() : ''
-}
-
-function splitName({ data }: MappedRow, [first, last]: readonly [string, string]): void {
-  const { name } = data
-  delete data.name
-  if (typeof name !== 'string' || data[first] !== undefined || data[last] !== undefined) return
-  // No expression with several runs of blanks: it would take minutes for a long cell of blanks.
-  const trimmed = name.trim()
-  const after = trimmed.split(/\s+/).at(-1) as string
-  const before = trimmed.slice(0, trimmed.length - after.length).trimEnd()
-  data[first] = before || name
-  if (before) data[last] = after
 }

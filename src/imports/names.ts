@@ -10,43 +10,64 @@ import type { Room } from '../resources/room.ts'
 import { keepChanges } from './changes.ts'
 import { type Problem, problemsOf } from './errors.ts'
 import type { MappedRow } from './mapping.ts'
+import { findContacts, findMembers, noSuch } from './people.ts'
 import type { Running } from './rows.ts'
 import { holdImport } from './store.ts'
 import { tryOut } from './try-out.ts'
 
 // References by name, such as `company` for `company_id`.
 
-/** The id of a name, or why it has none. */
-type Linked = { id: number | null } | { problem: NameProblem }
-type NameProblem = Omit<Problem, 'field'>
+/** The id of a name, or why it has none: a problem of the row, or a note on a row that is imported without the link. */
+export type Linked = { id: number | string | null } | { problem: NameProblem } | { note: NameProblem }
+export type NameProblem = Omit<Problem, 'field'>
 
 /**
- * Gives rows the ids of the records that they name, and makes the missing ones. An id that the row has too counts if its
- * record has the name. Returns the problems by row.
+ * Gives rows the ids of the records that they name, and makes missing companies. An id that the row has too counts if its
+ * record has the name. Returns the problems by row, and the notes on rows that lose a link.
  */
 export async function linkNames(
   running: Running,
   rows: readonly MappedRow[],
-): Promise<Map<MappedRow, NameProblem>> {
+): Promise<{ problems: Map<MappedRow, NameProblem>; notes: { row: MappedRow; problem: Problem }[] }> {
   const problems = new Map<MappedRow, NameProblem>()
+  const notes: { row: MappedRow; problem: Problem }[] = []
   for (const field of running.room.import.by_name) {
     const naming = rows.filter((row) => hasName(row, field, problems))
     if (!naming.length) continue
-    const table = running.room.resource.references[field] as string
-    const target = running.rooms.find(({ resource }) => resource.table === table) as Room
     const nameOf = (row: MappedRow) => row.names[field] as string
-    const unconfirmed = await withoutConfirmed(running, table, field, naming)
-    const linked = await findNames(running, table, [...new Set(unconfirmed.map(nameOf))])
-    const missing = [...new Set(unconfirmed.map(nameOf))].filter((name) => !linked.has(name))
-    if (missing.length) await makeMissing(running, target, field, missing, linked)
+    const unconfirmed = await withoutConfirmed(running, field, naming)
+    const names = [...new Set(unconfirmed.map(nameOf))]
+    const linked = await linksOf(running, field, names)
     for (const row of unconfirmed) {
       const found = linked.get(nameOf(row)) as Linked
       if ('problem' in found) problems.set(row, found.problem)
-      else if (found.id === null) delete row.data[field]
+      else if ('note' in found) {
+        delete row.data[field]
+        notes.push({ row, problem: { field, ...found.note } })
+      } else if (found.id === null) delete row.data[field]
       else row.data[field] = found.id
     }
   }
-  return problems
+  return { problems, notes }
+}
+
+/** The records of names. A missing company is made; another missing record is a note. */
+async function linksOf(
+  running: Running,
+  field: string,
+  names: readonly string[],
+): Promise<Map<string, Linked>> {
+  const table = running.room.resource.references[field]
+  if (table === undefined) return findMembers(running, names)
+  if (table === 'contacts') return findContacts(running, names)
+  const linked = await findNames(running, table, names)
+  const missing = names.filter((name) => !linked.has(name))
+  if (table === 'deals') for (const name of missing) linked.set(name, { note: noSuch('deal', name) })
+  else if (missing.length) {
+    const target = running.rooms.find(({ resource }) => resource.table === table) as Room
+    await makeMissing(running, target, field, missing, linked)
+  }
+  return linked
 }
 
 /** Whether a row has a name that a database can look up. Adds the problem of another one. */
@@ -59,15 +80,20 @@ function hasName(row: MappedRow, field: string, problems: Map<MappedRow, NamePro
 
 /** The rows whose own id does not name a record with the name. */
 async function withoutConfirmed(
-  { db, row: { workspace_id } }: Running,
-  table: string,
+  { db, room, row: { workspace_id } }: Running,
   field: string,
   rows: readonly MappedRow[],
 ): Promise<MappedRow[]> {
+  const table = room.resource.references[field]
+  if (table === undefined) return [...rows]
   const idOf = ({ data }: MappedRow) => data[field] as number
   const ids = [...new Set(rows.map(idOf).filter((id) => Number.isSafeInteger(id) && id > 0))]
   if (!ids.length) return [...rows]
-  const { rows: found } = await sql<{ id: number; name: string }>`SELECT id, name FROM ${sql.table(table)}
+  const name = table === 'contacts' ? sql`first_name || ' ' || last_name` : sql`name`
+  const { rows: found } = await sql<{
+    id: number
+    name: string
+  }>`SELECT id, ${name} AS name FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)}) AND deleted_at IS NULL`.execute(db)
   const names = new Map(found.map(({ id, name }) => [id, name]))
   return rows.filter((row) => names.get(idOf(row)) !== row.names[field])
@@ -78,7 +104,8 @@ const namedOf = perKey((table: string) =>
     (p: { workspace_id: number; keys: unknown }, db) => sql<{
       id: number
       name: string
-    }>`SELECT min(id) AS id, name FROM ${sql.table(table)}
+      n: number
+    }>`SELECT min(id) AS id, name, count(*) AS n FROM ${sql.table(table)}
         WHERE workspace_id = ${p.workspace_id} AND ${isAnyOf(db, 'sort_name', p.keys, 'text')} AND deleted_at IS NULL
         GROUP BY name ORDER BY min(id)`,
   ),
@@ -94,16 +121,27 @@ async function findNames(
   const keys = [...new Set(names.map((name) => sortName(name)))]
   if (!keys.length) return linked
   const rows = await namedOf(table)(db, { workspace_id, keys: listParameter(db, keys) })
+  // Several companies of a name are one to people; several deals are not.
+  const twice = new Map(
+    table === 'deals' ? rows.filter(({ n }) => Number(n) > 1).map((row) => [row.name, row]) : [],
+  )
   // The first of several rows counts, so it is set last.
   const oldest_last = rows.toReversed()
   const same = new Map(oldest_last.map(({ name, id }) => [name, id]))
   const alike = new Map(oldest_last.map(({ name, id }) => [name.toLowerCase(), id]))
   for (const name of names) {
     const id = same.get(name) ?? alike.get(name.toLowerCase())
-    if (id !== undefined) linked.set(name, { id })
+    const several = twice.get(name)
+    if (several) linked.set(name, { problem: ambiguousDeal(name, Number(several.n)) })
+    else if (id !== undefined) linked.set(name, { id })
   }
   return linked
 }
+
+const ambiguousDeal = (name: string, n: number): NameProblem => ({
+  code: 'ambiguous',
+  message: `${n} deals have the name "${name.slice(0, 100)}". Write the id of one as deal_id.`,
+})
 
 async function makeMissing(
   running: Running,

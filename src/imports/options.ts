@@ -2,7 +2,9 @@ import type { Static } from 'typebox'
 import type { Definition } from '../custom-fields/definition-rules.ts'
 import { type FieldProblem, invalid } from '../errors.ts'
 import { matchOf } from '../resources/batch/items.ts'
-import { createMapping, type MappingOptions } from './mapping.ts'
+import { zoneOf } from '../resources/values/time-zone.ts'
+import type { MappingOptions } from './columns.ts'
+import { createMapping } from './mapping.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions, ImportQuery } from './schema.ts'
 
@@ -15,9 +17,9 @@ export function optionsFrom(
   query: Query,
   room: ImportRoom,
   definitions: readonly Definition[],
-  mayMake: (field: string) => boolean,
+  caller: { mayMake: (field: string) => boolean; time_zone: string },
 ): ImportOptions {
-  const { on_match = 'create' } = query
+  const { on_match = 'create', program = null } = query
   const { match: fields = [] } = room.batch ?? {}
   const match = query.match ?? fields[0]?.field ?? ''
   const problems: FieldProblem[] = []
@@ -39,20 +41,32 @@ export function optionsFrom(
     dry_run: query.dry_run === 'true',
     columns,
     rest,
-    makes: room.import.by_name.filter(mayMake),
+    program,
+    time_zone: query.time_zone === undefined ? caller.time_zone : zoneOf({ time_zone: query.time_zone }),
+    makes: room.import.by_name.filter(caller.mayMake),
   }
 }
 
 /** The options of an import of an archive. Throws 422 with those that only rows of one kind have. */
 export function archiveOptions(query: Query): ImportOptions {
-  const problems = (['on_match', 'match', 'columns', 'rest'] as const).flatMap((field): FieldProblem[] =>
-    query[field] === undefined || query[field] === 'ignore'
-      ? []
-      : [{ field, code: 'not_allowed', message: `${field} is not allowed with resource=workspace.` }],
+  const problems = (['on_match', 'match', 'columns', 'rest', 'program', 'time_zone'] as const).flatMap(
+    (field): FieldProblem[] =>
+      query[field] === undefined || query[field] === 'ignore'
+        ? []
+        : [{ field, code: 'not_allowed', message: `${field} is not allowed with resource=workspace.` }],
   )
   if (problems.length) throw invalid(problems)
   const dry_run = query.dry_run === 'true'
-  return { on_match: 'create', match: null, dry_run, columns: {}, rest: 'ignore', makes: [] }
+  return {
+    on_match: 'create',
+    match: null,
+    dry_run,
+    columns: {},
+    rest: 'ignore',
+    program: null,
+    time_zone: 'UTC',
+    makes: [],
+  }
 }
 
 /** The columns of a query; adds the problems of those that name no field. */

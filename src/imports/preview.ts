@@ -6,10 +6,17 @@ import { readRows } from '../files/read-rows.ts'
 import { FileError, type FileRow } from '../files/rows.ts'
 import type { Room } from '../resources/room.ts'
 import { countRows } from './archive.ts'
-import type { Mapping, MappingOptions } from './mapping.ts'
+import { custom, type Defined, type MappingOptions } from './columns.ts'
+import { createEvidence } from './evidence.ts'
+import { createMapping } from './mapping.ts'
 import { refuseUnknownHeaders } from './options.ts'
-import type { Preview } from './schema.ts'
+import { programs } from './programs/index.ts'
+import type { ImportRoom } from './rows.ts'
+import type { ImportOptions, Preview } from './schema.ts'
+import { addEvidence, sourceOf } from './source.ts'
 import { columnNames, type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
+
+type PreviewOptions = MappingOptions & Pick<ImportOptions, 'program' | 'time_zone'>
 
 const shown_rows = 20
 const read_bytes = 1024 * 1024
@@ -18,7 +25,7 @@ const read_bytes = 1024 * 1024
 export async function previewFile(
   body: Readable,
   format: FileFormat,
-  { mapping, columns }: { mapping: Mapping; columns: MappingOptions['columns'] },
+  { room, options, defined }: { room: ImportRoom; options: PreviewOptions; defined: readonly Defined[] },
   max_bytes: number,
 ): Promise<Preview> {
   const detector = createEncodingDetector()
@@ -33,18 +40,37 @@ export async function previewFile(
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   const start = Buffer.concat(parts)
   const form = formOf(format, detector.result(), start)
-  refuseUnknownHeaders(columns, columnNames(form, start))
+  refuseUnknownHeaders(options.columns, columnNames(form, start))
   const rows = await firstRows(start, form)
   const first = rows[0]?.problem
   if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
   const shown = rows.filter(hasCells).slice(0, shown_rows)
   const headers = [...new Set(shown.flatMap(({ names, problem }) => (problem ? [] : names)))]
+  const source = sourceOf(headers, room, options)
+  const first_mapping = createMapping(room, options, defined, source)
+  const evidence = createEvidence()
+  addEvidence(evidence, first_mapping, rows)
+  const delimiter = form.format === 'csv' ? form.delimiter : null
+  const readings = source.is_own ? {} : evidence.readings({ program: source.program, delimiter, headers })
+  const { program, file, evidence: seen } = source.recognised ?? {}
   return {
     file_type: format,
     encoding: form.encoding,
-    delimiter: form.format === 'csv' ? form.delimiter : null,
-    columns: headers.map((header) => ({ header, field: mapping.targetOf(header) })),
-    fields: [...mapping.targets],
+    delimiter,
+    columns: first_mapping.columnsOf(headers).map(({ header, target, lack, spare_key }) => ({
+      header,
+      field: target ?? (spare_key === null ? null : custom + spare_key),
+      reason: target === null && spare_key === null ? lack : null,
+      decimal: readings[header]?.decimal ?? null,
+      day_order: readings[header]?.order ?? null,
+    })),
+    program:
+      program && file
+        ? { id: program.id, label: program.label, kind: file.kind, evidence: [...(seen ?? [])] }
+        : null,
+    programs: programs.map(({ id, label }) => ({ id, label })),
+    time_zone: options.time_zone,
+    fields: [...first_mapping.targets],
     kinds: [],
     complete: true,
     rows: shown.map(({ names, values }) => {
@@ -78,7 +104,16 @@ export async function previewArchive(
   }
   try {
     const counted = await countRows(limited(), rooms, counted_bytes)
-    const none = { encoding: 'utf-8', delimiter: null, columns: [], fields: [], rows: [] }
+    const none = {
+      encoding: 'utf-8',
+      delimiter: null,
+      columns: [],
+      program: null,
+      programs: [],
+      time_zone: 'UTC',
+      fields: [],
+      rows: [],
+    }
     return { file_type: 'archive', ...none, ...counted }
   } catch (error) {
     throw asRefusal(error)

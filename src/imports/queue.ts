@@ -57,6 +57,7 @@ export function beginImport(
         claim_id: null,
         lease_ends_ms: clock.elapsed() + upload_lease_ms,
         not_restored: null,
+        source: null,
       })
       .execute()
     return id

@@ -77,7 +77,8 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
         .where('status', '<>', 'uploading')
         .where('resource', 'in', ['', ...readable(request)])
       const { records, ...found } = await newestRows(all, 'id', page)
-      return { records: await shownImports(db, workspace_id, records), ...found }
+      const shown = await shownImports(db, workspace_id, records)
+      return { records: shown.map((one) => ({ ...one, columns: [] })), ...found }
     },
   )
   records.read({ summary: 'Read an import', view: Import }, async (request) => {

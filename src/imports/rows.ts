@@ -8,6 +8,7 @@ import { runBatch } from '../resources/batch/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../resources/batch/items.ts'
 import { byDependency } from '../resources/derived.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
+import { type Use, type UsedCells, withRows } from './account.ts'
 import { keepChanges } from './changes.ts'
 import { keepErrors, problemsOf, type RowError } from './errors.ts'
 import type { MappedRow, Mapping } from './mapping.ts'
@@ -60,8 +61,8 @@ export type Running = {
 /** Puts the ids of this workspace into rows, or removes ids. Returns an error for each reference that has no record. */
 export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) => Promise<RowError[]>
 
-/** A row that can be read, and its item. */
-type Prepared = { row: FileRow; item: Item }
+/** A row that can be read, its item, and what became of its cells. */
+type Prepared = { row: FileRow; item: Item; used: UsedCells }
 
 /** Rows that are imported together. Its list of items stays the same when a transaction runs again, as runBatch needs it. */
 type Part = Read & { rows: FileRow[]; items: Item[] }
@@ -174,7 +175,21 @@ function saveOutcomes(tx: Tx, { row, options }: Running, ran: readonly Ran[]): P
     skipped: counts.skipped + blank,
     failed: unread + outcomes.filter(({ error }) => error).length,
     errors: keepErrors(tx, row, found),
+    account: row.resource === 'workspace' ? row.account : accountOf(row, ran, onMatch(options)),
   })
+}
+
+/** The account of an import with the cells of parts. */
+function accountOf({ account }: ImportRow, ran: readonly Ran[], on_match: string): string {
+  const rows = ran.flatMap(({ part: { prepared, refused }, outcomes }) => [
+    ...refused.map(({ used }) => ({ ...used, left: 'row_failed' as const })),
+    ...prepared.map(({ used }, n) => {
+      const { error, status } = outcomes[n] as Outcome
+      const is_skipped = on_match === 'skip' && status === 'unchanged'
+      return { ...used, left: error ? ('row_failed' as const) : is_skipped ? ('row_skipped' as const) : null }
+    }),
+  ])
+  return JSON.stringify(withRows(JSON.parse(account), rows))
 }
 
 /** The rows that became records. Of the others, nothing was imported without a link. */
@@ -186,30 +201,57 @@ const importedOf = ({ part: { prepared }, outcomes }: Ran, on_match: string) =>
     }),
   )
 
-/** Rows that can be read, the errors of the others, and notes on links that rows lose. */
-type Read = { prepared: Prepared[]; errors: RowError[]; notes: RowError[] }
+/** Rows that can be read, those that are refused with their errors, and notes on links that rows lose. */
+type Read = {
+  prepared: Prepared[]
+  refused: { row: FileRow; used: UsedCells }[]
+  errors: RowError[]
+  notes: RowError[]
+}
 
 /** Makes items of rows, in parts that run one after the other. */
 async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<Part[]> {
   const errors: RowError[] = []
   const mapped = new Map<FileRow, MappedRow>()
+  const { now } = running.context()
   let until_ms = performance.now() + read_ms
   for (const row of rows) {
     if (row.problem) errors.push({ row, field: '', ...row.problem })
-    else if (!row.blank_lines) mapped.set(row, running.mapping.read(row))
+    else if (!row.blank_lines) mapped.set(row, running.mapping.read(row, now))
     if (performance.now() < until_ms) continue
     await giveWay(running)
     until_ms = performance.now() + read_ms
   }
   const notes = await running.relink(running, mapped)
-  const problems = await linkNames(running, [...mapped.values()])
+  const linked = await linkNames(
+    running,
+    [...mapped.values()].filter(({ problems }) => !problems.length),
+  )
+  const row_of = new Map([...mapped].map(([row, read]) => [read, row]))
+  for (const { row, problem } of linked.notes) notes.push({ row: row_of.get(row) as FileRow, ...problem })
+  for (const { row, field } of notes) leaveOut(mapped.get(row), field)
   const prepared: Prepared[] = []
+  const refused: Read['refused'] = []
   for (const [row, read] of mapped) {
-    const problem = problems.get(read)
-    if (problem) errors.push({ row, ...problem, field: Object.keys(read.names).join() })
-    else prepared.push({ row, item: itemOf(running, read) })
+    const { used, names } = read
+    const problem = linked.problems.get(read)
+    const found = problem
+      ? [...read.problems, { ...problem, field: Object.keys(names).join() }]
+      : read.problems
+    for (const one of found) errors.push({ row, ...one })
+    if (found.length) refused.push({ row, used })
+    else prepared.push({ row, item: itemOf(running, read), used })
   }
-  return partsOf(rows, { prepared, errors, notes }, paceOf(running).part_rows)
+  return partsOf(rows, { prepared, refused, errors, notes }, paceOf(running).part_rows)
+}
+
+/** Notes in a row's account that a link was left out. */
+function leaveOut(read: MappedRow | undefined, field: string): void {
+  const targets = [field, field.replace(/_id$/, '')]
+  const at = read?.used.columns.findIndex(
+    ({ target }, n) => targets.includes(target ?? '') && read.used.cells[n] === 'stored',
+  )
+  if (read && at !== undefined && at >= 0) (read.used.cells as Use[])[at] = 'not_linked'
 }
 
 function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
@@ -218,7 +260,7 @@ function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
   let characters = max_part_characters
   for (const row of rows) {
     if (characters >= max_part_characters || parts.at(-1)?.rows.length === length) {
-      parts.push({ rows: [], prepared: [], items: [], errors: [], notes: [] })
+      parts.push({ rows: [], prepared: [], items: [], refused: [], errors: [], notes: [] })
       characters = 0
     }
     const part = parts.at(-1) as Part
@@ -231,6 +273,7 @@ function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
     part?.prepared.push(one)
     part?.items.push(one.item)
   }
+  for (const one of read.refused) parts_of.get(one.row)?.refused.push(one)
   for (const error of read.errors) parts_of.get(error.row)?.errors.push(error)
   for (const note of read.notes) parts_of.get(note.row)?.notes.push(note)
   return parts
@@ -299,6 +342,7 @@ export type Progress = Pick<
   | 'last_row'
   | 'progress'
   | 'claims'
+  | 'account'
 >
 
 /** The counters of rows that did nothing. */
@@ -319,7 +363,7 @@ export async function saveProgress(
   tx: Tx,
   row: ImportRow,
   rows: readonly FileRow[],
-  added: typeof nothing_done,
+  { account = row.account, ...added }: typeof nothing_done & { account?: string },
 ): Promise<Progress> {
   const progress: Progress = {
     ...sumOf(row, rows, added),
@@ -328,6 +372,7 @@ export async function saveProgress(
     last_row: rows.at(-1)?.number ?? row.last_row,
     progress: row.progress,
     claims: 0,
+    account,
   }
   await tx.updateTable('imports').set(progress).where('id', '=', row.id).execute()
   return progress

@@ -12,8 +12,9 @@ import { charactersOf, FileError, type FileRow } from '../files/rows.ts'
 import type { Room } from '../resources/room.ts'
 import { archivedRows, openRows } from './archive.ts'
 import { confirmLinks } from './confirm.ts'
-import { createMapping } from './mapping.ts'
+import { createMapping, type Mapping } from './mapping.ts'
 import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
+import { findSource } from './source.ts'
 import {
   AccessEnded,
   claimImport,
@@ -67,6 +68,7 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
         'failed',
         'The import failed several times at one row. The log has the error.',
       )
+    if (row.resource !== 'workspace') running.mapping = await mappingOf(running)
     const importBatch = await openRows(running)
     for await (const rows of batchesOf(running)) {
       if (deps.stopping.aborted) return await releaseImport(deps.db, row, deps.clock.elapsed())
@@ -89,6 +91,7 @@ async function runImport(deps: Deps, row: ImportRow): Promise<void> {
 const isRefusal = (error: unknown) =>
   troubleOf(error) === 'unavailable' && (error as { code?: string }).code !== '57014'
 
+/** An import whose file has not been looked at: its mapping is that of an archive. */
 async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<Running> {
   const { workspace_id, created_by, request_id } = row
   const options = optionsOf(row)
@@ -101,16 +104,18 @@ async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<R
     rooms,
     room,
     options,
-    mapping: createMapping(
-      room,
-      options,
-      await readDefinitions(db, { workspace_id, kind: room.resource.table }),
-    ),
+    mapping: createMapping(room, options),
     row,
     relink: confirmLinks,
     context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null, source: 'import' }),
     others_ran_ms: -Infinity,
   }
+}
+
+async function mappingOf(running: Running): Promise<Mapping> {
+  const { db, row, room, options } = running
+  const defined = await readDefinitions(db, { workspace_id: row.workspace_id, kind: room.resource.table })
+  return createMapping(room, options, defined, await findSource(running, defined))
 }
 
 const max_rows = 1000

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../events/actors.ts'
-import { flag, OptionalTimestamp } from '../http/fields.ts'
-import type { Target } from './mapping.ts'
+import { flag, nullableObject, OptionalTimestamp } from '../http/fields.ts'
+import type { Target } from './columns.ts'
+import { programs } from './programs/index.ts'
 
 export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'undone'] as const
 
@@ -12,6 +13,10 @@ export type ImportOptions = {
   dry_run: boolean
   columns: Record<string, Target | null>
   rest: 'custom_fields' | 'ignore'
+  /** The program that wrote the file; null: it is found by the headers. `none`: no known one. */
+  program: string | null
+  /** The zone of times without an offset. */
+  time_zone: string
   /** Whether the caller may make a record that a row names, such as a company: the fields of these references. */
   makes: string[]
 }
@@ -30,6 +35,19 @@ const rest = code(['ignore', 'custom_fields'], {
   default: 'ignore',
   description: 'What becomes of columns without a field.',
 })
+const program = Type.Optional(
+  code(['none', ...programs.map(({ id }) => id)], {
+    description: 'The program that wrote the file, if its headers do not tell it; none for no known one.',
+  }),
+)
+const time_zone = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    description:
+      'The IANA name of the time zone of times without an offset. The default is the zone of the person, or that of the first administrator who has one.',
+    examples: ['Europe/Berlin'],
+  }),
+)
 const resourceOf = (names: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: [...names] })
 
 /** The query of an import; `names` are the resources that have one. */
@@ -53,13 +71,18 @@ export const ImportQuery = (names: readonly string[]) =>
       dry_run: flag('true: counts and errors as usual, but no record is written.'),
       columns,
       rest,
+      program,
+      time_zone,
       file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     },
     { additionalProperties: false },
   )
 
 export const PreviewQuery = (names: readonly string[]) =>
-  Type.Object({ resource: resourceOf(names), columns, rest }, { additionalProperties: false })
+  Type.Object(
+    { resource: resourceOf(names), columns, rest, program, time_zone },
+    { additionalProperties: false },
+  )
 
 export const ImportParams = Type.Object({ import_id: Type.String() })
 
@@ -77,6 +100,27 @@ const KindCounts = Type.Object(
 )
 export type KindCounts = Static<typeof KindCounts>
 
+const ColumnAccount = Type.Object(
+  {
+    header: Type.String({ examples: ['Deal - Value'] }),
+    field: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The field, the custom field or the part of a record. Null: nothing.',
+      examples: ['value'],
+    }),
+    stored: count('Cells that were stored as they are.'),
+    changed: count('Cells that were stored in another form, such as 1.250,50 as 1250.5.'),
+    left_out: count('Cells that were not stored.'),
+    reasons: Type.Unsafe<Record<string, number>>({
+      type: 'object',
+      additionalProperties: { type: 'integer' },
+      description: 'Why cells were left out, with their numbers.',
+      examples: [{ other_value: 3 }],
+    }),
+  },
+  { title: 'ImportColumn' },
+)
+
 export const Import = Type.Object(
   {
     id: Type.String({ examples: ['imp_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
@@ -90,6 +134,8 @@ export const Import = Type.Object(
         dry_run: Type.Boolean(),
         columns: Type.Unsafe<Record<string, string | null>>({ type: 'object', additionalProperties: true }),
         rest: Type.String(),
+        program: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        time_zone: Type.String(),
       },
       { title: 'ImportOptions' },
     ),
@@ -103,6 +149,15 @@ export const Import = Type.Object(
     kinds: Type.Array(KindCounts, {
       description:
         'The same numbers for each kind of rows that was read, in the order of their import. An archive has several kinds.',
+    }),
+    program: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The program that wrote the file, once it is recognised. Null for another file.',
+      examples: ['hubspot'],
+    }),
+    columns: Type.Array(ColumnAccount, {
+      description:
+        'The account of the cells: each one with a value was stored, stored in another form, or left out. Rows that could not be read are in the errors. Empty for an archive, and in the list of imports.',
     }),
     errors: count('Entries in the errors: also those of imported rows that lack a link.'),
     message: Type.Unsafe<string | null>({
@@ -127,8 +182,40 @@ export const Preview = Type.Object(
       Type.Object({
         header: Type.String(),
         field: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        reason: Type.Unsafe<string | null>({
+          type: ['string', 'null'],
+          description:
+            'Why it has no field: no_field, read_only, other_kind (of another kind of record) or left_out (by the request).',
+        }),
+        decimal: Type.Unsafe<string | null>({
+          type: ['string', 'null'],
+          description: 'The decimal sign of its numbers. Null: no cell decides it, or it has no numbers.',
+        }),
+        day_order: Type.Unsafe<string | null>({
+          type: ['string', 'null'],
+          description:
+            'day_first or month_first, for days such as 05/06/2026. Null: no cell decides it, or it has no days.',
+        }),
       }),
     ),
+    program: nullableObject(
+      Type.Object(
+        {
+          id: Type.String({ examples: ['pipedrive'] }),
+          label: Type.String({ examples: ['Pipedrive'] }),
+          kind: Type.String({
+            description: 'The kind of records of the file, which may be another one.',
+            examples: ['deals'],
+          }),
+          evidence: Type.Array(Type.String(), { description: 'The headers by which it was recognised.' }),
+        },
+        { title: 'ImportProgram', description: 'The program that wrote the file. Null for another file.' },
+      ),
+    ),
+    programs: Type.Array(Type.Object({ id: Type.String(), label: Type.String() }), {
+      description: 'The programs that a request can name.',
+    }),
+    time_zone: Type.String({ description: 'The zone of times without an offset.' }),
     fields: Type.Array(Type.String(), { description: 'The fields that a column can have.' }),
     rows: Type.Array(Type.Array(Type.Unsafe<unknown>({})), {
       description: 'The first 20 rows: the cells in the order of the columns.',

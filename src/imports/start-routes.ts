@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { readDefinitions } from '../custom-fields/definitions.ts'
+import type { Db } from '../db/db.ts'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
 import { type Access, requireScope } from '../http/auth.ts'
 import { allowLongBody } from '../http/connections.ts'
@@ -10,8 +11,8 @@ import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import type { Room } from '../resources/room.ts'
+import { zoneOf } from '../resources/values/time-zone.ts'
 import { other_scopes } from './archive.ts'
-import { createMapping } from './mapping.ts'
 import { archiveOptions, mappingFrom, optionsFrom, refuseUnknownHeaders } from './options.ts'
 import { previewArchive, previewFile } from './preview.ts'
 import { beginImport, dropUpload, queueImport } from './queue.ts'
@@ -104,7 +105,11 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
     const room = roomOf(rooms, request.query.resource)
     const { workspace_id } = request.access
     const definitions = await readDefinitions(db, { workspace_id, kind: room.resource.table })
-    return optionsFrom(request.query, room, definitions, (field) => mayMake(request, rooms, room, field))
+    const mayMakeOf = (field: string) => mayMake(request, rooms, room, field)
+    return optionsFrom(request.query, room, definitions, {
+      mayMake: mayMakeOf,
+      time_zone: await zoneOfCaller(db, request.access),
+    })
   }
 }
 
@@ -140,7 +145,7 @@ const mayMake = (
 }
 
 /** POST of a file that is shown. */
-export function previewRoute(app: App, { config }: Service, rooms: readonly Room[]): void {
+export function previewRoute(app: App, { db, config }: Service, rooms: readonly Room[]): void {
   operation(
     app,
     {
@@ -167,8 +172,35 @@ export function previewRoute(app: App, { config }: Service, rooms: readonly Room
       const mapping = mappingFrom(query, room, problems)
       if (problems.length) throw invalid(problems)
       const { body, format } = fileOf(request)
-      const reader = { mapping: createMapping(room, mapping), columns: mapping.columns }
-      return single(await previewFile(body, format, reader, max_bytes))
+      const { workspace_id } = request.access
+      const options = {
+        ...mapping,
+        program: query.program ?? null,
+        time_zone:
+          query.time_zone === undefined
+            ? await zoneOfCaller(db, request.access)
+            : zoneOf({ time_zone: query.time_zone }),
+      }
+      const defined = await readDefinitions(db, { workspace_id, kind: room.resource.table })
+      return single(await previewFile(body, format, { room, options, defined }, max_bytes))
     },
   )
+}
+
+/** The zone of the person who calls, else that of the first administrator who has one, else UTC. */
+async function zoneOfCaller(db: Db, { workspace_id, actor }: Access): Promise<string> {
+  const zones = db
+    .selectFrom('memberships as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .select('u.time_zone')
+    .where('m.workspace_id', '=', workspace_id)
+    .where('u.time_zone', 'is not', null)
+  const own =
+    actor.kind === 'person'
+      ? await zones.where('u.id', '=', actor.id as string).executeTakeFirst()
+      : undefined
+  const first =
+    own ??
+    (await zones.where('m.role', '=', 'admin').orderBy('m.created_at').orderBy('u.id').executeTakeFirst())
+  return first?.time_zone ?? 'UTC'
 }

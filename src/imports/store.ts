@@ -8,6 +8,7 @@ import { prepare } from '../db/statements/prepare.ts'
 import type { ImportsTable } from '../db/tables.ts'
 import { actorOf, namedActors } from '../events/actors.ts'
 import type { FileForm } from '../files/rows.ts'
+import { type ColumnAccount, shownColumn } from './account.ts'
 import type { Import, ImportOptions } from './schema.ts'
 
 export type ImportRow = Selectable<ImportsTable>
@@ -15,7 +16,12 @@ export type ImportRow = Selectable<ImportsTable>
 /** How long a process keeps an import or its undo without a commit. Then another process continues it. */
 export const lease_ms = 10_000
 
-export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => JSON.parse(row.options)
+/** The options of an import. Those of earlier versions name no program and no zone. */
+export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => ({
+  program: null,
+  time_zone: 'UTC',
+  ...JSON.parse(row.options),
+})
 export const formOf = (row: Pick<ImportRow, 'form'>): FileForm => JSON.parse(row.form as string)
 
 /** An import of the workspace whose file has arrived, or null. */
@@ -57,7 +63,11 @@ export async function shownImports(
     const progress = status === 'succeeded' || status === 'undone' ? 1 : row.progress
     const times = { created_at, started_at, finished_at }
     const created_by = actors[n] as Import['created_by']
-    return { id, resource, status, file_name, options, progress, ...counts, message, ...times, created_by }
+    const source: { program: string | null } | null = row.source === null ? null : JSON.parse(row.source)
+    const program = source?.program ?? null
+    const columns = (JSON.parse(row.account) as ColumnAccount[]).map(shownColumn)
+    const told = { program, columns, message }
+    return { id, resource, status, file_name, options, progress, ...counts, ...told, ...times, created_by }
   })
 }
 

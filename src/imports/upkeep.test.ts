@@ -188,7 +188,16 @@ const begin = () => {
   const request = { access, id: 'req_test' } as FastifyRequest
   return beginImport(db, clock, request, {
     resource: 'contacts',
-    options: { on_match: 'create', match: null, dry_run: false, columns: {}, rest: 'ignore', makes: [] },
+    options: {
+      on_match: 'create',
+      match: null,
+      dry_run: false,
+      columns: {},
+      rest: 'ignore',
+      program: null,
+      time_zone: 'UTC',
+      makes: [],
+    },
     file_name: null,
   })
 }

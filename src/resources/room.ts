@@ -4,6 +4,7 @@ import type { Db, Tx } from '../db/db.ts'
 import type { Context } from '../events/context.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import type { Moment } from '../imports/cells/days.ts'
 import type { Resource } from './resource.ts'
 import type { Match } from './writing/match.ts'
 import type { Operations } from './writing/operations.ts'
@@ -30,12 +31,29 @@ export type ImportForm = {
   headers: Readonly<Record<string, readonly string[]>>
   /** References that a column may give by name, in a column such as `company` for `company_id`. */
   by_name: readonly string[]
-  /** The fields into which a column `name` is split at its last blank. */
+  /** The fields into which a column `name` is split (imports/cells/person-names.ts). */
   split_name?: readonly [string, string]
+  /** Labels of codes, by the field and the code, in English and German. */
+  labels?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
+  /** Fields whose numbers may have a percent sign. */
+  percent?: readonly string[]
+  /** Columns that no field takes as they are, by the form of their cells. `join` makes fields of them. */
+  parts?: Readonly<Record<string, 'text' | 'boolean' | 'moment' | 'time'>>
+  /** Sets the fields that the parts of a row give. Returns what contradicts itself. */
+  join?(row: JoinedRow): { field: string; message: string }[]
   /** Fields that only an existing record takes: the import changes the new record. */
   after_create?: readonly string[]
   /** Fields whose value is derived from others unless a row sets it. An undo does not change such a value. */
   derived?(before: object): readonly string[]
+}
+
+/** A row of a file whose parts become fields: `data` is the body of its request. `now` is a time of ISO 8601. */
+export type JoinedRow = {
+  data: Record<string, unknown>
+  parts: ReadonlyMap<string, unknown>
+  now: string
+  /** A moment of the zone of the file as a time of ISO 8601. */
+  timeOf(moment: Moment): string
 }
 
 /** The parts of a resource that the rest of the program uses: reads of its records, its operations and its endpoints. */

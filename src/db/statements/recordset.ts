@@ -184,13 +184,15 @@ export const listParameter = (db: Db, values: readonly (string | number)[]): unk
 /** The condition that a column has one of the values of a listParameter. */
 export const isAnyOf = (
   db: Db,
-  column: string,
+  column: string | RawBuilder<unknown>,
   values: unknown,
   type: 'bigint' | 'text',
-): RawBuilder<SqlBool> =>
-  engineOf(db) === 'sqlite'
-    ? sql`${sql.ref(column)} IN (SELECT value FROM json_each(${values}))`
-    : sql`${sql.ref(column)} = ANY(${values}::${sql.raw(type)}[])`
+): RawBuilder<SqlBool> => {
+  const compared = typeof column === 'string' ? sql.ref(column) : column
+  return engineOf(db) === 'sqlite'
+    ? sql`${compared} IN (SELECT value FROM json_each(${values}))`
+    : sql`${compared} = ANY(${values}::${sql.raw(type)}[])`
+}
 
 /** Given rows as one parameter, for a statement that runs once on both engines. `rows` is JSON text from rowsOf. */
 export function recordset<K extends Kinds>(db: Db, rows: string, columns: K): RawBuilder<Row<K>> {

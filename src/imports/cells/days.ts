@@ -1,3 +1,6 @@
+import { day_ms, isoTime } from '../../clock.ts'
+import { offsetAt, startOfDay, timesAt } from '../../zones/wall.ts'
+
 // Days and times as people and programs write them: 31.12.2026, 12/31/2026 2:30 PM, 31 Dec 2026, 2026-12-31T14:30Z.
 
 /** Which of the first two numbers of 05/06/2026 is the day. */
@@ -93,7 +96,9 @@ function slashedDay(
   const month_first = dayOf(year, Number(first), Number(second))
   const day =
     day_first && month_first && day_first !== month_first
-      ? order && { day_first, month_first }[order]
+      ? order === null
+        ? null
+        : { day_first, month_first }[order]
       : (day_first ?? month_first)
   if (day) return { day, length }
   return day_first && month_first ? { two: [day_first, month_first] } : null
@@ -129,4 +134,13 @@ export function orderOf(text: string): DayOrder | null {
   if (!first || !second || !readMoment(text, null) || 'two' in (readMoment(text, null) as object)) return null
   if (Number(first) > 12) return 'day_first'
   return Number(second) > 12 ? 'month_first' : null
+}
+
+/** The instant of a moment as a time of ISO 8601. Without an offset, in the zone; a day alone is its first instant there. */
+export function instantOf({ day, time, offset }: Moment, zone: string): string {
+  if (time === null) return isoTime(startOfDay(day, zone))
+  if (offset !== null) return isoTime(Date.parse(`${day}T${time}${offset}`))
+  const wall_ms = Date.parse(`${day}T${time}Z`)
+  // A time that the clock skips is read with the offset before the change.
+  return isoTime(timesAt(wall_ms, zone)[0] ?? wall_ms - offsetAt(wall_ms - day_ms, zone))
 }

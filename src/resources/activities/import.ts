@@ -1,18 +1,68 @@
-import type { ImportForm } from '../room.ts'
+import { type Moment, timeOf as readTime } from '../../imports/cells/days.ts'
+import type { ImportForm, JoinedRow } from '../room.ts'
 
-/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts, in English and German. */
+/** Columns of files, in English and German. Those of other programs are in imports/programs. */
 export const activity_import: ImportForm = {
   headers: {
     subject: ['Task Title', 'Title', 'Name', 'Betreff'],
     type: ['Activity Type', 'Task Type', 'Art'],
     body: ['Note', 'Notes', 'Task Notes', 'Description', 'Notiz', 'Notizen', 'Beschreibung'],
-    due_at: ['Due Date', 'Due', 'Fällig', 'Fällig am', 'Fälligkeitsdatum'],
-    completed_at: ['Completed At', 'Marked as done time'],
+    due_date: ['Due Date', 'Due', 'Fällig', 'Fällig am', 'Fälligkeitsdatum'],
+    due_time: ['Due Time', 'Fällig um'],
+    done: ['Done', 'Completed', 'Erledigt'],
+    completed_at: ['Completed At', 'Marked as done time', 'Erledigt am'],
     company: [
-      ...['Associated Company', 'Organization', 'Company Name'],
+      ...['Associated Company', 'Associated Company (Primary)', 'Organization', 'Company Name'],
       ...['Firma', 'Firmenname', 'Unternehmen', 'Unternehmensname', 'Organisation'],
     ],
+    contact: [
+      'Contact',
+      'Contact person',
+      'Contact Name',
+      'Associated Contact',
+      'Person',
+      'Kontakt',
+      'Ansprechpartner',
+    ],
+    deal: ['Deal', 'Deal Name', 'Deal Title', 'Associated Deal'],
+    owner: ['Owner', 'Assigned to', 'Assigned to user', 'Verantwortlich', 'Zuständig'],
     tags: ['Labels', 'Label', 'Schlagwörter'],
   },
-  by_name: ['company_id'],
+  by_name: ['company_id', 'contact_id', 'deal_id', 'owner_id'],
+  labels: {
+    type: {
+      call: ['Phone call', 'Anruf', 'Telefonat'],
+      email: ['E-mail', 'Mail'],
+      meeting: ['Besprechung', 'Termin', 'Event', 'Lunch', 'Mittagessen'],
+      task: ['To-do', 'Todo', 'To do', 'Aufgabe', 'Deadline', 'Frist'],
+      other: ['Sonstiges', 'Note', 'Notiz'],
+    },
+  },
+  parts: { done: 'boolean', due_date: 'moment', due_time: 'text' },
+  join: joinTimes,
+}
+
+/** A day and a time are one time. An activity that is done without a time was done when it was due. */
+function joinTimes({ data, parts, now, timeOf }: JoinedRow): { field: string; message: string }[] {
+  const due = parts.get('due_date') as Moment | undefined
+  const time = parts.get('due_time') as string | undefined
+  if (due && data.due_at === undefined) {
+    const read = time === undefined ? due : readTime(time.trim())
+    if (!read)
+      return [{ field: 'due_at', message: `"${time?.slice(0, 100)}" is no time of day, such as 14:30.` }]
+    data.due_at = timeOf({ ...read, day: due.day })
+  }
+  const done = parts.get('done')
+  if (done === false && data.completed_at)
+    return [
+      {
+        field: 'completed_at',
+        message: 'The row is not done, but has a time of completion. Correct one of them.',
+      },
+    ]
+  if (done === true && data.completed_at === undefined) {
+    const { due_at } = data
+    data.completed_at = typeof due_at === 'string' && due_at <= now ? due_at : now
+  }
+  return []
 }

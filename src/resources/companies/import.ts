@@ -1,6 +1,6 @@
 import type { ImportForm } from '../room.ts'
 
-/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts, in English and German. */
+/** Columns of files, in English and German. Those of other programs are in imports/programs. */
 export const company_import: ImportForm = {
   headers: {
     name: [
@@ -11,7 +11,8 @@ export const company_import: ImportForm = {
     industry: ['Branche'],
     phone: ['Phone Number', 'Telephone', 'Telefon', 'Telefonnummer'],
     address: ['Street Address', 'Adresse', 'Anschrift'],
+    owner: ['Company owner', 'Account Owner', 'Owner', 'Besitzer', 'Verantwortlich'],
     tags: ['Labels', 'Label', 'Schlagwörter'],
   },
-  by_name: [],
+  by_name: ['owner_id'],
 }

@@ -1,6 +1,6 @@
 import type { ImportForm } from '../room.ts'
 
-/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts, in English and German. */
+/** Columns of files, in English and German. Those of other programs are in imports/programs. */
 export const contact_import: ImportForm = {
   headers: {
     first_name: ['Given Name', 'Forename', 'Vorname'],
@@ -24,13 +24,16 @@ export const contact_import: ImportForm = {
       'Organization',
       'Organization Name',
       'Organization 1 - Name',
+      'Associated Company (Primary)',
+      'Account Name',
       ...['Firma', 'Firmenname', 'Unternehmen', 'Unternehmensname', 'Organisation'],
     ],
     title: ['Job Title', 'Organization Title', 'Organization 1 - Title', 'Position', 'Berufsbezeichnung'],
     stage: ['Lifecycle Stage', 'Lifecycle-Phase'],
     source: ['Original Source', 'Lead Source', 'Original Traffic Source', 'Quelle'],
+    owner: ['Contact owner', 'Owner', 'Besitzer', 'Verantwortlich'],
     tags: ['Labels', 'Label', 'Group Membership', 'Schlagwörter'],
   },
-  by_name: ['company_id'],
+  by_name: ['company_id', 'owner_id'],
   split_name: ['first_name', 'last_name'],
 }

@@ -1,23 +1,90 @@
-import type { ImportForm } from '../room.ts'
+import { isDay } from '../../http/formats.ts'
+import type { ImportForm, JoinedRow } from '../room.ts'
 
-/** Columns of files, also of exports of HubSpot, Pipedrive and Google Contacts, in English and German. */
+/** Columns of files, in English and German. Those of other programs are in imports/programs. */
 export const deal_import: ImportForm = {
   headers: {
-    name: ['Deal Name', 'Title'],
+    name: ['Deal Name', 'Title', 'Opportunity Name'],
     value: ['Amount', 'Deal Value', 'Betrag', 'Wert'],
     stage: ['Deal Stage', 'Deal-Phase', 'Phase'],
     probability: ['Deal Probability', 'Wahrscheinlichkeit'],
     expected_close_date: ['Close Date', 'Expected Close', 'Abschluss', 'Abschlussdatum'],
-    lost_reason: ['Closed Lost Reason'],
+    lost_reason: ['Closed Lost Reason', 'Verlustgrund'],
     company: [
-      ...['Associated Company', 'Organization', 'Company Name'],
+      ...['Associated Company', 'Associated Company (Primary)', 'Organization', 'Organization Name'],
+      ...['Company Name', 'Account Name'],
       ...['Firma', 'Firmenname', 'Unternehmen', 'Unternehmensname', 'Organisation'],
     ],
+    contact: [
+      'Contact',
+      'Contact person',
+      'Contact Name',
+      'Associated Contact',
+      'Person',
+      'Kontakt',
+      'Ansprechpartner',
+    ],
+    owner: ['Deal owner', 'Owner', 'Besitzer', 'Verantwortlich'],
     tags: ['Labels', 'Label', 'Schlagwörter'],
   },
-  by_name: ['company_id'],
+  by_name: ['company_id', 'contact_id', 'owner_id'],
+  labels: {
+    stage: {
+      new_lead: ['New', 'Neuer Lead', 'Lead'],
+      qualification: ['Qualifizierung'],
+      demo: ['Demonstration'],
+      proposal: ['Angebot', 'Quote'],
+      negotiation: ['Verhandlung'],
+      verbal_commitment: ['Mündliche Zusage'],
+      won: ['Closed Won', 'Gewonnen', 'Abgeschlossen und gewonnen'],
+      lost: ['Closed Lost', 'Verloren', 'Abgeschlossen und verloren'],
+    },
+  },
+  percent: ['probability'],
+  parts: { status: 'text', won_time: 'time', lost_time: 'time', closed_at: 'time' },
+  join: joinState,
   after_create: ['lost_reason'],
   // The default depends on the stage. An undo that sent it back would make it the deal's own probability. A closed deal
   // loses its own probability when it is reopened.
   derived: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),
+}
+
+const states: Readonly<Record<string, 'open' | 'won' | 'lost'>> = {
+  ...{ open: 'open', won: 'won', lost: 'lost' },
+  ...{ offen: 'open', gewonnen: 'won', verloren: 'lost' },
+  ...{ 'closed won': 'won', 'closed lost': 'lost' },
+}
+
+/** A program may keep the last open stage of a closed deal, and its state beside it. `closed_at` is when it closed. */
+function joinState({ data, parts, now, timeOf }: JoinedRow): { field: string; message: string }[] {
+  const given = parts.get('status')
+  const status = typeof given === 'string' ? states[given.trim().toLowerCase()] : undefined
+  const won_at = parts.get('won_time')
+  const lost_at = parts.get('lost_time')
+  if (given !== undefined && !status)
+    return [
+      { field: 'status', message: `The status "${String(given).slice(0, 100)}" is not open, won or lost.` },
+    ]
+  const against = (told: string) => [
+    { field: 'status', message: `The status is ${status}, but the row has ${told}. Correct one of them.` },
+  ]
+  if (status === 'won' && data.stage === 'lost') return against('the stage lost')
+  if (status === 'lost' && data.stage === 'won') return against('the stage won')
+  if (status === 'open' && (data.stage === 'won' || data.stage === 'lost'))
+    return against(`the stage ${data.stage}`)
+  if (status === 'won' && won_at === undefined && lost_at !== undefined)
+    return against('a time when it was lost')
+  if (status === 'lost' && lost_at === undefined && won_at !== undefined)
+    return against('a time when it was won')
+  if (status === 'won' || status === 'lost') data.stage = status
+  if (data.stage !== 'won' && data.stage !== 'lost') return []
+  const expected = data.expected_close_date
+  const told = parts.get('closed_at') ?? (data.stage === 'won' ? won_at : lost_at)
+  const closed_at =
+    told ??
+    (typeof expected === 'string' && isDay(expected)
+      ? timeOf({ day: expected, time: null, offset: null })
+      : null)
+  if (typeof closed_at === 'string' && closed_at <= now) data.closed_at = closed_at
+  return []
 }

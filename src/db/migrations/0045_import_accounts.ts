@@ -1,0 +1,11 @@
+import type { Migration } from '../migrate.ts'
+
+/** What an import found out about its file, and the account of its cells. Earlier imports have neither. */
+export const importAccounts: Migration = {
+  name: '0045_import_accounts',
+  kind: 'expand',
+  statements: () => [
+    'ALTER TABLE imports ADD COLUMN source text',
+    "ALTER TABLE imports ADD COLUMN account text NOT NULL DEFAULT '[]'",
+  ],
+}

@@ -1,0 +1,77 @@
+import type { Column } from './columns.ts'
+
+// The account of an import: for each column, how many of its cells were stored, stored in another form, or left out, and
+// why. Each cell with a value counts once.
+
+/** What became of a cell. The first three are no reasons to leave it out. */
+export const uses = [
+  'empty',
+  'stored',
+  'changed',
+  'no_field',
+  'read_only',
+  'other_kind',
+  'left_out',
+  'other_value',
+  'further_value',
+  'unknown_value',
+  'not_a_phone',
+  'not_linked',
+  'row_failed',
+  'row_skipped',
+] as const
+export type Use = (typeof uses)[number]
+
+/** The cells of a column so far, by what became of them. */
+export type ColumnAccount = { header: string; field: string | null; uses: Partial<Record<Use, number>> }
+
+// Lines of JSON may have any names.
+const max_columns = 1000
+
+/** The cells of a row with their columns. */
+export type UsedCells = { columns: readonly Column[]; cells: readonly Use[] }
+
+/** The account with the cells of rows. `left`: all cells of a row have this reason, because the row was not stored. */
+export function withRows(
+  account: readonly ColumnAccount[],
+  rows: Iterable<UsedCells & { left: 'row_failed' | 'row_skipped' | null }>,
+): ColumnAccount[] {
+  const all = account.map((one) => ({ ...one, uses: { ...one.uses } }))
+  const by_name = new Map(all.map((one) => [nameOf(one), one]))
+  const of_columns = new Map<readonly Column[], (ColumnAccount | undefined)[]>()
+  for (const { columns, cells, left } of rows) {
+    let places = of_columns.get(columns)
+    if (!places) of_columns.set(columns, (places = placesOf(columns, all, by_name)))
+    for (let n = 0; n < cells.length; n++) {
+      const place = places[n]
+      const use = cells[n] as Use
+      if (!place || use === 'empty') continue
+      const counted = left ?? use
+      place.uses[counted] = (place.uses[counted] ?? 0) + 1
+    }
+  }
+  return all
+}
+
+const nameOf = ({ header, field }: Pick<ColumnAccount, 'header' | 'field'>) => `${field ?? ''}\n${header}`
+
+function placesOf(columns: readonly Column[], all: ColumnAccount[], by_name: Map<string, ColumnAccount>) {
+  return columns.map(({ header, target, spare_key }) => {
+    const field = target ?? (spare_key === null ? null : `custom_fields.${spare_key}`)
+    const name = nameOf({ header, field })
+    let place = by_name.get(name)
+    if (!place && all.length < max_columns) {
+      place = { header, field, uses: {} }
+      all.push(place)
+      by_name.set(name, place)
+    }
+    return place
+  })
+}
+
+/** A column of the account as answers show it. */
+export function shownColumn({ header, field, uses: used }: ColumnAccount) {
+  const { stored = 0, changed = 0, empty: _, ...reasons } = used
+  const left_out = Object.values(reasons).reduce((sum, n) => sum + n, 0)
+  return { header, field, stored, changed, left_out, reasons }
+}

@@ -1,0 +1,212 @@
+import type { ImportForm, Room } from '../resources/room.ts'
+import type { ProgramColumn, ProgramFile } from './programs/program.ts'
+
+// From the headers of a file to its columns: what each one is, by its header and the program that wrote the file.
+
+/**
+ * The target of a column: a field; `company` and the like for a reference by name; `name` to split; a part such as
+ * `status` that fields are made of; or `custom_fields.KEY`.
+ */
+export type Target = string
+
+/** Why a column has no target. */
+export type Lack = 'no_field' | 'read_only' | 'other_kind' | 'left_out'
+
+export type Column = {
+  header: string
+  target: Target | null
+  lack: Lack | null
+  /** Whether the request names its target. Such a column goes before the others of a field. */
+  is_chosen: boolean
+  /** The custom field for values that its target does not take; null with rest=ignore. */
+  spare_key: string | null
+  /** How the program writes its cells. */
+  form: Exclude<ProgramColumn, string> | null
+  /** The index of the column that names what a cell is, such as `Phone 1 - Label`; -1 without one. */
+  label_at: number
+}
+
+export type MappingOptions = {
+  /** The target of a column by its header; null: the column is left out. */
+  columns: Readonly<Record<string, Target | null>>
+  rest: 'custom_fields' | 'ignore'
+}
+
+/** A definition of a custom field, whose values have a type. */
+export type Defined = { key: string; type: string; label?: string; options?: readonly string[] }
+
+export const custom = 'custom_fields.'
+const max_key_characters = 64
+// A longer header is not compared with known ones, and not remembered.
+export const max_header_characters = 255
+// The parser of bodies refuses this key.
+const unusable = '__proto__'
+
+/** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. */
+export const plain = (header: string) => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+/** Without what brackets add: `Deal - Stage (pipeline)`. */
+const withoutBrackets = (header: string) => header.replace(/\s*[([][^()[\]]*[)\]]\s*$/, '')
+
+// Programs begin headers with the kind of record: `Person - Name`.
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  contacts: ['person', 'contact', 'lead', 'kontakt', 'contacto', 'personne', 'persona'],
+  companies: [
+    'organization',
+    'organisation',
+    'company',
+    'account',
+    'organización',
+    'unternehmen',
+    'firma',
+    'entreprise',
+  ],
+  deals: ['deal', 'opportunity', 'negocio', 'affaire', 'geschäft'],
+  activities: ['activity', 'task', 'aktivität', 'aufgabe', 'activité', 'actividad'],
+}
+const kind_of = new Map(
+  Object.entries(kinds).flatMap(([kind, words]) => words.map((word) => [word, kind] as const)),
+)
+const names_of_kind: Readonly<Record<string, string>> = {
+  contacts: 'contact',
+  companies: 'company',
+  deals: 'deal',
+}
+/** The headers of another kind that name its record. */
+const naming = new Set(['name', 'title', 'titel', 'titre', 'título', 'nom', 'nombre', 'email'])
+
+type Means = {
+  room: Room & { import: ImportForm }
+  fields: ReadonlySet<string>
+  file: ProgramFile | null
+  /** Whether Rapport wrote the file: its cells are values, and its read-only columns stay out. */
+  is_own: boolean
+  defined: readonly Defined[]
+}
+
+/** Finds the columns of headers. */
+export function createColumns(
+  { room, fields, file, is_own, defined }: Means,
+  { columns, rest }: MappingOptions,
+) {
+  const form = room.import
+  const references = new Map(form.by_name.map((field) => [field.replace(/_id$/, ''), field]))
+  const parts = Object.keys(form.parts ?? {})
+  const targets = [...fields, ...references.keys(), ...(form.split_name ? ['name'] : []), ...parts]
+  const named = new Set<string>(targets)
+  const known = new Map<string, Target>()
+  for (const [target, headers] of Object.entries(form.headers))
+    for (const one of headers) known.set(plain(one), target)
+  for (const target of targets) known.set(plain(target), target)
+  const of_program = new Map(
+    Object.entries(file?.columns ?? {}).map(([header, column]) => [plain(header), column]),
+  )
+  const read_only = new Set(['id', ...Object.keys(room.resource.columns)])
+  const singular = plain(room.resource.noun)
+  const own_fields = new Map(
+    defined.flatMap(
+      ({ key, label = key }) =>
+        [
+          [plain(key), key],
+          [plain(label), key],
+        ] as const,
+    ),
+  )
+  const own_parts = new Set(parts.filter((part) => !(part in room.resource.columns)))
+
+  function find(header: string): { target: Target | null; lack?: Lack; form?: Column['form'] } {
+    if (Object.hasOwn(columns, header)) {
+      const target = columns[header] as Target | null
+      return target === null ? { target, lack: 'left_out' } : { target }
+    }
+    if (header === '' || header === unusable || header === custom + unusable)
+      return { target: null, lack: 'no_field' }
+    // A part such as `status` is a read-only field of an export of Rapport.
+    if (
+      is_own &&
+      read_only.has(header) &&
+      !fields.has(header) &&
+      !references.has(header) &&
+      header !== 'closed_at'
+    )
+      return { target: null, lack: 'read_only' }
+    if (
+      named.has(header) &&
+      (fields.has(header) ||
+        references.has(header) ||
+        !is_own ||
+        header === 'closed_at' ||
+        own_parts.has(header))
+    )
+      return { target: header }
+    if (header.startsWith(custom)) return { target: header }
+    if (header.length > max_header_characters) return { target: null, lack: 'no_field' }
+    const program = of_program.get(plain(header)) ?? of_program.get(plain(withoutBrackets(header)))
+    if (program !== undefined) {
+      const { to, ...how } = typeof program === 'string' ? { to: program } : program
+      // A part of another kind of record, such as the notes of a contact, has no field here.
+      return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, lack: 'no_field' }
+    }
+    if (read_only.has(header)) return { target: null, lack: 'read_only' }
+    const of_kind = ofKind(header)
+    if (of_kind) return of_kind
+    const target =
+      known.get(plain(header)) ??
+      known.get(plain(withoutBrackets(header))) ??
+      known.get(plain(header).replace(singular, ''))
+    if (target) return { target }
+    const key = own_fields.get(plain(header))
+    return key === undefined ? { target: null, lack: 'no_field' } : { target: custom + key }
+  }
+
+  /** A header that begins with a kind belongs to it: the name of another kind is a reference, the rest is nothing here. */
+  function ofKind(header: string): { target: Target | null; lack?: Lack } | null {
+    const [, word = '', own = ''] = /^(\p{L}+) - (.+)$/u.exec(header) ?? []
+    const kind = kind_of.get(word.toLowerCase())
+    if (!kind) return null
+    if (kind === room.resource.table) {
+      const target = known.get(plain(own)) ?? known.get(plain(withoutBrackets(own)))
+      return target ? { target } : null
+    }
+    const reference = names_of_kind[kind] ?? ''
+    return naming.has(own.toLowerCase()) && references.has(reference)
+      ? { target: reference }
+      : { target: null, lack: 'other_kind' }
+  }
+
+  /** The columns of some headers, in their order. Equal and long headers get keys of their own. */
+  function of(headers: readonly string[]): Column[] {
+    const found = headers.map((header) => ({ header, ...find(header) }))
+    const taken = new Set(
+      found.flatMap(({ target }) => (target?.startsWith(custom) ? target.slice(custom.length) : [])),
+    )
+    const at = new Map(headers.map((header, n) => [plain(header), n]))
+    return found.map(({ header, target, lack, form: how = null }) => ({
+      header,
+      target,
+      lack: target === null ? (lack ?? 'no_field') : null,
+      is_chosen: Object.hasOwn(columns, header),
+      spare_key:
+        rest === 'ignore' || lack === 'left_out' || (is_own && lack === 'read_only')
+          ? null
+          : keyOf(header, taken),
+      form: how,
+      label_at: how?.label === undefined ? -1 : (at.get(plain(how.label)) ?? -1),
+    }))
+  }
+  return { targets, references, of }
+}
+
+function keyOf(header: string, taken: Set<string>): string | null {
+  if (header === '' || header === unusable) return null
+  for (let n = 1; ; n++) {
+    const end = n === 1 ? '' : ` ${n}`
+    // A character can have two units.
+    const start = [...header.slice(0, 2 * max_key_characters)]
+      .slice(0, max_key_characters - end.length)
+      .join('')
+    const key = start + end
+    if (taken.has(key)) continue
+    taken.add(key)
+    return key
+  }
+}

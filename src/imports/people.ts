@@ -1,0 +1,98 @@
+import { sql } from 'kysely'
+import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
+import { sortName } from '../db/lists/sort-names.ts'
+import { perKey, prepare } from '../db/statements/prepare.ts'
+import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
+import { splitName } from './cells/person-names.ts'
+import { folded } from './cells/words.ts'
+import type { Linked, NameProblem } from './names.ts'
+import type { Running } from './rows.ts'
+
+// Contacts and members that rows name by an e-mail address or a full name.
+
+type Person = { id: number | string; name: string; email: string | null }
+
+const contactsBy = perKey((by: 'email' | 'name') =>
+  prepare(
+    (p: { workspace_id: number; keys: unknown }, db) => sql<Person>`
+      SELECT id, first_name || ' ' || last_name AS name, email FROM contacts
+      WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL
+        AND ${by === 'email' ? sql`email IS NOT NULL AND ${isAnyOf(db, lowerCase(db, 'email'), p.keys, 'text')}` : isAnyOf(db, 'sort_name', p.keys, 'text')}
+      ORDER BY id`,
+  ),
+)
+
+const max_candidates = 5
+
+/** The contacts of names: by e-mail address, else by the full name. A name of several contacts is a problem. */
+export async function findContacts(
+  { db, row: { workspace_id } }: Running,
+  names: readonly string[],
+): Promise<Map<string, Linked>> {
+  const emails = names.filter((name) => name.includes('@')).map(lowerCased)
+  const keys = names.flatMap((name) => {
+    const { first, last } = splitName(name)
+    return last === null ? [] : [sortName(last, first)]
+  })
+  const found = await Promise.all([
+    emails.length ? contactsBy('email')(db, { workspace_id, keys: listParameter(db, emails) }) : [],
+    keys.length ? contactsBy('name')(db, { workspace_id, keys: listParameter(db, keys) }) : [],
+  ])
+  return linksAmong(names, found.flat(), (name) => noSuch('contact', name))
+}
+
+/** The members of names. */
+export async function findMembers(
+  { db, row: { workspace_id } }: Running,
+  names: readonly string[],
+): Promise<Map<string, Linked>> {
+  const members = await db
+    .selectFrom('memberships as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .where('m.workspace_id', '=', workspace_id)
+    .select(['u.id', 'u.name', 'u.email'])
+    .execute()
+  return linksAmong(names, members, (name) => ({
+    code: 'no_such_member',
+    message: `No member has the name or the e-mail address "${name.slice(0, 100)}". The row is imported without an owner.`,
+  }))
+}
+
+function linksAmong(
+  names: readonly string[],
+  people: readonly Person[],
+  none: (name: string) => NameProblem,
+): Map<string, Linked> {
+  const by = new Map<string, Map<Person['id'], Person>>()
+  for (const person of people)
+    for (const key of [person.email, folded(person.name)])
+      if (key) by.set(key.toLowerCase(), (by.get(key.toLowerCase()) ?? new Map()).set(person.id, person))
+  const linked = new Map<string, Linked>()
+  for (const name of names) {
+    const { first, last } = splitName(name)
+    const key = name.includes('@') ? name.toLowerCase() : folded(`${first} ${last ?? ''}`)
+    const found = [...(by.get(key)?.values() ?? [])]
+    const [one] = found
+    if (!one) linked.set(name, { note: none(name) })
+    else if (found.length === 1) linked.set(name, { id: one.id })
+    else linked.set(name, { problem: ambiguous(name, found) })
+  }
+  return linked
+}
+
+function ambiguous(name: string, found: readonly Person[]): NameProblem {
+  const candidates = found
+    .slice(0, max_candidates)
+    .map(({ id, email }) => `${id}${email ? ` (${email})` : ''}`)
+  const more = found.length > max_candidates ? ' and others' : ''
+  return {
+    code: 'ambiguous',
+    message: `${found.length} records have the name "${name.slice(0, 100)}": ${candidates.join(', ')}${more}. Write the e-mail address or the id.`,
+  }
+}
+
+/** The note on a row that is imported without a link. */
+export const noSuch = (noun: string, name: string): NameProblem => ({
+  code: 'not_found',
+  message: `There is no ${noun} "${name.slice(0, 100)}". The row is imported without it.`,
+})
