@@ -40,8 +40,8 @@ export function withRows(
   const by_name = new Map(all.map((one) => [nameOf(one), one]))
   const of_columns = new Map<readonly Column[], (ColumnAccount | undefined)[]>()
   for (const { columns, cells, left } of rows) {
-    let places = of_columns.get(columns)
-    if (!places) of_columns.set(columns, (places = placesOf(columns, all, by_name)))
+    const places = of_columns.get(columns) ?? placesOf(columns, all, by_name)
+    of_columns.set(columns, places)
     for (let n = 0; n < cells.length; n++) {
       const place = places[n]
       const use = cells[n] as Use

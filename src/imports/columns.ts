@@ -21,9 +21,11 @@ export type Column = {
   /** The custom field for values that its target does not take; null with rest=ignore. */
   spare_key: string | null
   /** How the program writes its cells. */
-  form: Exclude<ProgramColumn, string> | null
+  form: Exclude<ProgramColumn, string | null> | null
   /** The index of the column that names what a cell is, such as `Phone 1 - Label`; -1 without one. */
   label_at: number
+  /** The index of the column whose text stands before a cell, such as a calling code; -1 without one. */
+  prefix_at: number
 }
 
 export type MappingOptions = {
@@ -142,6 +144,7 @@ export function createColumns(
     if (header.length > max_header_characters) return { target: null, lack: 'no_field' }
     const program = of_program.get(plain(header)) ?? of_program.get(plain(withoutBrackets(header)))
     if (program !== undefined) {
+      if (program === null) return { target: null, lack: 'no_field' }
       const { to, ...how } = typeof program === 'string' ? { to: program } : program
       // A part of another kind of record, such as the notes of a contact, has no field here.
       return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, lack: 'no_field' }
@@ -180,6 +183,8 @@ export function createColumns(
       found.flatMap(({ target }) => (target?.startsWith(custom) ? target.slice(custom.length) : [])),
     )
     const at = new Map(headers.map((header, n) => [plain(header), n]))
+    const placeOf = (header: string | undefined) =>
+      header === undefined ? -1 : (at.get(plain(header)) ?? -1)
     return found.map(({ header, target, lack, form: how = null }) => ({
       header,
       target,
@@ -190,14 +195,15 @@ export function createColumns(
           ? null
           : keyOf(header, taken),
       form: how,
-      label_at: how?.label === undefined ? -1 : (at.get(plain(how.label)) ?? -1),
+      label_at: placeOf(how?.label),
+      prefix_at: placeOf(how?.prefix),
     }))
   }
   return { targets, references, of }
 }
 
 function keyOf(header: string, taken: Set<string>): string | null {
-  if (header === '' || header === unusable) return null
+  if (header === '' || header === unusable || header.startsWith(custom)) return null
   for (let n = 1; ; n++) {
     const end = n === 1 ? '' : ` ${n}`
     // A character can have two units.

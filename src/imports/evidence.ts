@@ -22,8 +22,8 @@ export function createEvidence() {
   const seen = new Map<string, Seen>()
   return {
     add(header: string, text: string, kind: 'decimal' | 'order'): void {
-      let of = seen.get(header)
-      if (!of) seen.set(header, (of = { decimals: new Set(), orders: new Set(), round: new Set() }))
+      const of = seen.get(header) ?? { decimals: new Set(), orders: new Set(), round: new Set() }
+      seen.set(header, of)
       if (kind === 'order') {
         const order = of.orders.size < 2 && orderOf(text)
         if (order) of.orders.add(order)

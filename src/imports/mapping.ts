@@ -6,7 +6,7 @@ import type { Use, UsedCells } from './account.ts'
 import { instantOf, readMoment } from './cells/days.ts'
 import { readNumber } from './cells/numbers.ts'
 import { splitName } from './cells/person-names.ts'
-import { codesBy, readBoolean, readCode, severalOf } from './cells/words.ts'
+import { codesBy, folded, googleValues, readBoolean, readCode, severalOf } from './cells/words.ts'
 import {
   type Column,
   createColumns,
@@ -56,6 +56,7 @@ type Property = { type?: string | string[]; format?: string; readOnly?: boolean;
 type Cell = { value: unknown } | { problem: Omit<Problem, 'field'> } | 'unknown_value'
 type Form =
   | 'text'
+  | 'texts'
   | 'tags'
   | 'object'
   | 'boolean'
@@ -106,6 +107,7 @@ export function createMapping(
       names: {},
       problems: [],
       used: { columns: of_row, cells },
+      cells,
       parts: new Map(),
       custom: new Map(),
     }
@@ -121,19 +123,25 @@ export function createMapping(
     if (form.join)
       for (const problem of form.join({ ...row, now, timeOf: (moment) => instantOf(moment, time_zone) }))
         row.problems.push({ ...problem, code: 'not_allowed' })
+    for (const [field, value] of Object.entries(source.file?.fixed ?? {})) row.data[field] ??= value
     addCustom(row)
     return row
   }
 
-  type Row = MappedRow & { parts: Map<string, unknown>; custom: Map<string, unknown> }
+  type Row = MappedRow & { cells: Use[]; parts: Map<string, unknown>; custom: Map<string, unknown> }
 
-  function put(row: Row, column: Column, value: unknown, values: readonly unknown[]): Use {
+  function put(row: Row, column: Column, given: unknown, values: readonly unknown[]): Use {
+    const value = unguarded(given)
     const { target, lack } = column
     if (target === null) return aside(row, column, value, lack as Use)
     if (typeof value === 'string' && value.trim() === '') return 'empty'
     const reference = columns.references.get(target)
     if (reference) return putName(row, column, reference, value)
-    if (target === 'name') return putOnce(row, row.parts, 'name', column, value, 'stored')
+    if (target === 'name' && form.split_name) return putOnce(row, row.parts, 'name', column, value, 'stored')
+    if (form.parts?.[target] === 'texts') {
+      row.parts.set(target, [...((row.parts.get(target) as unknown[]) ?? []), String(value).trim()])
+      return 'stored'
+    }
     const placed = placeOf(row, target, column, values)
     if (!placed) return aside(row, column, value, 'not_a_phone')
     const reader = readers.get(target)
@@ -141,8 +149,8 @@ export function createMapping(
       if (target === 'custom_fields') return putObject(row, column, value)
       return putOnce(row, placed.into, placed.key, column, value, 'stored')
     }
-    const several = is_own ? null : severalIn(reader.form, value)
-    const text = several?.[0] ?? value
+    const parts = is_own ? [value] : severalIn(reader.form, withPrefix(value, column, values))
+    const [text = value, ...further] = parts
     const cell = reader.read(text, readings[column.header] ?? no_reading, column)
     if (cell === 'unknown_value') return aside(row, column, value, 'unknown_value')
     if ('problem' in cell) {
@@ -150,29 +158,34 @@ export function createMapping(
       return 'row_failed'
     }
     if (target === 'custom_fields') return putObject(row, column, cell.value)
-    const use = putOnce(
-      row,
-      placed.into,
-      placed.key,
-      column,
-      cell.value,
-      sameText(cell.value, text) ? 'stored' : 'changed',
-    )
-    if (several && (use === 'stored' || use === 'changed'))
-      return aside(row, column, several.slice(1).join('; '), 'further_value') === 'further_value'
-        ? 'further_value'
-        : 'changed'
-    return use
+    const { into, key } = placed
+    const before = into instanceof Map ? into.get(key) : into[key]
+    if (before !== undefined && !sameValue(before, cell.value))
+      return aside(row, column, value, 'other_value')
+    const use = putOnce(row, into, key, column, cell.value, sameText(cell.value, text) ? 'stored' : 'changed')
+    if (!further.length) return use
+    return aside(row, column, further.join('; '), 'further_value') === 'stored' ? 'changed' : 'further_value'
+  }
+
+  /** Without the sign that a program writes before a cell that begins like a formula. */
+  function unguarded(value: unknown): unknown {
+    const guard = source.program?.guard
+    const is_guarded = guard !== undefined && typeof value === 'string' && value.startsWith(guard)
+    return is_guarded && /^[=+\-@\t\r]/.test(value.slice(guard.length)) ? value.slice(guard.length) : value
+  }
+
+  const withPrefix = (text: string, { prefix_at }: Column, values: readonly unknown[]): string => {
+    const prefix = prefix_at < 0 ? '' : String(unguarded(values[prefix_at] ?? '')).trim()
+    return prefix === '' || text.trim().startsWith('+') ? text : `${prefix} ${text.trim()}`
   }
 
   /** Where a value goes: to the body, the parts or the custom fields. Labels tell telephone numbers apart. Null: nowhere. */
   function placeOf(row: Row, target: Target, { label_at }: Column, values: readonly unknown[]) {
     if (target.startsWith(custom)) return { into: row.custom, key: target.slice(custom.length) }
     if (form.parts && target in form.parts) return { into: row.parts, key: target }
-    const label = label_at < 0 || target !== 'phone' ? '' : String(values[label_at] ?? '')
-    if (/fax|pager/i.test(label)) return null
-    const key = /mobil|cell|handy|iphone/i.test(label) && fields.has('mobile') ? 'mobile' : target
-    return { into: row.data, key }
+    const label = label_at < 0 ? '' : String(values[label_at] ?? '')
+    const named = source.program?.labels?.[label.trim().toLowerCase().replace(/^\* /, '')]
+    return named === null ? null : { into: row.data, key: named ?? target }
   }
 
   function putOnce(
@@ -216,12 +229,24 @@ export function createMapping(
     return 'stored'
   }
 
+  /** Splits the full name of a person. Beside a first and a last name, a name that says something else is put aside. */
   function joinName(row: Row, [first, last]: readonly [string, string]): void {
     const name = row.parts.get('name')
-    if (typeof name !== 'string' || row.data[first] !== undefined || row.data[last] !== undefined) return
-    const split = splitName(name)
-    row.data[first] = split.first
-    if (split.last !== null) row.data[last] = split.last
+    if (typeof name !== 'string') return
+    const { data, parts } = row
+    if (data[first] === undefined && data[last] === undefined) {
+      const split = splitName(name)
+      data[first] = split.first
+      if (split.last !== null) data[last] = split.last
+      return
+    }
+    const whole = folded([data[first], parts.get('middle_name'), data[last]].filter(Boolean).join(' '))
+    const at = row.used.columns.findIndex(
+      ({ target }, n) => target === 'name' && row.used.cells[n] === 'stored',
+    )
+    const { first: given, last: family } = splitName(name)
+    if (at < 0 || folded(name) === whole || folded(`${given} ${family ?? ''}`) === whole) return
+    row.cells[at] = aside(row, row.used.columns[at] as Column, name, 'other_value')
   }
 
   function evidenceOf({ target }: Column): 'decimal' | 'order' | null {
@@ -254,10 +279,10 @@ const sameText = (value: unknown, text: string) =>
   String(value) === text.trim() ||
   (typeof value === 'string' && value.trim() === text.trim())
 
-function severalIn(form: Form, text: string): string[] | null {
-  if (form !== 'email' && form !== 'phone') return null
-  const values = severalOf(text, form)
-  return values.length > 1 ? values : null
+/** The values of a cell, of which a field takes the first. */
+function severalIn(form: Form, text: string): string[] {
+  if (form === 'email' || form === 'phone') return severalOf(text, form)
+  return form === 'tags' || form === 'object' ? [text] : googleValues(text)
 }
 
 /** The readers of all fields, parts and defined custom fields. */
@@ -317,7 +342,11 @@ function readerOf(
         plainly(is_own || plain(header) === 'tags' ? splitTags(text) : splitLabels(text)),
     }
   if (form === 'object') return { form, read: (text) => plainly(parseObject(text)) }
-  if (form === 'boolean') return { form, read: (text) => plainly(readBoolean(text) ?? text) }
+  if (form === 'boolean')
+    return {
+      form,
+      read: (text, _, { form: how }) => plainly(readBoolean(how?.values?.[text.trim()] ?? text) ?? text),
+    }
   if (form === 'number' || form === 'percent')
     return { form, read: (text, { decimal }, column) => numberIn(text, is_own ? '.' : decimal, form, column) }
   if (form === 'day' || form === 'time' || form === 'moment')

@@ -89,7 +89,7 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
   assert.deepEqual(await guess('activities', 'Betreff,Art,Fällig am,Notizen'), [
     'subject',
     'type',
-    'due_at',
+    'due_date',
     'body',
   ])
 })

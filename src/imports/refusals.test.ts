@@ -112,7 +112,7 @@ test('a cell of 200,000 blanks or digits is an error of its row, and holds up no
   )
   assert.deepEqual([blank.status, blank.created, blank.failed], ['succeeded', 1, 1])
   const [{ first_name, last_name }] = await found('contacts?search=ana+ruiz&sort=-id')
-  assert.deepEqual([first_name, last_name], ['Ana  de', 'Ruiz'])
+  assert.deepEqual([first_name, last_name], ['Ana', 'de Ruiz'])
   const digits = await importFile(
     rapport,
     { resource: 'deals' },

@@ -25,7 +25,9 @@ export function recognise(headers: readonly string[], kind: string): Recognised 
   const rank = (one: Recognised) => (one.file.kind === kind ? 1000 : 0) + one.evidence.length
   for (const program of programs)
     for (const file of program.files) {
-      const evidence = file.evidence.map((header) => present.get(plain(header)))
+      const evidence = file.evidence.map(
+        (one) => [one].flat().flatMap((header) => present.get(plain(header)) ?? [])[0],
+      )
       if (!evidence.every((header) => header !== undefined)) continue
       const found = { program, file, evidence: evidence as string[] }
       if (!best || rank(found) > rank(best)) best = found

@@ -37,8 +37,8 @@ export type ImportForm = {
   labels?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   /** Fields whose numbers may have a percent sign. */
   percent?: readonly string[]
-  /** Columns that no field takes as they are, by the form of their cells. `join` makes fields of them. */
-  parts?: Readonly<Record<string, 'text' | 'boolean' | 'moment' | 'time'>>
+  /** Columns that no field takes as they are, by the form of their cells; `texts` collects several columns. `join` makes fields of them. */
+  parts?: Readonly<Record<string, 'text' | 'texts' | 'boolean' | 'moment' | 'time'>>
   /** Sets the fields that the parts of a row give. Returns what contradicts itself. */
   join?(row: JoinedRow): { field: string; message: string }[]
   /** Fields that only an existing record takes: the import changes the new record. */

@@ -38,7 +38,7 @@ export const activity_import: ImportForm = {
       other: ['Sonstiges', 'Note', 'Notiz'],
     },
   },
-  parts: { done: 'boolean', due_date: 'moment', due_time: 'text' },
+  parts: { done: 'boolean', due_date: 'moment', due_time: 'text', note: 'text' },
   join: joinTimes,
 }
 
@@ -52,6 +52,7 @@ function joinTimes({ data, parts, now, timeOf }: JoinedRow): { field: string; me
       return [{ field: 'due_at', message: `"${time?.slice(0, 100)}" is no time of day, such as 14:30.` }]
     data.due_at = timeOf({ ...read, day: due.day })
   }
+  joinNote(data, parts.get('note'))
   const done = parts.get('done')
   if (done === false && data.completed_at)
     return [
@@ -65,4 +66,14 @@ function joinTimes({ data, parts, now, timeOf }: JoinedRow): { field: string; me
     data.completed_at = typeof due_at === 'string' && due_at <= now ? due_at : now
   }
   return []
+}
+
+const max_subject_characters = 255
+
+/** The text of a note is the body. Its first line is the subject if the row has none. */
+function joinNote(data: JoinedRow['data'], note: unknown): void {
+  if (typeof note !== 'string') return
+  data.body ??= note
+  const [line = ''] = note.trim().split(/[\r\n]/, 1)
+  data.subject ??= line.slice(0, max_subject_characters).toWellFormed()
 }

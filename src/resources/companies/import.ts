@@ -1,4 +1,4 @@
-import type { ImportForm } from '../room.ts'
+import type { ImportForm, JoinedRow } from '../room.ts'
 
 /** Columns of files, in English and German. Those of other programs are in imports/programs. */
 export const company_import: ImportForm = {
@@ -15,4 +15,13 @@ export const company_import: ImportForm = {
     tags: ['Labels', 'Label', 'Schlagwörter'],
   },
   by_name: ['owner_id'],
+  parts: { address_part: 'texts' },
+  join: joinAddress,
+}
+
+/** An address may have a column for each of its lines. */
+function joinAddress({ data, parts }: JoinedRow): [] {
+  const lines = parts.get('address_part')
+  if (Array.isArray(lines)) data.address = [data.address, ...lines].filter(Boolean).join(', ')
+  return []
 }

@@ -1,4 +1,4 @@
-import type { ImportForm } from '../room.ts'
+import type { ImportForm, JoinedRow } from '../room.ts'
 
 /** Columns of files, in English and German. Those of other programs are in imports/programs. */
 export const contact_import: ImportForm = {
@@ -36,4 +36,13 @@ export const contact_import: ImportForm = {
   },
   by_name: ['company_id', 'owner_id'],
   split_name: ['first_name', 'last_name'],
+  parts: { middle_name: 'text' },
+  join: joinMiddleName,
+}
+
+/** A middle name belongs to the first names. */
+function joinMiddleName({ data, parts }: JoinedRow): [] {
+  const middle = parts.get('middle_name')
+  if (typeof middle === 'string') data.first_name = [data.first_name, middle.trim()].filter(Boolean).join(' ')
+  return []
 }

@@ -1,4 +1,4 @@
-import { isDay } from '../../http/formats.ts'
+import type { Moment } from '../../imports/cells/days.ts'
 import type { ImportForm, JoinedRow } from '../room.ts'
 
 /** Columns of files, in English and German. Those of other programs are in imports/programs. */
@@ -8,7 +8,8 @@ export const deal_import: ImportForm = {
     value: ['Amount', 'Deal Value', 'Betrag', 'Wert'],
     stage: ['Deal Stage', 'Deal-Phase', 'Phase'],
     probability: ['Deal Probability', 'Wahrscheinlichkeit'],
-    expected_close_date: ['Close Date', 'Expected Close', 'Abschluss', 'Abschlussdatum'],
+    expected_close_date: ['Expected Close', 'Expected Close Date', 'Abschluss'],
+    close_date: ['Close Date', 'Abschlussdatum'],
     lost_reason: ['Closed Lost Reason', 'Verlustgrund'],
     company: [
       ...['Associated Company', 'Associated Company (Primary)', 'Organization', 'Organization Name'],
@@ -41,7 +42,7 @@ export const deal_import: ImportForm = {
     },
   },
   percent: ['probability'],
-  parts: { status: 'text', won_time: 'time', lost_time: 'time', closed_at: 'time' },
+  parts: { status: 'text', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
   join: joinState,
   after_create: ['lost_reason'],
   // The default depends on the stage. An undo that sent it back would make it the deal's own probability. A closed deal
@@ -77,14 +78,11 @@ function joinState({ data, parts, now, timeOf }: JoinedRow): { field: string; me
   if (status === 'lost' && lost_at === undefined && won_at !== undefined)
     return against('a time when it was won')
   if (status === 'won' || status === 'lost') data.stage = status
+  const close = parts.get('close_date') as Moment | undefined
+  if (close) data.expected_close_date ??= close.day
   if (data.stage !== 'won' && data.stage !== 'lost') return []
-  const expected = data.expected_close_date
   const told = parts.get('closed_at') ?? (data.stage === 'won' ? won_at : lost_at)
-  const closed_at =
-    told ??
-    (typeof expected === 'string' && isDay(expected)
-      ? timeOf({ day: expected, time: null, offset: null })
-      : null)
+  const closed_at = told ?? (close && timeOf(close))
   if (typeof closed_at === 'string' && closed_at <= now) data.closed_at = closed_at
   return []
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
+import { isoTime } from '../../clock.ts'
 import type { Tx } from '../../db/db.ts'
 import { prepareById } from '../../db/statements/bulk.ts'
 import { prepareInsert } from '../../db/statements/recordset.ts'
@@ -9,6 +10,7 @@ import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit, prepareEmit } from '../../events/emit.ts'
 import { changedValues, newValues, valueProblems } from '../writing/input.ts'
+import { isInstant } from '../../http/formats.ts'
 import {
   addRecord,
   type Change,
@@ -44,11 +46,12 @@ const entryEvents: Record<'won' | 'lost', EventDefinition> = { won: dealWon, los
 /** Adds a deal with its events: deal.created, then deal.won or deal.lost when it starts there. */
 export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, context, body, problems) => {
   const values = newValues(deals, body, problems) as PlainFields
-  const decision = judge(null, body, { now: context.now, operation: 'create' }, problems)
+  const closes_at = closingTime(context, body)
+  const decision = judge(null, body, { now: closes_at, operation: 'create' }, problems)
   const { state, entered } = await accepted(tx, context, decision, values, problems)
   prepareEmit(tx, context.workspace_id, [dealCreated, entered && entryEvents[entered]])
   const deal = await addRecord(tx, context, dealRecords, values, state)
-  addStage(tx, context, deal.id, null, state.stage)
+  addStage(tx, context, deal.id, null, state.stage, entered ? closes_at : context.now)
   await emit(tx, context, dealCreated, deal)
   if (entered) await emit(tx, context, entryEvents[entered], deal)
   return deal
@@ -62,7 +65,8 @@ const changeBy =
     const state = await stateOf(tx, context, id)
     // The schema of change-stage refuses all other fields.
     const values = changedValues(deals, body, before, problems)
-    const decision = judge(state, body, { now: context.now, operation }, problems)
+    const closes_at = closingTime(context, body)
+    const decision = judge(state, body, { now: closes_at, operation }, problems)
     const next = await accepted(tx, context, decision, values, problems, before)
     const { after, changes } = await save(tx, context, before, values, state, next)
     const { previous_stage, entered } = next
@@ -96,6 +100,14 @@ const stateById = prepareById<{ workspace_id: number; id: number }, DealState & 
 async function stateOf(tx: Tx, { workspace_id }: Context, id: number): Promise<DealState> {
   const { id: _, ...state } = (await stateById(tx, { workspace_id, id })) as DealState & { id: number }
   return state
+}
+
+/** When a deal that enters won or lost has closed: now, or at the earlier time that a file of an import tells. */
+function closingTime({ source, now }: Context, body: object): string {
+  const { closed_at } = body as { closed_at?: unknown }
+  if (source !== 'import' || typeof closed_at !== 'string' || !isInstant(closed_at)) return now
+  const told = isoTime(Date.parse(closed_at))
+  return told < now ? told : now
 }
 
 /**
@@ -145,7 +157,9 @@ async function save(
   const touch = Object.keys(values).length > 0 || shownState(state) !== shownState(next.state)
   const action = next.previous_stage ? 'stage_changed' : 'updated'
   const saved = await saveChanges(tx, context, dealRecords, before, values, { action, set, touch })
-  if (next.previous_stage) addStage(tx, context, before.id, next.previous_stage, next.state.stage)
+  const at = next.entered && next.state.closed_at
+  if (next.previous_stage)
+    addStage(tx, context, before.id, next.previous_stage, next.state.stage, at || context.now)
   return saved
 }
 
@@ -169,12 +183,13 @@ const insertStages = prepareInsert('deal_stages', {
 /** Adds an entry to the history of a deal's stages; `from` is null when the deal is created. */
 function addStage(
   tx: Tx,
-  { workspace_id, actor, now }: Context,
+  { workspace_id, actor }: Context,
   deal_id: number,
   from_stage: string | null,
   to_stage: string,
+  changed_at: string,
 ): void {
   const changed_by = storedActor(actor)
-  const stage = { workspace_id, deal_id, from_stage, to_stage, changed_at: now, changed_by }
+  const stage = { workspace_id, deal_id, from_stage, to_stage, changed_at, changed_by }
   tx.rows(insertStages, [stage])
 }
