@@ -1,0 +1,117 @@
+import type { Program } from './program.ts'
+
+const record_id = ['Record Id', 'Contact Id', 'Account Id', 'Company Id', 'Deal Id', 'Task Id']
+/** The default stages whose meaning is plain. `Value Proposition` and `Identify Decision Makers` are not. */
+const stages = {
+  Qualification: 'qualification',
+  'Needs Analysis': 'qualification',
+  'Proposal/Price Quote': 'proposal',
+  'Negotiation/Review': 'negotiation',
+  'Closed Won': 'won',
+  'Closed Lost': 'lost',
+  'Closed Lost to Competition': 'lost',
+  'Closed-Lost to Competition': 'lost',
+}
+
+export const zoho: Program = {
+  id: 'zoho',
+  label: 'Zoho CRM',
+  sources: [
+    'https://help.zoho.com/portal/en/kb/crm/data-administration/export-data/articles/export-data',
+    'https://help.zoho.com/portal/en/kb/crm/data-administration/import-data/articles/standard-modules-fields',
+    'public code that reads exports: "Contact Owner.id", "Deal Owner.id", "Task Owner.id"',
+  ],
+  decimal: '.',
+  several: ',',
+  files: [
+    {
+      kind: 'contacts',
+      evidence: [record_id, 'Contact Owner.id', 'Last Name', 'Created Time'],
+      columns: {
+        'First Name': 'first_name',
+        'Last Name': 'last_name',
+        Email: 'email',
+        'Secondary Email': 'email',
+        Phone: 'phone',
+        'Home Phone': 'phone',
+        'Other Phone': 'phone',
+        Mobile: 'mobile',
+        'Asst Phone': null,
+        Fax: null,
+        'Account Name': 'company',
+        'Company Name': 'company',
+        'Contact Name': 'name',
+        Title: 'title',
+        'Lead Source': 'source',
+        'Contact Owner': 'owner',
+        Tag: 'tags',
+      },
+    },
+    {
+      kind: 'companies',
+      evidence: [
+        record_id,
+        ['Account Owner.id', 'Company Owner.id'],
+        ['Account Name', 'Company Name'],
+        'Website',
+      ],
+      columns: {
+        'Account Name': 'name',
+        'Company Name': 'name',
+        Website: 'website',
+        Industry: 'industry',
+        Phone: 'phone',
+        Fax: null,
+        'Billing Street': 'address_part',
+        'Billing City': 'address_part',
+        'Billing State': 'address_part',
+        'Billing Code': 'address_part',
+        'Billing Country': 'address_part',
+        'Account Owner': 'owner',
+        'Company Owner': 'owner',
+        Tag: 'tags',
+      },
+    },
+    {
+      kind: 'deals',
+      evidence: [record_id, 'Deal Owner.id', 'Deal Name', 'Stage'],
+      columns: {
+        'Deal Name': 'name',
+        Amount: 'value',
+        Stage: { to: 'stage', values: stages },
+        'Probability (%)': 'probability',
+        'Closing Date': 'close_date',
+        'Account Name': 'company',
+        'Company Name': 'company',
+        'Contact Name': 'contact',
+        'Lead Source': 'source',
+        'Reason For Loss': 'lost_reason',
+        'Deal Owner': 'owner',
+        Tag: 'tags',
+      },
+    },
+    {
+      kind: 'activities',
+      evidence: [record_id, 'Task Owner.id', 'Subject', 'Due Date'],
+      columns: {
+        Subject: 'subject',
+        Description: 'body',
+        'Due Date': 'due_at',
+        Status: {
+          to: 'done',
+          values: {
+            Completed: 'yes',
+            'Not Started': 'no',
+            'In Progress': 'no',
+            'Waiting for input': 'no',
+            Deferred: 'no',
+          },
+        },
+        'Closed Time': 'completed_at',
+        'Contact Name': 'contact',
+        'Task Owner': 'owner',
+        Tag: 'tags',
+      },
+    },
+  ],
+}
