@@ -133,8 +133,8 @@ export function createMapping(
   function put(row: Row, column: Column, given: unknown, values: readonly unknown[]): Use {
     const value = unguarded(given)
     const { target, lack } = column
+    if (!is_own && typeof value === 'string' && value.trim() === '') return 'empty'
     if (target === null) return aside(row, column, value, lack as Use)
-    if (typeof value === 'string' && value.trim() === '') return 'empty'
     const reference = columns.references.get(target)
     if (reference) return putName(row, column, reference, value)
     if (target === 'name' && form.split_name) return putOnce(row, row.parts, 'name', column, value, 'stored')

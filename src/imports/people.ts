@@ -24,16 +24,22 @@ const contactsBy = perKey((by: 'email' | 'name') =>
 
 const max_candidates = 5
 
+const max_words = 8
+
+/** The sort names that a full name can have: its last name may have several words. */
+function keysOf(name: string): string[] {
+  const { first, last } = splitName(name)
+  const words = `${first} ${last ?? ''}`.trim().split(' ').slice(0, max_words)
+  return words.slice(1).map((_, n) => sortName(words.slice(n + 1).join(' '), words.slice(0, n + 1).join(' ')))
+}
+
 /** The contacts of names: by e-mail address, else by the full name. A name of several contacts is a problem. */
 export async function findContacts(
   { db, row: { workspace_id } }: Running,
   names: readonly string[],
 ): Promise<Map<string, Linked>> {
   const emails = names.filter((name) => name.includes('@')).map(lowerCased)
-  const keys = names.flatMap((name) => {
-    const { first, last } = splitName(name)
-    return last === null ? [] : [sortName(last, first)]
-  })
+  const keys = names.flatMap(keysOf)
   const found = await Promise.all([
     emails.length ? contactsBy('email')(db, { workspace_id, keys: listParameter(db, emails) }) : [],
     keys.length ? contactsBy('name')(db, { workspace_id, keys: listParameter(db, keys) }) : [],
@@ -71,7 +77,7 @@ function linksAmong(
   for (const name of names) {
     const { first, last } = splitName(name)
     const key = name.includes('@') ? name.toLowerCase() : folded(`${first} ${last ?? ''}`)
-    const found = [...(by.get(key)?.values() ?? [])]
+    const found = [...(by.get(key)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
     const [one] = found
     if (!one) linked.set(name, { note: none(name) })
     else if (found.length === 1) linked.set(name, { id: one.id })

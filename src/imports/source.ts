@@ -22,7 +22,8 @@ export type Recognised = { program: Program; file: ProgramFile; evidence: readon
 export function recognise(headers: readonly string[], kind: string): Recognised | null {
   const present = new Map(headers.map((header) => [plain(header), header]))
   let best: Recognised | null = null
-  const rank = (one: Recognised) => (one.file.kind === kind ? 1000 : 0) + one.evidence.length
+  const rank = ({ file, evidence }: Recognised) =>
+    (file.kind === kind ? 1000 : 0) + 2 * evidence.length + known(file, present)
   for (const program of programs)
     for (const file of program.files) {
       const evidence = file.evidence.map(
@@ -35,14 +36,16 @@ export function recognise(headers: readonly string[], kind: string): Recognised 
   return best
 }
 
+/** How many headers of a file a description knows. */
+const known = ({ columns }: ProgramFile, present: ReadonlyMap<string, string>): number =>
+  Object.keys(columns).filter((header) => present.has(plain(header))).length
+
 /** The files of a program that a person has chosen: those of this kind. */
 const chosen = (id: string, kind: string, headers: readonly string[]): Recognised | null => {
   const program = programs.find((one) => one.id === id)
   const files = program?.files.filter((file) => file.kind === kind) ?? []
-  const known = new Set(headers.map(plain))
-  const matches = (file: ProgramFile) =>
-    Object.keys(file.columns).filter((header) => known.has(plain(header))).length
-  const [file] = [...files].sort((a, b) => matches(b) - matches(a))
+  const present = new Map(headers.map((header) => [plain(header), header]))
+  const [file] = [...files].sort((a, b) => known(b, present) - known(a, present))
   return program && file ? { program, file, evidence: [] } : null
 }
 

@@ -1,0 +1,312 @@
+// runs: both
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { type Rapport, startRapport } from '../../test/harness.ts'
+import { importFile, upload } from '../../test/imports.ts'
+import { csvRow } from '../files/csv.ts'
+
+let rapport: Rapport
+before(async () => {
+  rapport = await startRapport()
+})
+after(() => rapport.close())
+
+const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data
+const detailsOf = async (resource: string, search: string) => {
+  const [{ id }] = await found(`${resource}?search=${encodeURIComponent(search)}&sort=-id`)
+  return found(`${resource}/${id}`)
+}
+const errorsOf = async (id: string) => {
+  const { text } = await rapport.call('GET', `/api/v1/imports/${id}/errors`)
+  const [, ...rows]: string[][] = parse(text)
+  return rows.map(([row, field, , , code]) => [Number(row), field, code])
+}
+const run = async (query: Record<string, string>, lines: readonly string[]) => {
+  const done = await importFile(rapport, query, `${lines.join('\n')}\n`)
+  return { ...done, reported: await errorsOf(done.id) }
+}
+
+test('a deal has its own title, the name of a person beside it is its contact, and other columns of a person are nothing', async () => {
+  await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const done = await run({ resource: 'deals' }, [
+    'Person - Name,Deal - Title,Organization - Name,Person - Phone,Deal - Value',
+    'Ana Ruiz,Lamps of prefix,Acme Inc.,+1 555 0100,12.5',
+  ])
+  assert.deepEqual([done.created, done.reported], [1, []])
+  const deal = await detailsOf('deals', 'Lamps of prefix')
+  assert.deepEqual(
+    [deal.name, deal.value, deal.contact.last_name, deal.company.name],
+    ['Lamps of prefix', 12.5, 'Ruiz', 'Acme Inc.'],
+  )
+  const phone = done.columns.find(({ header }: { header: string }) => header === 'Person - Phone')
+  assert.deepEqual([phone.field, phone.left_out, phone.reasons], [null, 1, { other_kind: 1 }])
+})
+
+test('a deal that was won in another year closed then, and a state against the stage is an error of its row', async () => {
+  const done = await run({ resource: 'deals', time_zone: 'Europe/Berlin' }, [
+    'Deal - Title,Deal - Stage,Deal - Status,Deal - Won time,Deal - Lost time,Deal - Lost reason',
+    'Won then,Demo,Won,2024-05-13 14:30:00,,',
+    'Lost then,Proposal,Lost,,2025-01-31 09:00:00,Price',
+    'Still open,Negotiation,Open,,,',
+    'Against itself,Won,Lost,,2025-01-31 09:00:00,Price',
+    'Against its time,Demo,Won,,2025-01-31 09:00:00,',
+  ])
+  assert.deepEqual(
+    [done.created, done.reported],
+    [
+      3,
+      [
+        [5, 'status', 'not_allowed'],
+        [6, 'status', 'not_allowed'],
+      ],
+    ],
+  )
+  const states = await Promise.all(
+    ['Won then', 'Lost then', 'Still open'].map((name) => detailsOf('deals', name)),
+  )
+  assert.deepEqual(
+    states.map(({ stage, status, closed_at, lost_reason }) => [stage, status, closed_at, lost_reason]),
+    [
+      ['won', 'won', '2024-05-13T12:30:00.000Z', null],
+      ['lost', 'lost', '2025-01-31T08:00:00.000Z', 'Price'],
+      ['negotiation', 'open', null, null],
+    ],
+  )
+})
+
+test('a closing time that a single request sends is not its own', async () => {
+  const { body } = await rapport.call('POST', '/api/v1/deals', {
+    name: 'By request',
+    stage: 'won',
+    closed_at: '2020-01-01T00:00:00.000Z',
+  })
+  assert.ok(body.data.closed_at > '2025')
+})
+
+test('an activity has one time from a day and a time, is done as its file says, and finds its contact, company and deal', async () => {
+  await rapport.call('POST', '/api/v1/contacts', {
+    first_name: 'Maja',
+    last_name: 'Lindström',
+    email: 'maja@nord.example',
+  })
+  await rapport.call('POST', '/api/v1/deals', { name: 'Street lights' })
+  const done = await run({ resource: 'activities', time_zone: 'America/New_York' }, [
+    'Subject;Type;Due date;Due time;Done;Contact person;Deal;Assigned to',
+    'Ring back;Anruf;31/12/2026;2:30 PM;To do;maja@nord.example;Street lights;',
+    'Sent offer;E-mail;05/06/2026;;Done;Maja Lindström;;',
+    'Nobody;task;;;Nein;Nobody Known;;nobody@x.example',
+  ])
+  assert.deepEqual(
+    [done.created, done.reported],
+    [
+      3,
+      [
+        [4, 'contact_id', 'not_found'],
+        [4, 'owner_id', 'no_such_member'],
+      ],
+    ],
+  )
+  const activities = await found('activities?sort=id&details=true&search=')
+  const of = (subject: string) => activities.find((one: { subject: string }) => one.subject === subject)
+  const ring = of('Ring back')
+  assert.deepEqual(
+    [ring.type, ring.due_at, ring.completed_at, ring.contact.last_name, ring.deal.name],
+    ['call', '2026-12-31T19:30:00.000Z', null, 'Lindström', 'Street lights'],
+  )
+  const sent = of('Sent offer')
+  assert.deepEqual([sent.due_at, sent.completed_at], ['2026-06-05T04:00:00.000Z', '2026-06-05T04:00:00.000Z'])
+})
+
+test('a name of two contacts is an error that names both, and an e-mail address decides', async () => {
+  for (const email of ['one@twins.example', 'two@twins.example'])
+    await rapport.call('POST', '/api/v1/contacts', { first_name: 'Tom', last_name: 'Twin', email })
+  const done = await run({ resource: 'deals' }, [
+    'name,contact',
+    'Of whom,Tom Twin',
+    'Of two,two@twins.example',
+  ])
+  assert.deepEqual([done.created, done.reported], [1, [[2, 'contact_id', 'ambiguous']]])
+  assert.match(
+    (await rapport.call('GET', `/api/v1/imports/${done.id}/errors`)).text,
+    /one@twins.example.*two@twins.example/,
+  )
+})
+
+test('one cell of a column decides how the others are read, and without any, two readings are refused', async () => {
+  const day = async (search: string) => (await detailsOf('deals', search)).expected_close_date
+  const first = await run({ resource: 'deals' }, [
+    'Name\tAmount\tExpected Close',
+    'Decided 1\t1.234\t05/06/2026',
+    'Decided 2\t99,5\t31/12/2026',
+  ])
+  assert.deepEqual([first.created, first.reported], [2, []])
+  assert.deepEqual(
+    [(await detailsOf('deals', 'Decided 1')).value, await day('Decided 1')],
+    [1234, '2026-06-05'],
+  )
+  const second = await run({ resource: 'deals' }, [
+    'Name\tBeträge\tExpected Close',
+    'Undecided 1\t\t05/06/2026',
+    'Undecided 2\t\t12/31/2026',
+    'Undecided 3\t\t31/12/2026',
+  ])
+  assert.deepEqual([second.created, second.reported], [2, [[2, 'expected_close_date', 'two_readings']]])
+  const third = await run({ resource: 'deals' }, ['name|value', 'Alone|1.234'])
+  assert.deepEqual([third.created, third.reported], [0, [[2, 'value', 'two_readings']]])
+})
+
+test('the delimiter and the language of the headers decide last, and an amount keeps its value in any form', async () => {
+  const german = await run({ resource: 'deals' }, [
+    'Name;Betrag;Wahrscheinlichkeit',
+    'German;1.234;25%',
+    'Half;1;0,5 %',
+  ])
+  assert.deepEqual([german.created, german.reported], [1, [[3, 'probability', 'invalid_type']]])
+  const deal = await detailsOf('deals', 'German')
+  assert.deepEqual([deal.value, deal.probability], [1234, 25])
+  const english = await run({ resource: 'deals' }, [
+    'Deal Name,Amount',
+    'English,"1,234"',
+    'Rupees,"₹ 12,34,567.50"',
+  ])
+  assert.deepEqual(
+    [
+      english.created,
+      (await detailsOf('deals', 'English')).value,
+      (await detailsOf('deals', 'Rupees')).value,
+    ],
+    [2, 1234, 1_234_567.5],
+  )
+})
+
+test('booleans and options of custom fields are read in the words of spreadsheets', async () => {
+  for (const [key, type, options] of [
+    ['vip', 'boolean', undefined],
+    ['size', 'select', ['Small', 'Large']],
+  ] as const)
+    await rapport.call('POST', '/api/v1/custom-fields', {
+      resource: 'companies',
+      key,
+      type,
+      label: key.toUpperCase(),
+      options,
+    })
+  const done = await run({ resource: 'companies' }, [
+    'name,VIP,size',
+    'Words 1,WAHR,LARGE',
+    'Words 2,Y,small',
+    'Words 3,0,',
+    'Words 4,perhaps,',
+  ])
+  assert.deepEqual([done.created, done.reported], [3, [[5, 'custom_fields.vip', 'invalid_type']]])
+  assert.deepEqual((await detailsOf('companies', 'Words 1')).custom_fields, { vip: true, size: 'Large' })
+})
+
+test('the first of several addresses is the field, the others are rest, and equal headers get keys of their own', async () => {
+  const done = await run({ resource: 'contacts', rest: 'custom_fields' }, [
+    'Name,E-mail,Note,Note',
+    '"Several, Ana",a@several.example; b@several.example,one,two',
+  ])
+  assert.deepEqual([done.created, done.reported], [1, []])
+  const contact = await detailsOf('contacts', 'several')
+  assert.deepEqual(
+    [contact.first_name, contact.last_name, contact.email, contact.custom_fields],
+    ['Ana', 'Several', 'a@several.example', { 'E-mail': 'b@several.example', Note: 'one', 'Note 2': 'two' }],
+  )
+})
+
+test('two columns of one field with different values are named in the account', async () => {
+  const done = await run({ resource: 'contacts' }, [
+    'first_name,last_name,Email,Email - Work',
+    'Two,Columns,a@two.example,b@two.example',
+    'Same,Columns,a@same.example,a@same.example',
+  ])
+  const work = done.columns.find(({ header }: { header: string }) => header === 'Email - Work')
+  assert.deepEqual([work.stored, work.left_out, work.reasons], [1, 1, { other_value: 1 }])
+})
+
+test('a person chooses another program, and a time zone is never UTC without a word', async () => {
+  const file = 'Record ID,First Name,Last Name,Phone Number\n7,Ana,Chosen,+1 555 0100\n'
+  const by_headers = (await upload(rapport, '/preview?resource=contacts', file)).body.data
+  assert.deepEqual(
+    [by_headers.program.id, by_headers.program.evidence],
+    ['hubspot', ['Record ID', 'First Name', 'Last Name']],
+  )
+  assert.equal(by_headers.time_zone, 'UTC')
+  const chosen = (await upload(rapport, '/preview?resource=contacts&program=none', file)).body.data
+  assert.equal(chosen.program, null)
+  assert.ok(chosen.programs.some(({ id }: { id: string }) => id === 'pipedrive'))
+  const done = await importFile(
+    rapport,
+    { resource: 'contacts', program: 'none', time_zone: 'Asia/Tokyo' },
+    file,
+  )
+  assert.deepEqual([done.program, done.options.program, done.options.time_zone], [null, 'none', 'Asia/Tokyo'])
+})
+
+test('the account of any file adds up: stored, changed and left out are all cells with a value', async () => {
+  const headers = [
+    'First Name',
+    'Last Name',
+    'Name',
+    'Email',
+    'E-mail',
+    'Phone',
+    'Mobile',
+    'Company',
+    'Tags',
+    'id',
+    'Deal - Title',
+    'Region',
+    'Region',
+    'owner_id',
+    '',
+  ]
+  const cell = fc.constantFrom(
+    '',
+    '',
+    ' ',
+    'Ana',
+    'a@x.example',
+    'a@x.example; b@x.example',
+    '+1 555 0100',
+    '1.234',
+    'x'.repeat(300),
+    'ja',
+    '05/06/2026',
+    'Ruiz, Ana',
+    ' ::: ',
+    '=1+1',
+  )
+  const file = fc.record({
+    columns: fc
+      .array(fc.constantFrom(...headers), { minLength: 1, maxLength: 8 })
+      .filter((all) => all.some((one) => one !== '')),
+    rows: fc.array(fc.array(cell, { minLength: 8, maxLength: 8 }), { minLength: 1, maxLength: 6 }),
+    rest: fc.constantFrom('ignore', 'custom_fields'),
+  })
+  await fc.assert(
+    fc.asyncProperty(file, async ({ columns, rows, rest }) => {
+      const cut = rows.map((row) => row.slice(0, columns.length))
+      const text = [columns, ...cut].map(csvRow).join('')
+      const { columns: account } = await importFile(rapport, { resource: 'contacts', rest }, text)
+      const read: string[][] = parse(text, { relax_column_count: true, skip_empty_lines: true })
+      const filled = read
+        .slice(1)
+        .flat()
+        .filter((one) => one.trim() !== '').length
+      let sum = 0
+      for (const { stored, changed, left_out, reasons } of account) {
+        sum += stored + changed + left_out
+        assert.equal(
+          Object.values(reasons as Record<string, number>).reduce((a, b) => a + b, 0),
+          left_out,
+        )
+      }
+      assert.equal(sum, filled, text)
+    }),
+    { numRuns: 40 },
+  )
+})
