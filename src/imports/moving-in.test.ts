@@ -1,4 +1,3 @@
-// runs: both
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
