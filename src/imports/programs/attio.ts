@@ -46,7 +46,12 @@ export const attio: Program = {
     },
     {
       kind: 'deals',
-      evidence: ['Deal name', 'Deal stage', ['Deal owner', 'Deal value', 'Associated company']],
+      evidence: [
+        'Deal name',
+        'Deal stage',
+        'Deal value',
+        ['Deal owner', 'Associated people', 'Associated company'],
+      ],
       columns: {
         'Deal name': 'name',
         'Deal stage': { to: 'stage', values: stages },

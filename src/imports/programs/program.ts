@@ -34,7 +34,7 @@ export type ProgramColumn =
       values?: Readonly<Record<string, string>>
       /** A header of the same file that names what a value is, such as `Phone 1 - Label` beside `Phone 1 - Value`. */
       label?: string
-      /** A header of the same file whose text stands before the value, such as the calling code of a phone. */
+      /** A header of the same file whose text stands before the value, with a blank: the calling code of a phone. */
       prefix?: string
     }
 
@@ -61,7 +61,7 @@ export type Program = {
   /** How the program writes numbers and days, whatever the language of its user. Absent: as the user's system does. */
   decimal?: DecimalSign
   day_order?: DayOrder
-  /** The sign between several values of a cell, such as ` ::: ` of Google and `;` of HubSpot. */
+  /** The sign between several e-mails, phones or tags of a cell, such as ` ::: ` of Google. It is text in other cells. */
   several?: string
   /** The targets of values by their label, without case and a leading `* `. Null: no field. Other labels: `to`. */
   labels?: Readonly<Record<string, ProgramTarget | null>>

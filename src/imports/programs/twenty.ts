@@ -42,7 +42,7 @@ export const twenty: Program = {
     },
     {
       kind: 'deals',
-      evidence: ['Id', 'Name', 'Amount / Amount', 'Stage'],
+      evidence: ['Id', 'Name', 'Amount / Amount', 'Amount / Currency', 'Stage'],
       columns: {
         Name: 'name',
         'Amount / Amount': 'value',

@@ -26,7 +26,7 @@ export const zoho: Program = {
   files: [
     {
       kind: 'contacts',
-      evidence: [record_id, 'Contact Owner.id', 'Last Name', 'Created Time'],
+      evidence: [record_id, 'Contact Owner.id', 'Contact Owner', 'Last Name', 'Created Time'],
       columns: {
         'First Name': 'first_name',
         'Last Name': 'last_name',
