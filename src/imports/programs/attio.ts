@@ -6,7 +6,6 @@ export const attio: Program = {
   id: 'attio',
   label: 'Attio',
   sources: [
-    'https://attio.com/help/reference/import-export-data/export-data',
     'public code that reads exports: "Company > Description", "Primary location > Country", "Associated deals > Deal name"',
   ],
   several: ', ',

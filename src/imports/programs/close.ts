@@ -7,7 +7,6 @@ export const close: Program = {
   id: 'close',
   label: 'Close',
   sources: [
-    'https://help.close.com/docs/exporting-leads',
     'public code that reads exports: "primary_contact_primary_email", "primary_contact_other_phones"',
   ],
   several: ',',

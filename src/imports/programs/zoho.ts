@@ -16,11 +16,7 @@ const stages = {
 export const zoho: Program = {
   id: 'zoho',
   label: 'Zoho CRM',
-  sources: [
-    'https://help.zoho.com/portal/en/kb/crm/data-administration/export-data/articles/export-data',
-    'https://help.zoho.com/portal/en/kb/crm/data-administration/import-data/articles/standard-modules-fields',
-    'public code that reads exports: "Contact Owner.id", "Deal Owner.id", "Task Owner.id"',
-  ],
+  sources: ['public code that reads exports: "Contact Owner.id", "Deal Owner.id", "Task Owner.id"'],
   decimal: '.',
   several: ',',
   files: [
