@@ -225,7 +225,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'imports/.*',
-    may: `OWN/.*|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|batch/(batch|items))`,
+    may: `OWN/.*|imports/(cells|programs)/.*|imports/[^/]*|clock|zones/wall|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|values/time-zone|batch/(batch|items))`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
   // The audit log's groups are reverted by requests to the own API.

@@ -1,14 +1,14 @@
 import type { DayOrder } from '../cells/days.ts'
 import type { DecimalSign } from '../cells/numbers.ts'
 
-// What Rapport knows about the files of other programs, as data. Each program is a file in this folder.
+// The files of other programs, described as data. Each program is a file in this folder.
 
 /** The kinds of records that files of programs have. */
 export type FileKind = 'contacts' | 'companies' | 'deals' | 'activities'
 
 /**
- * What a column is: a field of the record, such as `email`; a reference by name, such as `company`; or a part that a later
- * step joins with others:
+ * The target of a column is a field of the record, such as `email`, or a reference by name, such as `company`. Some are
+ * parts that a later step joins with others:
  * - `name`: the full name of a person, to split; `middle_name`: joined to the first name;
  * - `address_part`: joined with the other parts by `, `, in the order of the file;
  * - `due_date` and `due_time`: one time, `due_at`;
@@ -65,7 +65,7 @@ export type Program = {
   several?: string
   /** The targets of values by their label, without case and a leading `* `. Null: no field. Other labels: `to`. */
   labels?: Readonly<Record<string, ProgramTarget | null>>
-  /** A sign before cells that begin like a formula, such as `'+49 30`. It is no part of the value. */
+  /** A sign before cells that begin like a formula, such as `'+49 30`. The value does not have it. */
   guard?: string
   files: readonly ProgramFile[]
 }

@@ -9,8 +9,8 @@ import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit, prepareEmit } from '../../events/emit.ts'
-import { changedValues, newValues, valueProblems } from '../writing/input.ts'
 import { isInstant } from '../../http/formats.ts'
+import { changedValues, newValues, valueProblems } from '../writing/input.ts'
 import {
   addRecord,
   type Change,
