@@ -26,6 +26,8 @@ export type Column = {
   label_at: number
   /** The index of the column whose text stands before a cell, such as a calling code; -1 without one. */
   prefix_at: number
+  /** Whether its text stands before the cells of another column. */
+  is_prefix: boolean
 }
 
 export type MappingOptions = {
@@ -124,6 +126,15 @@ export function createColumns(
     }
     if (header === '' || header === unusable || header === custom + unusable)
       return { target: null, lack: 'no_field' }
+    if (header.startsWith(custom)) return { target: header }
+    if (header.length > max_header_characters) return { target: null, lack: 'no_field' }
+    const program = of_program.get(plain(header)) ?? of_program.get(plain(withoutBrackets(header)))
+    if (program !== undefined) {
+      if (program === null) return { target: null, lack: 'no_field' }
+      const { to, ...how } = typeof program === 'string' ? { to: program } : program
+      // A part of another kind of record, such as the notes of a contact, has no field here.
+      return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, lack: 'no_field' }
+    }
     // A part such as `status` is a read-only field of an export of Rapport.
     if (
       is_own &&
@@ -142,15 +153,6 @@ export function createColumns(
         own_parts.has(header))
     )
       return { target: header }
-    if (header.startsWith(custom)) return { target: header }
-    if (header.length > max_header_characters) return { target: null, lack: 'no_field' }
-    const program = of_program.get(plain(header)) ?? of_program.get(plain(withoutBrackets(header)))
-    if (program !== undefined) {
-      if (program === null) return { target: null, lack: 'no_field' }
-      const { to, ...how } = typeof program === 'string' ? { to: program } : program
-      // A part of another kind of record, such as the notes of a contact, has no field here.
-      return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, lack: 'no_field' }
-    }
     if (read_only.has(header)) return { target: null, lack: 'read_only' }
     const of_kind = ofKind(header)
     if (of_kind) return of_kind
@@ -187,7 +189,8 @@ export function createColumns(
     const at = new Map(headers.map((header, n) => [plain(header), n]))
     const placeOf = (header: string | undefined) =>
       header === undefined ? -1 : (at.get(plain(header)) ?? -1)
-    return found.map(({ header, target, lack, form: how = null }) => ({
+    const prefixes = new Set(found.map(({ form: how }) => placeOf(how?.prefix)))
+    return found.map(({ header, target, lack, form: how = null }, n) => ({
       header,
       target,
       lack: target === null ? (lack ?? 'no_field') : null,
@@ -199,6 +202,7 @@ export function createColumns(
       form: how,
       label_at: placeOf(how?.label),
       prefix_at: placeOf(how?.prefix),
+      is_prefix: prefixes.has(n),
     }))
   }
   return { targets, references, of }

@@ -134,7 +134,7 @@ export function createMapping(
     const value = unguarded(given)
     const { target, lack } = column
     if (!is_own && typeof value === 'string' && value.trim() === '') return 'empty'
-    if (target === null) return aside(row, column, value, lack as Use)
+    if (target === null) return column.is_prefix ? 'stored' : aside(row, column, value, lack as Use)
     const reference = columns.references.get(target)
     if (reference) return putName(row, column, reference, value)
     if (target === 'name' && form.split_name) return putOnce(row, row.parts, 'name', column, value, 'stored')
