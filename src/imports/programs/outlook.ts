@@ -13,12 +13,12 @@ export const outlook: Program = {
     {
       kind: 'contacts',
       evidence: [
-        ['First Name', 'Vorname', 'Prénom', 'Nombre'],
+        ['First Name', 'Vorname', 'Prénom', 'Nombre', 'Nome'],
         [
           ...['E-mail 2 Address', 'E-Mail 2: Adresse', 'Adresse de messagerie 2'],
-          'Dirección de correo electrónico 2',
+          ...['Dirección de correo electrónico 2', 'Indirizzo posta elettronica 2'],
         ],
-        ['Business Fax', 'Fax geschäftlich', 'Télécopie (bureau)', 'Fax del trabajo'],
+        ['Business Fax', 'Fax geschäftlich', 'Télécopie (bureau)', 'Fax del trabajo', 'Fax (uff.)'],
       ],
       columns: {
         // The salutation. The job is in another column.
@@ -95,6 +95,24 @@ export const outlook: Program = {
         'Dirección de correo electrónico': 'email',
         'Dirección de correo electrónico 2': 'email',
         'Dirección del correo electrónico 3': 'email',
+        // Italian
+        Nome: 'first_name',
+        'Secondo nome': 'middle_name',
+        Cognome: 'last_name',
+        Società: 'company',
+        Posizione: 'title',
+        Ufficio: 'phone',
+        'Ufficio 2': 'phone',
+        'Telefono principale società': 'phone',
+        Abitazione: 'phone',
+        'Abitazione 2': 'phone',
+        Cellulare: 'mobile',
+        'Altro telefono': 'phone',
+        'Telefono principale': 'phone',
+        Categorie: 'tags',
+        'Indirizzo posta elettronica': 'email',
+        'Indirizzo posta elettronica 2': 'email',
+        'Indirizzo posta elettronica 3': 'email',
       },
     },
   ],

@@ -22,6 +22,8 @@ const statuses = {
   Abierto: 'open',
   Ganado: 'won',
   Perdido: 'lost',
+  Aberto: 'open',
+  Ganho: 'won',
 }
 const types = {
   Call: 'call',
@@ -41,14 +43,15 @@ export const pipedrive: Program = {
     'https://support.pipedrive.com/en/article/importing-sample-import-spreadsheets',
     'https://support.pipedrive.com/en/article/address-fields-in-pipedrive',
     'public code that reads exports: "Deal - Weighted value", "Person - Email - Work", "Note is pinned to deal", ' +
-      '"Deal - Datum des gewonnenen Deals", "Affaire - Personne à contacter", "Trato - Fecha de cierre prevista"',
+      '"Deal - Datum des gewonnenen Deals", "Affaire - Personne à contacter", "Trato - Fecha de cierre prevista", ' +
+      '"Negócio - Pessoa de contato"',
   ],
   several: ', ',
   files: [
     {
       kind: 'contacts',
       evidence: [
-        ['Person - Name', 'Personne - Nom', 'Persona - Nombre'],
+        ['Person - Name', 'Personne - Nom', 'Persona - Nombre', 'Pessoa - Nome'],
         [
           'Person - Organization',
           'Person - Organisation',
@@ -97,6 +100,7 @@ export const pipedrive: Program = {
         'Person - Telefon - Mobil': 'mobile',
         'Person - Telefon - Sonstige': 'phone',
         'Person - Organisation': 'company',
+        'Person - Position': 'title',
         'Person - Besitzer': 'owner',
         // French
         'Personne - Nom': 'name',
@@ -129,12 +133,28 @@ export const pipedrive: Program = {
         'Persona - Organización': 'company',
         'Persona - Propietario': 'owner',
         'Persona - Etiqueta': 'tags',
+        // Portuguese
+        'Pessoa - Nome': 'name',
+        'Pessoa - E-mail': 'email',
+        'Pessoa - E-mail - Trabalho': 'email',
+        'Pessoa - Email - Work': 'email',
+        'Pessoa - Email - Home': 'email',
+        'Pessoa - Email - Other': 'email',
+        'Pessoa - Telefone': 'phone',
+        'Pessoa - Telefone - Celular': 'mobile',
+        'Pessoa - Celular': 'mobile',
+        'Pessoa - Cargo': 'title',
+        'Pessoa - Organização': 'company',
+        'Organização - Nome': 'company',
       },
     },
     {
       kind: 'companies',
       evidence: [
-        ['Organization - Name', 'Organisation - Name', 'Organisation - Nom', 'Organización - Nombre'],
+        [
+          ...['Organization - Name', 'Organisation - Name', 'Organisation - Nom', 'Organización - Nombre'],
+          'Organização - Nome',
+        ],
         [
           ...[
             'Organization - Owner',
@@ -174,15 +194,19 @@ export const pipedrive: Program = {
         'Organización - Dirección': 'address',
         'Organización - Propietario': 'owner',
         'Organización - Etiqueta': 'tags',
+        // Portuguese
+        'Organização - Nome': 'name',
+        'Organização - Segmento': 'industry',
       },
     },
     {
       kind: 'deals',
       evidence: [
-        ['Deal - Title', 'Deal - Titel', 'Affaire - Titre', 'Trato - Título'],
+        ['Deal - Title', 'Deal - Titel', 'Affaire - Titre', 'Trato - Título', 'Negócio - Título'],
         [
           ...['Deal - Stage', 'Deal - Stage (pipeline)', 'Deal - Status', 'Deal - Phase'],
           ...['Affaire - Étape', 'Affaire - Statut', 'Trato - Etapa', 'Trato - Estado'],
+          ...['Negócio - Etapa', 'Negócio - Status'],
         ],
       ],
       columns: {
@@ -257,6 +281,18 @@ export const pipedrive: Program = {
         'Trato - Persona de contacto': 'contact',
         'Trato - Propietario': 'owner',
         'Trato - Etiqueta': 'tags',
+        // Portuguese
+        'Negócio - Título': 'name',
+        'Negócio - Valor': 'value',
+        'Negócio - Etapa': { to: 'stage', values: stages },
+        'Negócio - Status': { to: 'status', values: statuses },
+        'Negócio - Data de fechamento esperada': 'expected_close_date',
+        'Negócio - Ganho em': 'won_time',
+        'Negócio - Data de perda': 'lost_time',
+        'Negócio - Organização': 'company',
+        'Negócio - Pessoa de contato': 'contact',
+        'Negócio - Proprietário': 'owner',
+        'Negócio - Etiqueta': 'tags',
       },
     },
     {
