@@ -30,6 +30,9 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'node:(fs|net)',
   },
 
+  // How people and programs write numbers, days, names and codes.
+  { files: 'cells/.*', may: 'OWN/.*|clock|zones/wall', packages: '' },
+
   // The rules of time zones, by the newest data.
   { files: 'zones/.*', may: 'OWN/.*', packages: 'temporal-polyfill|node:(fs|path)' },
 
@@ -117,7 +120,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     files: 'resources/room',
-    may: `resources/(resource|writing/(records|operations|match))|${floor}`,
+    may: `resources/(resource|writing/(records|operations|match))|cells/days|${floor}`,
     packages: 'kysely|typebox',
   },
   { files: 'resources/index', may: `resources/(resource|room)|${resource}/routes`, packages: '' },
@@ -147,7 +150,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `events/define|http/fields|OWN/schema|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
-  { files: `${resource}/import`, may: 'resources/room', packages: '' },
+  { files: `${resource}/import`, may: 'resources/room|cells/days', packages: '' },
   { files: 'resources/deals/stages', may: '', packages: '' },
   { files: 'resources/appointments/requests', may: 'OWN/schema', packages: '' },
   // errors for a type alone.
@@ -225,7 +228,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'imports/.*',
-    may: `OWN/.*|imports/(cells|programs)/.*|imports/[^/]*|clock|zones/wall|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|values/time-zone|batch/(batch|items))`,
+    may: `OWN/.*|imports/[^/]*|cells/[a-z-]+|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|values/time-zone|batch/(batch|items))`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
   // The audit log's groups are reverted by requests to the own API.

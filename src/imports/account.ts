@@ -3,7 +3,7 @@ import type { Column } from './columns.ts'
 // The account of an import: for each column, how many of its cells were stored, stored in another form, or left out, and
 // why. Each cell with a value counts once.
 
-/** What became of a cell. The first three are no reasons to leave it out. */
+/** The ways of a cell. From `no_field` on, they are reasons for which it was left out. */
 export const uses = [
   'empty',
   'stored',

@@ -100,7 +100,7 @@ export function createColumns(
   const known = new Map<string, Target>()
   for (const [target, headers] of Object.entries(form.headers))
     for (const one of headers) known.set(plain(one), target)
-  // Ids of other programs are no ids of this workspace. So an id needs the name of its field, letter for letter.
+  // A header such as `Deal ID` names ids of another program. So an id needs the name of its field, letter for letter.
   const ids = new Set([...Object.keys(room.resource.references), 'owner_id'])
   for (const target of targets) if (!ids.has(target)) known.set(plain(target), target)
   const of_program = new Map(

@@ -1,9 +1,9 @@
-import { type DayOrder, orderOf } from './cells/days.ts'
-import { type DecimalSign, decimalOf } from './cells/numbers.ts'
+import { type DayOrder, orderOf } from '../cells/days.ts'
+import { type DecimalSign, decimalOf } from '../cells/numbers.ts'
 import type { Program } from './programs/program.ts'
 
-// How a file writes numbers and days. A text with two readings, such as 1.250 or 05/06/2026, is read by what other cells
-// of its column show, then by other columns, the program, and last by the delimiter and the language of the headers.
+// How a file writes numbers and days. A text such as 1.250 or 05/06/2026 has two readings. Other cells of its column decide,
+// then other columns, then the program, and last the delimiter with the language of the headers.
 
 /** How the cells of a column are read; null: a text with two readings is an error of its row. */
 export type Reading = { decimal: DecimalSign | null; order: DayOrder | null }
@@ -14,7 +14,7 @@ export const no_reading: Reading = { decimal: null, order: null }
 
 type Seen = { decimals: Set<DecimalSign>; orders: Set<DayOrder>; round: Set<string> }
 
-/** What surrounds the cells: the program, the delimiter and the headers. */
+/** The surroundings of cells: the program, the delimiter and the headers. */
 export type Surroundings = { program: Program | null; delimiter: string | null; headers: readonly string[] }
 
 /** Collects what the cells of a file show. */

@@ -1,24 +1,21 @@
-import { excessOf, parseJson } from '../files/json-lines.ts'
+import { instantOf } from '../cells/days.ts'
+import { splitName } from '../cells/person-names.ts'
+import { folded, googleValues, severalOf } from '../cells/words.ts'
 import type { FileRow } from '../files/rows.ts'
-import { splitTags } from '../files/tags.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
 import type { Use, UsedCells } from './account.ts'
-import { instantOf, readMoment } from './cells/days.ts'
-import { readNumber } from './cells/numbers.ts'
-import { splitName } from './cells/person-names.ts'
-import { codesBy, folded, googleValues, readBoolean, readCode, severalOf } from './cells/words.ts'
 import {
   type Column,
   createColumns,
   custom,
   type Defined,
   type MappingOptions,
-  plain,
   type Target,
 } from './columns.ts'
 import type { Problem } from './errors.ts'
-import { no_reading, type Reading, type Readings } from './evidence.ts'
+import { no_reading, type Readings } from './evidence.ts'
 import type { Program, ProgramFile } from './programs/program.ts'
+import { type Form, readersOf } from './readers.ts'
 
 // From the cells of a file to the fields of a body.
 
@@ -31,7 +28,7 @@ export type MappedRow = {
   used: UsedCells
 }
 
-/** What is known of a file. `is_own`: Rapport wrote it, so its cells are values as they are. */
+/** The facts of a file. `is_own`: Rapport wrote it, so its cells are values as they are. */
 export type Source = {
   program: Program | null
   file: ProgramFile | null
@@ -45,30 +42,11 @@ export type Mapping = {
   /** The targets that a column may have. */
   targets: readonly Target[]
   columnsOf(headers: readonly string[]): readonly Column[]
-  /** What the cells of a column show about the file; null if they have one reading in any case. */
+  /** The kind of reading that the cells of a column show; null if each cell has one reading. */
   evidenceOf(column: Column): 'decimal' | 'order' | null
   /** Reads a row. `now` is a time of ISO 8601. */
   read(row: FileRow, now: string): MappedRow
 }
-
-type Property = { type?: string | string[]; format?: string; readOnly?: boolean; enum?: unknown[] }
-/** The value of a cell, or why it has none: an error of the row, or a code that is not known. */
-type Cell = { value: unknown } | { problem: Omit<Problem, 'field'> } | 'unknown_value'
-type Form =
-  | 'text'
-  | 'texts'
-  | 'tags'
-  | 'object'
-  | 'boolean'
-  | 'number'
-  | 'percent'
-  | 'day'
-  | 'time'
-  | 'moment'
-  | 'code'
-  | 'email'
-  | 'phone'
-type Reader = { form: Form; read(text: string, reading: Reading, column: Column): Cell }
 
 const max_remembered = 1000
 
@@ -283,144 +261,6 @@ const sameText = (value: unknown, text: string) =>
 function severalIn(form: Form, text: string): string[] {
   if (form === 'email' || form === 'phone') return severalOf(text, form)
   return form === 'tags' || form === 'object' ? [text] : googleValues(text)
-}
-
-/** The readers of all fields, parts and defined custom fields. */
-function readersOf(
-  room: Room & { import: ImportForm },
-  defined: readonly Defined[],
-  source: Source,
-): Map<string, Reader> {
-  const { import: form, batch } = room
-  const readers = new Map<string, Reader>()
-  const schemas = [batch?.create, batch?.update] as { properties?: Record<string, Property> }[]
-  for (const { properties = {} } of schemas)
-    for (const [name, property] of Object.entries(properties))
-      if (!property.readOnly && !readers.has(name))
-        readers.set(name, readerOf(formOf(name, property, form), property.enum, form.labels?.[name], source))
-  for (const [name, kind] of Object.entries(form.parts ?? {}))
-    readers.set(name, readerOf(kind, undefined, undefined, source))
-  for (const { key, type, options } of defined)
-    readers.set(custom + key, readerOf(forms[type] ?? 'text', options && [...options], undefined, source))
-  return readers
-}
-
-const forms: Readonly<Record<string, Form>> = {
-  number: 'number',
-  boolean: 'boolean',
-  date: 'day',
-  select: 'code',
-  email: 'email',
-}
-
-function formOf(name: string, { type, format, enum: codes }: Property, form: ImportForm): Form {
-  const types = [type].flat()
-  if (types.includes('array')) return 'tags'
-  if (types.includes('object')) return 'object'
-  if (types.includes('boolean')) return 'boolean'
-  if (types.includes('number') || types.includes('integer'))
-    return form.percent?.includes(name) ? 'percent' : 'number'
-  if (format === 'day') return 'day'
-  if (format === 'date-time') return 'time'
-  if (codes) return 'code'
-  if (name === 'email') return 'email'
-  return name === 'phone' || name === 'mobile' ? 'phone' : 'text'
-}
-
-// A text that cannot be read stays as it is. Then the schema refuses it with its field.
-function readerOf(
-  form: Form,
-  codes: readonly unknown[] | undefined,
-  labels: Readonly<Record<string, readonly string[]>> | undefined,
-  { is_own, program, time_zone }: Source,
-): Reader {
-  const plainly = (value: unknown): Cell => ({ value })
-  if (form === 'tags')
-    return {
-      form,
-      read: (text, _, { header }) =>
-        plainly(is_own || plain(header) === 'tags' ? splitTags(text) : splitLabels(text)),
-    }
-  if (form === 'object') return { form, read: (text) => plainly(parseObject(text)) }
-  if (form === 'boolean')
-    return {
-      form,
-      read: (text, _, { form: how }) => plainly(readBoolean(how?.values?.[text.trim()] ?? text) ?? text),
-    }
-  if (form === 'number' || form === 'percent')
-    return { form, read: (text, { decimal }, column) => numberIn(text, is_own ? '.' : decimal, form, column) }
-  if (form === 'day' || form === 'time' || form === 'moment')
-    return {
-      form,
-      read(text, { order }) {
-        const moment = readMoment(text, order)
-        if (moment === null) return form === 'moment' ? { problem: no_moment(text) } : plainly(text)
-        if ('two' in moment) return { problem: twoReadings(text, moment.two) }
-        // A time of ISO 8601 with its offset keeps its text.
-        if (form === 'time' && moment.offset !== null && /^\d{4}-\d\d-\d\dT/.test(text)) return plainly(text)
-        return plainly(
-          form === 'day' ? moment.day : form === 'moment' ? moment : instantOf(moment, time_zone),
-        )
-      },
-    }
-  if (form === 'code') {
-    const known = (codes ?? []).filter((code): code is string => typeof code === 'string')
-    const by = codesBy(known, labels)
-    return {
-      form,
-      read(text, _, { form: how }) {
-        const value = how?.values?.[text.trim()] ?? (is_own ? text : readCode(text, by, known))
-        return value !== null ? plainly(value) : program ? 'unknown_value' : plainly(text)
-      },
-    }
-  }
-  return { form, read: plainly }
-}
-
-function numberIn(
-  text: string,
-  decimal: Reading['decimal'],
-  form: 'number' | 'percent',
-  { form: how }: Column,
-): Cell {
-  const read = readNumber(text, decimal)
-  if (read === null) return { value: text }
-  if (read === 'two') return { problem: twoNumbers(text) }
-  if (read.percent && form === 'number') return { value: text }
-  if (form === 'number' || read.percent || !how?.fraction) return { value: read.value }
-  return { value: Number((read.value * 100).toFixed(6)) }
-}
-
-const shownText = (text: string) => text.slice(0, 100)
-function twoNumbers(text: string): Omit<Problem, 'field'> {
-  const [with_dot, with_comma] = (['.', ','] as const).map((decimal) => {
-    const read = readNumber(text, decimal)
-    return read === null || read === 'two' ? '' : String(read.value)
-  })
-  return twoReadings(text, [with_dot as string, with_comma as string])
-}
-const twoReadings = (text: string, [one, other]: readonly [string, string]): Omit<Problem, 'field'> => ({
-  code: 'two_readings',
-  message: `"${shownText(text)}" can be ${one} or ${other}, and no other cell of the column decides it. Write ${one} or ${other}.`,
-})
-const no_moment = (text: string): Omit<Problem, 'field'> => ({
-  code: 'invalid_format',
-  message: `"${shownText(text)}" is no day, such as 2026-12-31.`,
-})
-
-/** The labels of a cell of another program, such as `* friends ::: * myContacts` of Google. */
-const splitLabels = (cell: string): string[] =>
-  cell
-    .split(/ ::: |[;,]/)
-    .map((label) => label.trim().replace(/^\* /, ''))
-    .filter(Boolean)
-
-function parseObject(text: string): unknown {
-  try {
-    return excessOf(text) ? text : parseJson(text)
-  } catch {
-    return text
-  }
 }
 
 /** The name of a reference: the text of a cell, or of the record in a line of JSON. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
+import { splitName } from '../cells/person-names.ts'
+import { folded } from '../cells/words.ts'
 import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { perKey, prepare } from '../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
-import { splitName } from './cells/person-names.ts'
-import { folded } from './cells/words.ts'
 import type { Linked, NameProblem } from './names.ts'
 import type { Running } from './rows.ts'
 

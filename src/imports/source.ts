@@ -55,7 +55,7 @@ export const isOwn = (headers: readonly string[], { columns }: Pick<Resource, 'c
   headers.includes('created_at') &&
   headers.every((header) => header === 'id' || Object.hasOwn(columns, header) || header.startsWith(custom))
 
-/** What is known of a file from its headers. */
+/** The facts of a file that its headers tell. */
 export function sourceOf(
   headers: readonly string[],
   { resource }: ImportRoom,

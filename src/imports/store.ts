@@ -16,7 +16,7 @@ export type ImportRow = Selectable<ImportsTable>
 /** How long a process keeps an import or its undo without a commit. Then another process continues it. */
 export const lease_ms = 10_000
 
-/** The options of an import. Those of earlier versions name no program and no zone. */
+/** The options of an import. Imports of earlier versions name no program and no zone. */
 export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => ({
   program: null,
   time_zone: 'UTC',

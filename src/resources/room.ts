@@ -1,10 +1,10 @@
 import type { RawBuilder } from 'kysely'
 import type { TSchema } from 'typebox'
+import type { Moment } from '../cells/days.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Context } from '../events/context.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
-import type { Moment } from '../imports/cells/days.ts'
 import type { Resource } from './resource.ts'
 import type { Match } from './writing/match.ts'
 import type { Operations } from './writing/operations.ts'
@@ -31,7 +31,7 @@ export type ImportForm = {
   headers: Readonly<Record<string, readonly string[]>>
   /** References that a column may give by name, in a column such as `company` for `company_id`. */
   by_name: readonly string[]
-  /** The fields into which a column `name` is split (imports/cells/person-names.ts). */
+  /** The fields into which a column `name` is split (cells/person-names.ts). */
   split_name?: readonly [string, string]
   /** Labels of codes, by the field and the code, in English and German. */
   labels?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-/** What an import found out about its file, and the account of its cells. Earlier imports have neither. */
+/** The source of a file and the account of its cells. Earlier imports have neither. */
 export const importAccounts: Migration = {
   name: '0045_import_accounts',
   kind: 'expand',

@@ -1,5 +1,5 @@
-import type { DayOrder } from '../cells/days.ts'
-import type { DecimalSign } from '../cells/numbers.ts'
+import type { DayOrder } from '../../cells/days.ts'
+import type { DecimalSign } from '../../cells/numbers.ts'
 
 // The files of other programs, described as data. Each program is a file in this folder.
 

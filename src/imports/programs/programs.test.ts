@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { folded } from '../../cells/words.ts'
 import { activity_types } from '../../resources/activities/schema.ts'
 import { stages } from '../../resources/deals/stages.ts'
-import { folded } from '../cells/words.ts'
 import { programs } from './index.ts'
 import type { ProgramColumn } from './program.ts'
 

@@ -1,7 +1,7 @@
-import { type Moment, timeOf as readTime } from '../../imports/cells/days.ts'
+import { type Moment, timeOf as readTime } from '../../cells/days.ts'
 import type { ImportForm, JoinedRow } from '../room.ts'
 
-/** Columns of files, in English and German. Those of other programs are in imports/programs. */
+/** Columns of files, in English and German. The columns of other programs are in imports/programs. */
 export const activity_import: ImportForm = {
   headers: {
     subject: ['Task Title', 'Title', 'Name', 'Betreff'],

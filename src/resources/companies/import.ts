@@ -1,6 +1,6 @@
 import type { ImportForm, JoinedRow } from '../room.ts'
 
-/** Columns of files, in English and German. Those of other programs are in imports/programs. */
+/** Columns of files, in English and German. The columns of other programs are in imports/programs. */
 export const company_import: ImportForm = {
   headers: {
     name: [

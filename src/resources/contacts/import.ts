@@ -1,6 +1,6 @@
 import type { ImportForm, JoinedRow } from '../room.ts'
 
-/** Columns of files, in English and German. Those of other programs are in imports/programs. */
+/** Columns of files, in English and German. The columns of other programs are in imports/programs. */
 export const contact_import: ImportForm = {
   headers: {
     first_name: ['Given Name', 'Forename', 'Vorname'],

@@ -1,7 +1,7 @@
-import type { Moment } from '../../imports/cells/days.ts'
+import type { Moment } from '../../cells/days.ts'
 import type { ImportForm, JoinedRow } from '../room.ts'
 
-/** Columns of files, in English and German. Those of other programs are in imports/programs. */
+/** Columns of files, in English and German. The columns of other programs are in imports/programs. */
 export const deal_import: ImportForm = {
   headers: {
     name: ['Deal Name', 'Title', 'Opportunity Name'],

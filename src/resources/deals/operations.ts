@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import { isoTime } from '../../clock.ts'
 import type { Tx } from '../../db/db.ts'
 import { prepareById } from '../../db/statements/bulk.ts'
 import { prepareInsert } from '../../db/statements/recordset.ts'
@@ -9,7 +8,6 @@ import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
 import type { Changes, EventDefinition } from '../../events/define.ts'
 import { emit, prepareEmit } from '../../events/emit.ts'
-import { isInstant } from '../../http/formats.ts'
 import { changedValues, newValues, valueProblems } from '../writing/input.ts'
 import {
   addRecord,
@@ -102,12 +100,13 @@ async function stateOf(tx: Tx, { workspace_id }: Context, id: number): Promise<D
   return state
 }
 
-/** When a deal that enters won or lost has closed: now, or at the earlier time that a file of an import tells. */
+const utc_time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** When a deal that enters won or lost has closed: now, or at the earlier time (UTC) that the file of an import tells. */
 function closingTime({ source, now }: Context, body: object): string {
   const { closed_at } = body as { closed_at?: unknown }
-  if (source !== 'import' || typeof closed_at !== 'string' || !isInstant(closed_at)) return now
-  const told = isoTime(Date.parse(closed_at))
-  return told < now ? told : now
+  const is_told = source === 'import' && typeof closed_at === 'string' && utc_time.test(closed_at)
+  return is_told && closed_at < now ? closed_at : now
 }
 
 /**

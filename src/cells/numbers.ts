@@ -2,7 +2,7 @@
 
 export type DecimalSign = '.' | ','
 
-/** A number, or why a text is none: `two` readings, or `null`: it is no number. */
+/** A number, or why a text has none: `two` readings, or `null` for another text. */
 export type NumberReading = { value: number; percent: boolean; money: boolean } | 'two' | null
 
 // Blanks (also U+00A0, U+2009 and U+202F) and apostrophes between digits separate thousands.

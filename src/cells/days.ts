@@ -1,5 +1,5 @@
-import { day_ms, isoTime } from '../../clock.ts'
-import { offsetAt, startOfDay, timesAt } from '../../zones/wall.ts'
+import { day_ms, isoTime } from '../clock.ts'
+import { offsetAt, startOfDay, timesAt } from '../zones/wall.ts'
 
 // Days and times as people and programs write them: 31.12.2026, 12/31/2026 2:30 PM, 31 Dec 2026, 2026-12-31T14:30Z.
 
@@ -9,7 +9,7 @@ export type DayOrder = 'day_first' | 'month_first'
 /** A day of the calendar, its wall-clock time if the text has one, and the offset from UTC if it names one. */
 export type Moment = { day: string; time: string | null; offset: string | null }
 
-/** A moment, or why a text is none: `two` readings, or `null`: it is no day. */
+/** A moment, or why a text has none: `two` readings, or `null` for another text. */
 export type MomentReading = Moment | { two: [string, string] } | null
 
 // The names of months that HubSpot, Pipedrive, Outlook and spreadsheets write, by their first letters.
@@ -75,7 +75,7 @@ function dayIn(text: string, order: DayOrder | null): Found {
   const length = whole.length
   const found = (year: string, month: number | null, day: string): Found => {
     const valid = dayOf(year, month, Number(day))
-    return valid && { day: valid, length }
+    return valid === null ? null : { day: valid, length }
   }
   if (!whole) return null
   if (iso.test(whole)) return found(first, Number(third), fourth)
@@ -94,12 +94,9 @@ function slashedDay(
 ): Found {
   const day_first = dayOf(year, Number(second), Number(first))
   const month_first = dayOf(year, Number(first), Number(second))
-  const day =
-    day_first && month_first && day_first !== month_first
-      ? order === null
-        ? null
-        : { day_first, month_first }[order]
-      : (day_first ?? month_first)
+  const is_unclear = day_first !== null && month_first !== null && day_first !== month_first
+  const by_order = order === null ? null : { day_first, month_first }[order]
+  const day = is_unclear ? by_order : (day_first ?? month_first)
   if (day) return { day, length }
   return day_first && month_first ? { two: [day_first, month_first] } : null
 }
