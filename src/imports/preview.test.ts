@@ -57,7 +57,7 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
   assert.deepEqual(await guess('deals', 'Deal Name,Amount,Close Date,Deal Stage,Closed Lost Reason'), [
     'name',
     'value',
-    'expected_close_date',
+    'close_date',
     'stage',
     'lost_reason',
   ])
@@ -83,7 +83,7 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
     'name',
     'value',
     'stage',
-    'expected_close_date',
+    'close_date',
     'company',
   ])
   assert.deepEqual(await guess('activities', 'Betreff,Art,Fällig am,Notizen'), [
