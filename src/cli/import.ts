@@ -19,7 +19,16 @@ type Import = {
   message: string | null
   progress: number
   kinds: ({ kind: string } & Counts)[]
+  columns: Column[]
 } & Counts
+type Column = {
+  header: string
+  field: string | null
+  stored: number
+  changed: number
+  left_out: number
+  reasons: Record<string, number>
+}
 
 const types: Record<string, string> = {
   '.gz': 'application/gzip',
@@ -41,6 +50,11 @@ export const importCommand: Command = {
     },
     columns: { value: 'JSON', about: 'The fields of columns, such as {"Firm":"company"}' },
     rest: { value: 'R', about: 'ignore or custom_fields, for other columns; default: ignore' },
+    program: {
+      value: 'P',
+      about: 'The program that wrote the file, such as hubspot; default: found by the headers',
+    },
+    'time-zone': { value: 'ZONE', about: 'The zone of times without an offset, such as Europe/Berlin' },
   },
   flags: { 'dry-run': 'Count and check, but write nothing' },
   notes: [
@@ -61,6 +75,7 @@ export const importCommand: Command = {
       for (const one of done.kinds) io.out(`  ${one.kind}: ${shown(one)}`)
       io.out('Members are not imported. Records whose owner is not a member here have no owner.')
     }
+    for (const line of accountOf(done.columns)) io.out(line)
     if (done.status !== 'succeeded') throw new Error(done.message ?? `The import is ${done.status}.`)
     if (!done.failed) return 0
     for (const line of (await (await api(`/imports/${done.id}/errors`)).text())
@@ -74,6 +89,24 @@ export const importCommand: Command = {
 
 const shown = ({ rows_read, created, updated, skipped, failed }: Counts) =>
   `${rowsOf(rows_read)}: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
+
+/** The account of the cells: a sentence, and a line for each column with cells in another form or left out. */
+function accountOf(columns: readonly Column[]): string[] {
+  const sum = (name: 'stored' | 'changed' | 'left_out') => columns.reduce((all, one) => all + one[name], 0)
+  const told = columns.filter(({ changed, left_out }) => changed + left_out > 0)
+  const [stored, changed, left_out] = [sum('stored'), sum('changed'), sum('left_out')]
+  if (stored + changed + left_out === 0) return []
+  return [
+    `${stored + changed + left_out} values: ${stored} as they are, ${changed} in another form, ${left_out} left out.`,
+    ...told.map(({ header, field, changed, left_out, reasons }) => {
+      const parts = [
+        ...(changed ? [`${changed} in another form`] : []),
+        ...(left_out ? [`${left_out} left out (${Object.keys(reasons).join(', ')})`] : []),
+      ]
+      return `  ${header} -> ${field ?? 'nothing'}: ${parts.join(', ')}`
+    }),
+  ]
+}
 
 async function upload(api: Api, io: Io, file: string, query: URLSearchParams): Promise<Import> {
   const { size } = requireGivenFile(file)

@@ -44,6 +44,8 @@ export type Mapping = {
   columnsOf(headers: readonly string[]): readonly Column[]
   /** The kind of reading that the cells of a column show; null if each cell has one reading. */
   evidenceOf(column: Column): 'decimal' | 'order' | null
+  /** Whether the cells of a column are times, which have a zone. */
+  hasTimes(column: Column): boolean
   /** Reads a row. `now` is a time of ISO 8601. */
   read(row: FileRow, now: string): MappedRow
 }
@@ -227,12 +229,14 @@ export function createMapping(
     row.cells[at] = aside(row, row.used.columns[at] as Column, name, 'other_value')
   }
 
-  function evidenceOf({ target }: Column): 'decimal' | 'order' | null {
-    const kind = target === null ? undefined : readers.get(target)?.form
+  const formOf = ({ target }: Column) => (target === null ? undefined : readers.get(target)?.form)
+  const hasTimes = (column: Column): boolean => ['time', 'moment'].includes(formOf(column) ?? '')
+  function evidenceOf(column: Column): 'decimal' | 'order' | null {
+    const kind = formOf(column)
     if (kind === 'number' || kind === 'percent') return 'decimal'
     return kind === 'day' || kind === 'time' || kind === 'moment' ? 'order' : null
   }
-  return { targets: columns.targets, columnsOf, evidenceOf, read }
+  return { targets: columns.targets, columnsOf, evidenceOf, hasTimes, read }
 }
 
 /** Adds the custom fields that have columns of their own. */

@@ -45,7 +45,9 @@ export async function previewFile(
   const first = rows[0]?.problem
   if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
   const shown = rows.filter(hasCells).slice(0, shown_rows)
-  const headers = [...new Set(shown.flatMap(({ names, problem }) => (problem ? [] : names)))]
+  // Lines of JSON may have any names. A CSV file may have equal ones.
+  const named = shown.flatMap(({ names, problem }) => (problem ? [] : [names]))
+  const headers = form.format === 'csv' ? (named[0] ?? []) : [...new Set(named.flat())]
   const source = sourceOf(headers, room, options)
   const first_mapping = createMapping(room, options, defined, source)
   const evidence = createEvidence()
@@ -57,13 +59,17 @@ export async function previewFile(
     file_type: format,
     encoding: form.encoding,
     delimiter,
-    columns: first_mapping.columnsOf(headers).map(({ header, target, lack, spare_key }) => ({
-      header,
-      field: target ?? (spare_key === null ? null : custom + spare_key),
-      reason: target === null && spare_key === null ? lack : null,
-      decimal: readings[header]?.decimal ?? null,
-      day_order: readings[header]?.order ?? null,
-    })),
+    columns: first_mapping.columnsOf(headers).map((column) => {
+      const { header, target, lack, spare_key } = column
+      return {
+        header,
+        field: target ?? (spare_key === null ? null : custom + spare_key),
+        reason: target === null && spare_key === null ? lack : null,
+        decimal: readings[header]?.decimal ?? null,
+        day_order: readings[header]?.order ?? null,
+        has_times: first_mapping.hasTimes(column),
+      }
+    }),
     program:
       program && file
         ? { id: program.id, label: program.label, kind: file.kind, evidence: [...(seen ?? [])] }
@@ -74,8 +80,8 @@ export async function previewFile(
     kinds: [],
     complete: true,
     rows: shown.map(({ names, values }) => {
-      // The first one of equal headers.
-      const cells = new Map(names.map((name, n): [string, unknown] => [name, values[n]]).reverse())
+      if (form.format === 'csv') return headers.map((_, n) => values[n] ?? null)
+      const cells = new Map(names.map((name, n): [string, unknown] => [name, values[n]]))
       return headers.map((header) => cells.get(header) ?? null)
     }),
   }

@@ -191,6 +191,7 @@ export const Preview = Type.Object(
           type: ['string', 'null'],
           description: 'The decimal sign of its numbers. Null: no cell decides it, or it has no numbers.',
         }),
+        has_times: Type.Boolean({ description: 'Whether its cells are times, which have a zone.' }),
         day_order: Type.Unsafe<string | null>({
           type: ['string', 'null'],
           description:

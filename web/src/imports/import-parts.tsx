@@ -57,8 +57,66 @@ export function ImportProgress({ id }: { id: string }) {
         ))}
       </dl>
       {data.resource === 'workspace' && data.kinds.length > 0 && <KindCounts kinds={data.kinds} />}
+      {data.columns.length > 0 && hasEnded(data) && (
+        <Account columns={data.columns} resource={data.resource} />
+      )}
       {data.errors > 0 && hasEnded(data) && <ImportErrors id={id} resource={data.resource} />}
     </div>
+  )
+}
+
+/** The account of the cells: a sentence, and the columns of which some values changed their form or were left out. */
+function Account({ columns, resource }: Pick<Import, 'columns' | 'resource'>) {
+  const t = useTexts()
+  const formats = useFormats()
+  const labelOf = useLabels(resource)
+  const { uses, parts } = t.imports
+  const sum = (name: 'stored' | 'changed' | 'left_out') => columns.reduce((all, one) => all + one[name], 0)
+  const [stored, changed, left_out] = [sum('stored'), sum('changed'), sum('left_out')]
+  const all = stored + changed + left_out
+  const told = columns.filter((one) => one.changed + one.left_out > 0)
+  const fieldOf = (field: string | null) =>
+    field === null ? t.imports.account_nothing : ((parts as Record<string, string>)[field] ?? labelOf(field))
+  if (all === 0) return null
+  return (
+    <section aria-label={t.imports.account}>
+      <h2>{t.imports.account}</h2>
+      <p>{t.imports.account_sentence({ all, stored, changed, left_out })}</p>
+      {told.length > 0 && (
+        <div className="import-scroll">
+          <table className="import-kinds" aria-label={t.imports.account}>
+            <thead>
+              <tr>
+                <th scope="col">{t.imports.column}</th>
+                <th scope="col">{t.imports.account_field}</th>
+                <th scope="col" className="numbers">
+                  {t.imports.account_stored}
+                </th>
+                <th scope="col" className="numbers">
+                  {t.imports.account_changed}
+                </th>
+                <th scope="col">{t.imports.account_left_out}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {told.map(({ header, field, reasons, ...one }) => (
+                <tr key={`${header} ${field}`}>
+                  <th scope="row">{header}</th>
+                  <td className="import-field">{fieldOf(field)}</td>
+                  <td className="numbers">{formats.number(one.stored)}</td>
+                  <td className="numbers">{formats.number(one.changed)}</td>
+                  <td className="import-field">
+                    {Object.entries(reasons)
+                      .map(([use, n]) => `${formats.number(n)} ${uses[use as keyof typeof uses] ?? use}`)
+                      .join(', ')}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
   )
 }
 

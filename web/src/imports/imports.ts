@@ -28,6 +28,10 @@ export type RowChoices = {
   match: string
   rest: 'ignore' | 'custom_fields'
   columns: Record<string, string | null>
+  /** Null: found by the headers. */
+  program: string | null
+  /** Null: the person's zone. */
+  time_zone: string | null
 }
 
 const path = '/api/v1/imports'
@@ -43,11 +47,11 @@ const nothing = () => {}
 
 export const readPreview = (
   file: File,
-  { resource, rest }: Pick<RowChoices, 'resource' | 'rest'>,
+  { resource, rest, program, time_zone }: Pick<RowChoices, 'resource' | 'rest' | 'program' | 'time_zone'>,
   signal: AbortSignal,
 ) =>
   upload<Preview>(
-    `${path}/preview?${new URLSearchParams({ resource, rest })}`,
+    `${path}/preview?${new URLSearchParams({ resource, rest, ...(program && { program }), ...(time_zone && { time_zone }) })}`,
     file.slice(0, preview_bytes),
     typeOf(file.name),
     nothing,
@@ -67,10 +71,12 @@ export function queryOf(choices: Choices, name: string, dry_run: boolean) {
     file_name: name.slice(-255),
   })
   if (choices.resource === 'workspace') return query
-  const { on_match, match, rest, columns } = choices
+  const { on_match, match, rest, columns, program, time_zone } = choices
   query.set('on_match', on_match)
   query.set('rest', rest)
   if (on_match !== 'create') query.set('match', match)
+  if (program) query.set('program', program)
+  if (time_zone) query.set('time_zone', time_zone)
   if (Object.keys(columns).length) query.set('columns', JSON.stringify(columns))
   return query
 }

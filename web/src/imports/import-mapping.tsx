@@ -1,0 +1,224 @@
+import { Button, Checkbox, Group, Radio, Skeleton, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ProblemNote } from '../app/problems.tsx'
+import { browserZones } from '../people/zone-names.ts'
+import { type Kind, useKind, useLabels } from '../record/kinds.ts'
+import { useTexts } from '../texts/texts.ts'
+import { Select } from '../ui/late-inputs.tsx'
+import { useAddress } from '../ui/list-view.ts'
+import { customKey } from './custom-key.ts'
+import { Start } from './import-start.tsx'
+import { type ImportedKind, isImported, type Preview, type RowChoices, readPreview } from './imports.ts'
+import './imports.css'
+
+type MappingProps = { file: File; resource: ImportedKind }
+
+export function Mapping({ file, resource }: MappingProps) {
+  const t = useTexts()
+  const labelOf = useLabels(resource)
+  const { matches: fields = [] }: Kind = useKind(resource)
+  const [rest, setRest] = useState<RowChoices['rest']>('ignore')
+  const [columns, setColumns] = useState<RowChoices['columns']>({})
+  const [on_match, setOnMatch] = useState<RowChoices['on_match']>('create')
+  const [match, setMatch] = useState(fields[0] ?? '')
+  const [program, setProgram] = useState<string | null>(null)
+  const [time_zone, setTimeZone] = useState<string | null>(null)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['import-preview', file.name, file.size, file.lastModified, resource, rest, program, time_zone],
+    queryFn: ({ signal }) => readPreview(file, { resource, rest, program, time_zone }, signal),
+    placeholderData: (before) => before,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
+  if (!data) return <Skeleton height={180} />
+  return (
+    <>
+      <Origin
+        preview={data}
+        resource={resource}
+        program={program}
+        onProgram={setProgram}
+        onTimeZone={setTimeZone}
+      />
+      <Columns
+        resource={resource}
+        preview={data}
+        columns={columns}
+        onColumn={(header, field) => setColumns({ ...columns, [header]: field })}
+      />
+      <Checkbox
+        label={t.imports.rest}
+        checked={rest === 'custom_fields'}
+        onChange={(event) => setRest(event.currentTarget.checked ? 'custom_fields' : 'ignore')}
+      />
+      {fields.length > 0 && (
+        <Radio.Group
+          label={t.imports.on_match}
+          value={on_match}
+          onChange={(to) => setOnMatch(to as RowChoices['on_match'])}
+        >
+          <Stack gap="sm" mt="xs">
+            {Object.entries(t.imports.on_matches).map(([value, label]) => (
+              <Radio key={value} value={value} label={label} />
+            ))}
+          </Stack>
+        </Radio.Group>
+      )}
+      {on_match !== 'create' && (
+        <Select
+          label={t.imports.match}
+          maw={420}
+          data={fields.map((field) => ({ value: field, label: labelOf(field) }))}
+          value={match}
+          onChange={(to) => setMatch(to ?? '')}
+        />
+      )}
+      <Start file={file} choices={{ resource, on_match, match, rest, columns, program, time_zone }} />
+    </>
+  )
+}
+
+const shown_values = 3
+
+type ColumnsProps = {
+  resource: ImportedKind
+  preview: Preview
+  columns: RowChoices['columns']
+  onColumn: (header: string, field: string | null) => void
+}
+
+type OriginProps = {
+  preview: Preview
+  resource: ImportedKind
+  program: string | null
+  onProgram: (program: string) => void
+  onTimeZone: (zone: string | null) => void
+}
+
+/** The program that wrote the file, by its headers or by choice, and the zone of its times. */
+function Origin({ preview, resource, program, onProgram, onTimeZone }: OriginProps) {
+  const t = useTexts()
+  const { change } = useAddress()
+  const { program: found, programs, time_zone, columns } = preview
+  const kind = found && isImported(found.kind) ? found.kind : null
+  return (
+    <Stack gap="xs">
+      <Select
+        label={t.imports.program}
+        maw={420}
+        data={[
+          { value: 'none', label: t.imports.no_program },
+          ...programs.map(({ id, label }) => ({ value: id, label })),
+        ]}
+        value={found?.id ?? program ?? 'none'}
+        onChange={(to) => onProgram(to ?? 'none')}
+      />
+      {found && found.evidence.length > 0 && (
+        <p className="hint">{t.imports.recognised({ evidence: found.evidence.join(', ') })}</p>
+      )}
+      {found && kind && kind !== resource && (
+        <Group gap="sm" role="status">
+          <span>{t.imports.other_kind({ label: found.label, many: t.kinds[kind].in_sentence.many })}</span>
+          <Button size="xs" variant="default" onClick={() => change({ resource: kind }, true)}>
+            {t.imports.take_kind({ many: t.kinds[kind].in_sentence.many })}
+          </Button>
+        </Group>
+      )}
+      {columns.some(({ has_times }) => has_times) && (
+        <Select
+          label={t.imports.time_zone}
+          maw={420}
+          searchable
+          data={[...new Set([time_zone, 'UTC', ...browserZones()])]}
+          value={time_zone}
+          onChange={onTimeZone}
+        />
+      )}
+    </Stack>
+  )
+}
+
+/** Each column of the file with its first values, and the field that it becomes. */
+function Columns({ resource, preview, columns, onColumn }: ColumnsProps) {
+  const t = useTexts()
+  const labelOf = useLabels(resource)
+  const { fields, rows } = preview
+  const nameOf = (field: string) => {
+    if (field === 'company') return t.imports.company_by_name
+    if (field === 'contact') return t.imports.contact_by_name
+    if (field === 'deal') return t.imports.deal_by_name
+    if (field === 'owner') return t.imports.owner_by_name
+    const part = (t.imports.parts as Record<string, string>)[field]
+    if (part !== undefined) return part
+    if (field === 'name' && fields.includes('first_name')) return t.imports.full_name
+    return labelOf(field)
+  }
+  const optionsOf = (header: string, field: string | null) => {
+    const custom = field?.startsWith('custom_fields.') ? field : `custom_fields.${customKey(header)}`
+    return [
+      { value: '', label: t.imports.leave_out },
+      ...fields
+        .filter((name) => name !== 'custom_fields')
+        .map((name) => ({ value: name, label: nameOf(name) })),
+      { value: custom, label: t.imports.as_custom({ header: custom.slice('custom_fields.'.length) }) },
+      ...(field === 'custom_fields' ? [{ value: field, label: labelOf(field) }] : []),
+    ]
+  }
+  return (
+    <table className="import-columns" aria-label={t.imports.columns}>
+      <thead>
+        <tr>
+          <th scope="col">{t.imports.column}</th>
+          <th scope="col" className="import-examples">
+            {t.imports.examples}
+          </th>
+          <th scope="col">{t.imports.becomes}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {preview.columns.map((column, index) => {
+          const { header, field } = column
+          const now = header in columns ? (columns[header] ?? null) : field
+          const values = rows.map((row) => row[index]).filter((value) => value !== null && value !== '')
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: headers may be equal, and columns do not move
+            <tr key={index}>
+              <th scope="row">{header}</th>
+              <td className="import-examples">
+                {values.slice(0, shown_values).map((value, nth) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: values have nothing but their position
+                  <span key={nth} className="one-line">
+                    {typeof value === 'string' ? value : JSON.stringify(value)}
+                  </span>
+                ))}
+              </td>
+              <td>
+                <Select
+                  size="xs"
+                  searchable
+                  aria-label={t.imports.becomes_of({ header })}
+                  data={optionsOf(header, now)}
+                  value={now ?? ''}
+                  onChange={(to) => onColumn(header, to || null)}
+                />
+                {!(header in columns) && <Hint {...column} />}
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+/** Why a column has no field, or how its numbers and days are read. */
+function Hint({ field, reason, decimal, day_order }: Preview['columns'][number]) {
+  const { lacks, reads } = useTexts().imports
+  const texts = [
+    ...(field === null && reason !== null ? [lacks[reason as keyof typeof lacks]] : []),
+    ...(decimal === null ? [] : [decimal === ',' ? reads.comma : reads.point]),
+    ...(day_order === null ? [] : [reads[day_order as keyof typeof reads]]),
+  ]
+  return texts.length > 0 ? <p className="hint import-hint">{texts.join(' ')}</p> : null
+}
