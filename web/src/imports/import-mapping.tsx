@@ -8,6 +8,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { customKey } from './custom-key.ts'
+import { useTargetNames } from './import-parts.tsx'
 import { Start } from './import-start.tsx'
 import { type ImportedKind, isImported, type Preview, type RowChoices, readPreview } from './imports.ts'
 import './imports.css'
@@ -144,16 +145,7 @@ function Columns({ resource, preview, columns, onColumn }: ColumnsProps) {
   const t = useTexts()
   const labelOf = useLabels(resource)
   const { fields, rows } = preview
-  const nameOf = (field: string) => {
-    if (field === 'company') return t.imports.company_by_name
-    if (field === 'contact') return t.imports.contact_by_name
-    if (field === 'deal') return t.imports.deal_by_name
-    if (field === 'owner') return t.imports.owner_by_name
-    const part = (t.imports.parts as Record<string, string>)[field]
-    if (part !== undefined) return part
-    if (field === 'name' && fields.includes('first_name')) return t.imports.full_name
-    return labelOf(field)
-  }
+  const nameOf = useTargetNames(resource)
   const optionsOf = (header: string, field: string | null) => {
     const custom = field?.startsWith('custom_fields.') ? field : `custom_fields.${customKey(header)}`
     return [

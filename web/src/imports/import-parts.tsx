@@ -65,18 +65,32 @@ export function ImportProgress({ id }: { id: string }) {
   )
 }
 
+/** The names of what a column can become: fields, references by name, and parts of fields. */
+export function useTargetNames(resource: Import['resource']): (target: string) => string {
+  const { imports } = useTexts()
+  const labelOf = useLabels(resource)
+  const names: Record<string, string> = {
+    ...imports.parts,
+    company: imports.company_by_name,
+    contact: imports.contact_by_name,
+    deal: imports.deal_by_name,
+    owner: imports.owner_by_name,
+    ...(resource === 'contacts' && { name: imports.full_name }),
+  }
+  return (target) => names[target] ?? labelOf(target)
+}
+
 /** The account of the cells: a sentence, and the columns of which some values changed their form or were left out. */
 function Account({ columns, resource }: Pick<Import, 'columns' | 'resource'>) {
   const t = useTexts()
   const formats = useFormats()
-  const labelOf = useLabels(resource)
-  const { uses, parts } = t.imports
+  const nameOf = useTargetNames(resource)
+  const { uses } = t.imports
   const sum = (name: 'stored' | 'changed' | 'left_out') => columns.reduce((all, one) => all + one[name], 0)
   const [stored, changed, left_out] = [sum('stored'), sum('changed'), sum('left_out')]
   const all = stored + changed + left_out
   const told = columns.filter((one) => one.changed + one.left_out > 0)
-  const fieldOf = (field: string | null) =>
-    field === null ? t.imports.account_nothing : ((parts as Record<string, string>)[field] ?? labelOf(field))
+  const fieldOf = (field: string | null) => (field === null ? t.imports.account_nothing : nameOf(field))
   if (all === 0) return null
   return (
     <section aria-label={t.imports.account}>
