@@ -4,19 +4,30 @@ import { createRowEnds } from './row-groups.ts'
 export type Delimiter = ',' | ';' | '\t' | '|'
 /**
  * How the rows of a CSV file begin: after its header, or after a line `sep=;` that Excel writes before the header. With
- * `ends_at_cr`, a row ends at a CR, too: in other files, it belongs to the cell.
+ * `ends_at_cr`, a row ends at a CR, too: in other files, it belongs to the cell. `header_row` is the row of the header, as a
+ * spreadsheet numbers it; absent: 1. The rows before it are notes.
  */
-export type CsvForm = { delimiter: Delimiter; header_line: 1 | 2; ends_at_cr?: true }
+export type CsvForm = { delimiter: Delimiter; header_line: 1 | 2; ends_at_cr?: true; header_row?: number }
 
 const delimiters: readonly Delimiter[] = [',', ';', '\t', '|']
 const sampled_rows = 10
+// Notes before the header have other delimiters, or none.
+const sampled_notes = 30
 
 /** Guesses the delimiter from the start of a text: the one that gives the most cells, the same number in most rows. */
 export function guessDelimiter(start: string): CsvForm {
   const [, named] = /^sep=([,;\t|])[\r\n]/.exec(start) ?? []
   if (named) return { ...formOf(start, named as Delimiter), header_line: 2 }
+  return best(start, (rows) => scoreOf(rows.slice(0, sampled_rows)))
+}
+
+/** Guesses the delimiter of a file that begins with notes of one cell: by the rows behind them. */
+export const guessBehindNotes = (start: string): CsvForm =>
+  best(start, (rows) => Math.max(0, ...rows.map((_, n) => scoreOf(rows.slice(n, n + sampled_rows)))))
+
+function best(start: string, score: (rows: string[][]) => number): CsvForm {
   const forms = delimiters.map((delimiter) => formOf(start, delimiter))
-  const scores = forms.map((form) => scoreOf(start, form))
+  const scores = forms.map((form) => score(rowsOf(start, form)))
   return forms[scores.indexOf(Math.max(...scores))] as CsvForm
 }
 
@@ -35,14 +46,14 @@ function endsAtCr(start: string, delimiter: Delimiter): boolean {
   return row !== null && start[row.end - 1] === '\r'
 }
 
-function scoreOf(start: string, form: CsvForm): number {
+function rowsOf(start: string, form: CsvForm): string[][] {
   const rows: string[][] = []
   try {
     const { delimiter } = form
     const options = {
       delimiter,
       record_delimiter: rowEnds(form),
-      to: sampled_rows,
+      to: sampled_notes,
       relax_quotes: true,
       relax_column_count: true,
     }
@@ -50,6 +61,10 @@ function scoreOf(start: string, form: CsvForm): number {
   } catch {
     // The start may end inside of a quoted cell.
   }
+  return rows
+}
+
+function scoreOf(rows: readonly string[][]): number {
   const cells = rows[0]?.length ?? 0
   const alike = rows.filter((row) => row.length === cells).length
   return cells > 1 ? (cells * alike) / rows.length : 0

@@ -19,7 +19,7 @@ async function* inParts(bytes: Buffer, size: number) {
 function detect(bytes: Buffer, size = 7): Encoding {
   const detector = createEncodingDetector()
   for (let from = 0; from < bytes.length; from += size) detector.add(bytes.subarray(from, from + size))
-  return detector.result()
+  return detector.result().encoding
 }
 
 const csv = (form: Partial<FileForm> = {}): FileForm =>
@@ -71,6 +71,30 @@ test('a byte far behind the start decides between UTF-8 and Windows-1252', () =>
   const start = 'a'.repeat(100_000)
   assert.equal(detect(Buffer.concat([Buffer.from(start), Buffer.from([0xe9])]), 4096), 'windows-1252')
   assert.equal(detect(Buffer.from(`${start}é`), 4096), 'utf-8')
+})
+
+test('broken bytes are found wherever the parts of a file end, and U+FFFD of the file is none', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('a,b\n1,\ufffd é\n2,'),
+    Buffer.from([0xed, 0xa0, 0x80]),
+    Buffer.from('\n3,日本\n4,'),
+    Buffer.from([0xf0, 0x9f, 0x98]),
+    Buffer.from('\n5,😀'),
+  ])
+  for (let size = 1; size < 12; size++) {
+    assert.equal(detect(bytes, size), 'utf-8')
+    const rows = await rowsOf(bytes, csv(), size)
+    assert.deepEqual(
+      rows.map(({ number, values, problem }) => [number, problem?.code ?? values[1]]),
+      [
+        [2, '\ufffd é'],
+        [3, 'invalid_encoding'],
+        [4, '日本'],
+        [5, 'invalid_encoding'],
+        [6, '😀'],
+      ],
+    )
+  }
 })
 
 test('any text is the same after it was written and read', async () => {

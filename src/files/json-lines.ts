@@ -1,7 +1,8 @@
 import secureJson from 'secure-json-parse'
-import { decode, type Encoding } from './encoding.ts'
+import { decode, type Encoding, hasBroken } from './encoding.ts'
 import {
   type FileRow,
+  invalidEncoding,
   type Lines,
   max_columns,
   max_json_depth,
@@ -34,7 +35,8 @@ export async function* readLines(
   }
   function addLine(line: string) {
     if (line.length <= max_characters && !line.trim()) return addBlank(1)
-    if (++number > after) rows.push(lineOf(number, line, max_characters))
+    if (++number > after)
+      rows.push(hasBroken(line) ? brokenLine(number, line, encoding) : lineOf(number, line, max_characters))
   }
   for await (const text of decode(bytes, encoding)) {
     const all = rest + text
@@ -60,6 +62,14 @@ function lineEndsAt(text: string, from: number): number {
   while (text.charCodeAt(at) === line_end) at++
   return at - from
 }
+
+const brokenLine = (number: number, line: string, encoding: Encoding): FileRow => ({
+  number,
+  names: [],
+  values: [],
+  text: startOf(line.toWellFormed()),
+  problem: invalidEncoding(encoding),
+})
 
 /** The value of a text of JSON. Throws, as for a body, also for the name __proto__. */
 export const parseJson = (text: string): unknown => secureJson.parse(text)

@@ -53,10 +53,11 @@ type Kind = 'cells' | 'blank' | 'too_many_cells' | 'row_too_long'
 const rows_at_once = 500
 
 /**
- * Cuts the text of a CSV file, which arrives in parts, between rows. So no row is parsed before its size is known. The first
- * group is the header alone, and a line `sep=` before it is left out.
+ * Cuts the text of a CSV file, which arrives in parts, between rows. So no row is parsed before its size is known. The
+ * header is a group alone, as is each row before it. A line `sep=` is left out.
  */
 export function createRowGroups(form: CsvForm) {
+  const header_at = form.header_line + (form.header_row ?? 1) - 1
   const ends = createRowEnds(form)
   // The row that has not ended. If it is beyond a limit already, its kind, and the start of its text.
   let open = ''
@@ -78,7 +79,7 @@ export function createRowGroups(form: CsvForm) {
       const kind = open_kind ?? kindOf(text.slice(from, row.end), row.cells)
       open_kind = null
       const is_full = kind === 'cells' && group.rows === rows_at_once
-      if (kind !== group.kind || isBeyond(kind) || is_full || seen <= form.header_line) {
+      if (kind !== group.kind || isBeyond(kind) || is_full || seen <= header_at) {
         yield* cut(from)
         group = { kind, rows: 0, from }
       }

@@ -26,12 +26,19 @@ export type FileRow = {
 export const row_problems = [
   'too_many_cells',
   'row_too_long',
+  'invalid_encoding',
   'too_deep',
   'invalid_json',
   'not_an_object',
   'too_many_names',
 ] as const
 export type RowProblem = { code: (typeof row_problems)[number]; message: string }
+
+/** The problem of a row with bytes that are not valid in the encoding of its file. */
+export const invalidEncoding = (encoding: Encoding): RowProblem => ({
+  code: 'invalid_encoding',
+  message: `The row has bytes that are not valid in ${encoding}. Save the file in one encoding, or name its encoding.`,
+})
 
 /** The file is not readable beyond some row. The message says what to do. */
 export class FileError extends Error {}

@@ -49,11 +49,12 @@ export function optionsFrom(
 
 /** The options of an import of an archive. Throws 422 with those that only rows of one kind have. */
 export function archiveOptions(query: Query): ImportOptions {
-  const problems = (['on_match', 'match', 'columns', 'rest', 'program', 'time_zone'] as const).flatMap(
-    (field): FieldProblem[] =>
-      query[field] === undefined || query[field] === 'ignore'
-        ? []
-        : [{ field, code: 'not_allowed', message: `${field} is not allowed with resource=workspace.` }],
+  const problems = (
+    ['on_match', 'match', 'columns', 'rest', 'program', 'time_zone', 'encoding', 'header_row'] as const
+  ).flatMap((field): FieldProblem[] =>
+    query[field] === undefined || query[field] === 'ignore'
+      ? []
+      : [{ field, code: 'not_allowed', message: `${field} is not allowed with resource=workspace.` }],
   )
   if (problems.length) throw invalid(problems)
   const dry_run = query.dry_run === 'true'

@@ -8,13 +8,14 @@ import type { Room } from '../resources/room.ts'
 import { countRows } from './archive.ts'
 import { custom, type Defined, type MappingOptions } from './columns.ts'
 import { createEvidence } from './evidence.ts'
+import { headerFinder } from './header-row.ts'
 import { createMapping } from './mapping.ts'
 import { refuseUnknownHeaders } from './options.ts'
 import { programs } from './programs/index.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions, Preview } from './schema.ts'
 import { addEvidence, sourceOf } from './source.ts'
-import { columnNames, type FileFormat, formOf, partsOf, tooLarge } from './upload.ts'
+import { columnNames, type FileFacts, formOf, partsOf, tooLarge } from './upload.ts'
 
 type PreviewOptions = MappingOptions & Pick<ImportOptions, 'program' | 'time_zone'>
 
@@ -24,11 +25,11 @@ const read_bytes = 1024 * 1024
 /** The first rows of a file, and what its columns become. It reads the first MiB; the rest only decides the encoding. */
 export async function previewFile(
   body: Readable,
-  format: FileFormat,
+  facts: FileFacts,
   { room, options, defined }: { room: ImportRoom; options: PreviewOptions; defined: readonly Defined[] },
   max_bytes: number,
 ): Promise<Preview> {
-  const detector = createEncodingDetector()
+  const detector = createEncodingDetector(facts.encoding)
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of partsOf(body)) {
@@ -39,7 +40,8 @@ export async function previewFile(
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   const start = Buffer.concat(parts)
-  const form = formOf(format, detector.result(), start)
+  const { is_guess, sample, encoding } = detector.result()
+  const form = formOf(facts, encoding, start, headerFinder(room, options))
   refuseUnknownHeaders(options.columns, columnNames(form, start))
   const rows = await firstRows(start, form)
   const first = rows[0]?.problem
@@ -56,9 +58,12 @@ export async function previewFile(
   const readings = source.is_own ? {} : evidence.readings({ program: source.program, delimiter, headers })
   const { program, file, evidence: seen } = source.recognised ?? {}
   return {
-    file_type: format,
-    encoding: form.encoding,
+    file_type: form.format,
+    encoding,
+    encoding_is_guess: is_guess,
+    encoding_sample: sample,
     delimiter,
+    header_row: form.format === 'csv' ? (form.header_row ?? 1) : null,
     columns: first_mapping.columnsOf(headers).map((column) => {
       const { header, target, lack, spare_key } = column
       return {
@@ -112,7 +117,10 @@ export async function previewArchive(
     const counted = await countRows(limited(), rooms, counted_bytes)
     const none = {
       encoding: 'utf-8',
+      encoding_is_guess: false,
+      encoding_sample: null,
       delimiter: null,
+      header_row: null,
       columns: [],
       program: null,
       programs: [],

@@ -146,7 +146,7 @@ for (const name of files)
       delimiter: preview.delimiter,
     })
     const filled = cells
-      .slice(1)
+      .slice(preview.header_row)
       .flat()
       .filter((cell) => cell.trim() !== '').length
     const accounted = done.columns.reduce(

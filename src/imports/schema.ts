@@ -48,6 +48,21 @@ const time_zone = Type.Optional(
     examples: ['Europe/Berlin'],
   }),
 )
+const encoding = Type.Optional(
+  Type.String({
+    maxLength: 40,
+    description:
+      'The encoding of the file, by a name that browsers know. It goes before the charset of the content type, and after a byte order mark. By default it is found.',
+    examples: ['windows-1252'],
+  }),
+)
+const header_row = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: 'The row of the header, as a spreadsheet numbers it. By default it is found.',
+  }),
+)
 const resourceOf = (names: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: [...names] })
 
 /** The query of an import; `names` are the resources that have one. */
@@ -73,6 +88,8 @@ export const ImportQuery = (names: readonly string[]) =>
       rest,
       program,
       time_zone,
+      encoding,
+      header_row,
       file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     },
     { additionalProperties: false },
@@ -80,7 +97,7 @@ export const ImportQuery = (names: readonly string[]) =>
 
 export const PreviewQuery = (names: readonly string[]) =>
   Type.Object(
-    { resource: resourceOf(names), columns, rest, program, time_zone },
+    { resource: resourceOf(names), columns, rest, program, time_zone, encoding, header_row },
     { additionalProperties: false },
   )
 
@@ -177,7 +194,22 @@ export const Preview = Type.Object(
   {
     file_type: code(['csv', 'ndjson', 'archive']),
     encoding: Type.String({ examples: ['utf-8'] }),
+    encoding_is_guess: Type.Boolean({
+      description:
+        'Whether neither the request, nor a byte order mark, nor all characters of the file decide the encoding.',
+    }),
+    encoding_sample: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'A text of the file in this encoding, with characters beyond ASCII. Null: the file has none.',
+      examples: ['Zoë Müller'],
+    }),
     delimiter: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [','] }),
+    header_row: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description: 'The row of the header, as a spreadsheet numbers it. Null for a file without a header.',
+      examples: [1],
+    }),
     columns: Type.Array(
       Type.Object({
         header: Type.String(),

@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import { readDefinitions } from '../custom-fields/definitions.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
+import { encodingOf } from '../files/encoding.ts'
 import { type Access, requireScope } from '../http/auth.ts'
 import { allowLongBody } from '../http/connections.ts'
 import { Single, single } from '../http/envelope.ts'
@@ -13,13 +14,14 @@ import type { Service } from '../http/service.ts'
 import type { Room } from '../resources/room.ts'
 import { zoneOf } from '../resources/values/time-zone.ts'
 import { other_scopes } from './archive.ts'
+import { headerFinder } from './header-row.ts'
 import { archiveOptions, mappingFrom, optionsFrom, refuseUnknownHeaders } from './options.ts'
 import { previewArchive, previewFile } from './preview.ts'
 import { beginImport, dropUpload, queueImport } from './queue.ts'
 import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
 import { shownImports } from './store.ts'
-import { type FileFormat, storeFile, tooLarge } from './upload.ts'
+import { type FileFacts, type FileFormat, storeFile, tooLarge } from './upload.ts'
 
 // The routes that take a file.
 
@@ -68,7 +70,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       requireWrites(access, query.resource)
       const { workspace_id } = access
       const options = is_archive ? archiveOptions(query) : await rowOptions(request)
-      const { body, format } = fileOf(request, is_archive)
+      const { body, facts } = fileOf(request, query, is_archive)
       if (Number(request.headers['content-length']) > max_bytes) throw tooLarge(max_bytes)
       const elapsed = () => clock.elapsed()
       const import_id = await beginImport(db, clock, request, {
@@ -77,7 +79,9 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
         file_name: query.file_name ?? null,
       })
       try {
-        const received = await storeFile(db, body, { workspace_id, import_id, format, max_bytes, elapsed })
+        const findHeader = headerFinder(roomOf(rooms, is_archive ? 'contacts' : query.resource), options)
+        const kept = { workspace_id, import_id, facts, findHeader, max_bytes, elapsed }
+        const received = await storeFile(db, body, kept)
         refuseUnknownHeaders(options.columns, received.names)
         // A repeated Idempotency-Key must come with the same file.
         request.raw_body = received.hash
@@ -113,25 +117,59 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
   }
 }
 
+type Facts = { encoding?: string; header_row?: number }
+
 /** The file of a request, as it arrives. */
-function fileOf(request: FastifyRequest, is_archive = false): { body: Readable; format: FileFormat } {
-  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+function fileOf(
+  request: FastifyRequest,
+  { encoding, header_row }: Facts,
+  is_archive = false,
+): { body: Readable; facts: FileFacts } {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';')
+  const media_type = type.trim().toLowerCase()
   if (Number(request.headers['content-length']) === 0)
     throw badRequest('The body is empty. Send the file as the body.')
-  const format = formats[type]
-  const encoding = request.headers['content-encoding'] ?? 'identity'
+  const format = formats[media_type]
+  const content_encoding = request.headers['content-encoding'] ?? 'identity'
   if (
     !format ||
-    is_archive !== (type === archive_type) ||
+    is_archive !== (media_type === archive_type) ||
     !(request.body instanceof Readable) ||
-    encoding.toLowerCase() !== 'identity'
+    content_encoding.toLowerCase() !== 'identity'
   )
     throw new ApiError(
       'unsupported_media_type',
       `Send the file as the body, with Content-Type ${is_archive ? archive_type : row_types.join(' or ')}, without a content encoding.`,
     )
+  if (header_row !== undefined && format === 'ndjson')
+    throw invalid([
+      { field: 'header_row', code: 'not_allowed', message: 'header_row is not allowed with lines of JSON.' },
+    ])
+  const label = encoding ?? charsetOf(parameters)
+  const facts = {
+    format,
+    encoding: label === null ? null : namedEncoding(label),
+    header_row: header_row ?? null,
+  }
   allowLongBody(request.raw.socket)
-  return { body: request.body, format }
+  return { body: request.body, facts }
+}
+
+function charsetOf(parameters: readonly string[]): string | null {
+  for (const parameter of parameters) {
+    const [, charset] = /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/i.exec(parameter) ?? []
+    if (charset) return charset
+  }
+  return null
+}
+
+function namedEncoding(label: string): string {
+  const name = encodingOf(label)
+  if (name !== null) return name
+  throw new ApiError(
+    'unsupported_media_type',
+    `"${label.slice(0, 40)}" is not a known encoding. Use a name such as utf-8, windows-1252, iso-8859-2, windows-1251, shift_jis or gb18030.`,
+  )
 }
 
 const mayMake = (
@@ -166,12 +204,12 @@ export function previewRoute(app: App, { db, config }: Service, rooms: readonly 
       const { query } = request
       const max_bytes = config.max_import_mb * 1024 * 1024
       if (query.resource === 'workspace')
-        return single(await previewArchive(fileOf(request, true).body, rooms, max_bytes))
+        return single(await previewArchive(fileOf(request, {}, true).body, rooms, max_bytes))
       const room = roomOf(rooms, query.resource)
       const problems: FieldProblem[] = []
       const mapping = mappingFrom(query, room, problems)
       if (problems.length) throw invalid(problems)
-      const { body, format } = fileOf(request)
+      const { body, facts } = fileOf(request, query)
       const { workspace_id } = request.access
       const options = {
         ...mapping,
@@ -182,7 +220,7 @@ export function previewRoute(app: App, { db, config }: Service, rooms: readonly 
             : zoneOf({ time_zone: query.time_zone }),
       }
       const defined = await readDefinitions(db, { workspace_id, kind: room.resource.table })
-      return single(await previewFile(body, format, { room, options, defined }, max_bytes))
+      return single(await previewFile(body, facts, { room, options, defined }, max_bytes))
     },
   )
 }

@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { type Db, type Tx, transaction } from '../db/db.ts'
 import { ApiError, badRequest } from '../errors.ts'
-import { readHeader } from '../files/csv-rows.ts'
-import { guessDelimiter } from '../files/delimiter.ts'
+import { firstCells, readHeader } from '../files/csv-rows.ts'
+import { type CsvForm, guessBehindNotes, guessDelimiter } from '../files/delimiter.ts'
 import { createEncodingDetector, type Encoding } from '../files/encoding.ts'
 import type { FileForm } from '../files/rows.ts'
+import { type FindHeader, searched_rows } from './header-row.ts'
 import type { ImportRow } from './store.ts'
 
 export type FileFormat = FileForm['format'] | 'archive'
+/** What a request says about its file. Null: it is found. */
+export type FileFacts = { format: FileFormat; encoding: Encoding | null; header_row: number | null }
 
 // The longest header fits into the first chunk, in any encoding.
 const chunk_bytes = 1024 * 1024
@@ -26,13 +29,14 @@ export async function storeFile(
   file: {
     workspace_id: number
     import_id: string
-    format: FileFormat
+    facts: FileFacts
+    findHeader: FindHeader
     max_bytes: number
     elapsed: () => number
   },
 ): Promise<Received> {
-  const { workspace_id, import_id, format, max_bytes, elapsed } = file
-  const detector = createEncodingDetector()
+  const { workspace_id, import_id, facts, findHeader, max_bytes, elapsed } = file
+  const detector = createEncodingDetector(facts.encoding)
   const hash = createHash('sha256')
   // Parts are copied: a client may send many that are small.
   const chunk = Buffer.allocUnsafe(chunk_bytes)
@@ -71,7 +75,7 @@ export async function storeFile(
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   if (filled) await store()
-  const form = formOf(format, detector.result(), start)
+  const form = formOf(facts, detector.result().encoding, start, findHeader)
   return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
 
@@ -145,12 +149,28 @@ const others: readonly [Buffer, string][] = [
   [Buffer.from('1f8b', 'hex'), 'The file is compressed. Unpack it first.'],
 ]
 
-/** How a file is read, by all of its bytes for the encoding and by its start for the delimiter. */
-export function formOf(format: FileFormat, encoding: Encoding, start: Buffer): FileForm {
+/** How a file is read, by all of its bytes for the encoding and by its start for the delimiter and the header. */
+export function formOf(
+  { format, header_row }: FileFacts,
+  encoding: Encoding,
+  start: Buffer,
+  findHeader: FindHeader,
+): FileForm {
   if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
   for (const [sign, message] of others)
     if (start.subarray(0, sign.length).equals(sign)) throw badRequest(message)
   if (format === 'ndjson') return { format, encoding }
-  const text = new TextDecoder(encoding).decode(start.subarray(0, sample_bytes))
-  return { format, encoding, ...guessDelimiter(text) }
+  const sample = start.subarray(0, sample_bytes)
+  const text = new TextDecoder(encoding).decode(sample)
+  const first = guessDelimiter(text)
+  const cells = (form: CsvForm) => firstCells(sample, { ...form, encoding }, searched_rows)
+  const rows = cells(first)
+  if (header_row === null && rows[0]?.length === 1) {
+    // A note does not show the delimiter. Other rows do, if one of them is the header.
+    const behind = guessBehindNotes(text)
+    const row = findHeader(cells(behind))
+    if (row > 1) return { format, encoding, ...behind, header_row: row }
+  }
+  const row = header_row ?? findHeader(rows)
+  return { format, encoding, ...first, ...(row > 1 && { header_row: row }) }
 }
