@@ -182,6 +182,7 @@ test('concurrent claims take one import of a workspace, and the next one waits f
   assert.equal((await claim(outbox))?.id, 'imp_2')
 })
 
+const as_csv = { facts: { format: 'csv', encoding: null, header_row: null }, findHeader: () => 1 } as const
 const begin = () => {
   const { db, clock, workspace_id } = outbox
   const access = { workspace_id, actor: { kind: 'key', id: 'key_test' } }
@@ -212,7 +213,7 @@ test('an upload that goes on after it counted as broken off is refused, and noth
     }
   }
   const body = { iterator: slowly, destroy() {} } as unknown as Readable
-  const file = { workspace_id, import_id: await begin(), format: 'csv', max_bytes: 1024 ** 3 } as const
+  const file = { workspace_id, import_id: await begin(), ...as_csv, max_bytes: 1024 ** 3 } as const
   await assert.rejects(storeFile(db, body, { ...file, elapsed: clock.elapsed }), /stood still for too long/)
   assert.deepEqual(await db.selectFrom('import_chunks').select('number').execute(), [])
   assert.deepEqual(await db.selectFrom('imports').select('id').execute(), [])
@@ -229,7 +230,7 @@ test('a slow upload keeps its place, and uploads of processes that have ended ta
     }
   }
   const body = { iterator: slowly, destroy() {} } as unknown as Readable
-  const file = { workspace_id, import_id, format: 'csv', max_bytes: 1024 ** 3 } as const
+  const file = { workspace_id, import_id, ...as_csv, max_bytes: 1024 ** 3 } as const
   const { chunks } = await storeFile(db, body, { ...file, elapsed: clock.elapsed })
   assert.equal(chunks, 1)
   for (let n = 1; n < 10; n++) await begin()
@@ -246,7 +247,7 @@ test('a file that arrives in small parts costs no more than its bytes', async ()
       for (let sent = 0; sent < bytes; sent += part_bytes) yield Buffer.alloc(part_bytes, 'Ana,Ruiz\n')
     }
     const body = { iterator: parts, destroy() {} } as unknown as Readable
-    const file = { workspace_id, import_id: await begin(), format: 'csv', max_bytes: bytes } as const
+    const file = { workspace_id, import_id: await begin(), ...as_csv, max_bytes: bytes } as const
     return cpuTime(() => storeFile(db, body, { ...file, elapsed: clock.elapsed }))
   }
   const large_ms = await costOf(16 * 1024)
