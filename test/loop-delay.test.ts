@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { Agent, request as httpRequest } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'

@@ -4,17 +4,24 @@ import { build } from '../release/build.ts'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Engine, engines, withEngine } from './engines.ts'
 import { filesFor, needWeb, startsProcess, type TestFile } from './suite/files.ts'
-import { type Batch, type Outcome, runFiles } from './suite/pool.ts'
+import { at_once, type Batch, type Outcome, runFiles } from './suite/pool.ts'
+import { planOf, writeWeights } from './suite/weights.ts'
 
 // All tests: node test/run.ts
 // Some of them: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
 // Those that start the service as a process, against the bundle: node test/run.ts --bundle
 // A run of all tests starts the bundle, which takes a third of the time; on SQLite, files with the mark `source` start the
 // sources, so both are tested.
+// How long they are expected to take, without running them: node test/run.ts --plan
 // TEST_DATABASE_URL names a PostgreSQL to use instead of one that is started here; its user makes and drops databases.
 
 const { values, positionals } = parseArgs({
-  options: { engine: { type: 'string' }, bundle: { type: 'boolean' } },
+  options: {
+    engine: { type: 'string' },
+    bundle: { type: 'boolean' },
+    plan: { type: 'boolean' },
+    weigh: { type: 'boolean' },
+  },
   allowPositionals: true,
 })
 const chosen = (engine: Engine) => values.engine === undefined || values.engine === engine
@@ -37,6 +44,10 @@ const wanted = (engine: Engine) =>
 const startsSources = (engine: Engine, { marks }: TestFile) =>
   !values.bundle && engine === 'sqlite' && marks.includes('source')
 const files = engines.map((engine): [Engine, TestFile[]] => [engine, chosen(engine) ? wanted(engine) : []])
+if (values.plan) {
+  for (const line of planOf(files, at_once)) console.log(line)
+  process.exit()
+}
 if (runsBundle) await build()
 // Once, before the tests that open it side by side.
 if (files.some(([, some]) => needWeb(some))) await buildWebApp(console.log)
@@ -54,6 +65,7 @@ async function runAll(batches: Batch[], [next, ...more]: [Engine, TestFile[]][])
 const some = files.filter(([, { length }]) => length)
 for (const [engine, { length }] of some) console.log(`${engine}: ${length} files`)
 const outcomes = some.length ? await runAll([], some) : []
+if (values.weigh) writeWeights()
 for (const [index, { passed, failures }] of outcomes.entries()) {
   const [engine] = some[index] as (typeof some)[number]
   console.log(`\n${engine}: ${passed} tests passed`)

@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { describe, type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'

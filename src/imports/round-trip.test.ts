@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Board, cardIn, column, startBoard, toast } from '../web/board.ts'

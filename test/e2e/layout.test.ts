@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 // biome-ignore-all lint/suspicious/noExplicitAny: what the page says is only looked at here
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

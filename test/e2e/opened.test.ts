@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { before } from '../use.ts'

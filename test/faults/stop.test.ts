@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'

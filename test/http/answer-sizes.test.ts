@@ -1,4 +1,3 @@
-// runs: long
 // biome-ignore-all lint/suspicious/noExplicitAny: a test says itself what it expects in an answer
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

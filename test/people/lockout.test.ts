@@ -1,4 +1,4 @@
-// runs: once, long
+// runs: once
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { longest_wait_ms, max_pair_failures } from '../../src/access/people/throttle.ts'

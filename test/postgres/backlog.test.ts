@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'

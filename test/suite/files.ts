@@ -16,13 +16,12 @@ const all = [
 const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
 
 /**
- * The marks that the first lines of a test file can have: `// runs: once, long`.
+ * The marks that the first lines of a test file can have: `// runs: once, apart`.
  * - once: it opens no database, or what it states does not depend on the engine. All others run on both engines.
  * - apart: in a process of its own, because it measures or changes what a process has.
- * - long: it takes more than 10 s, so it is among the first.
  * - source: it is apart, and on SQLite the processes that it starts run the sources, also in a run of all tests.
  */
-export const marks = ['once', 'apart', 'long', 'source'] as const
+export const marks = ['once', 'apart', 'source'] as const
 export type Mark = (typeof marks)[number]
 
 /** A test file, with what its own process has in its environment beside what the others have. */

@@ -1,12 +1,13 @@
 // runs: once
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, test } from 'node:test'
 import { root } from '../engines.ts'
 import type { TestFile } from './files.ts'
 import { runFiles } from './pool.ts'
+import { longestFirst, weightOf } from './weights.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rapport-suite-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -119,4 +120,17 @@ test('a file with an environment of its own has a process of its own with it, an
   ]
   const [outcome] = await runFiles([{ files, env: { RAPPORT_RUN: 'bundle' } }], { tell: () => {} })
   assert.deepEqual(outcome, { passed: 3, failures: [] })
+})
+
+test('the longest files come first, and one that nobody has weighed counts as the median', () => {
+  const names = ['test/unknown.test.ts', ...globSync('src/**/*.test.ts', { cwd: root })]
+  const files = names.map((file): TestFile => ({ file, marks: [] }))
+  longestFirst(files, 'sqlite')
+  const weights = files.map((file) => weightOf(file, 'sqlite'))
+  assert.deepEqual(
+    weights,
+    weights.toSorted((a, b) => b - a),
+  )
+  const place = files.findIndex(({ file }) => file === 'test/unknown.test.ts')
+  assert.ok(place > 0 && place < files.length - 1, `it is at ${place} of ${files.length}`)
 })

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type Env, endGroup, environmentOf, exitOf, root } from '../engines.ts'
-import { keepDurations, longestFirst, remember } from './durations.ts'
 import type { Mark, TestFile } from './files.ts'
 import type { Told } from './reporter.ts'
+import { longestFirst, remember, weightOf } from './weights.ts'
 import type { Order } from './worker.ts'
 
 export type Outcome = { passed: number; failures: Failure[] }
@@ -23,7 +23,7 @@ type Wishes = {
 }
 
 // More than there are cores: a test often waits for a timer, a browser or a database.
-const at_once = availableParallelism() + 2
+export const at_once = availableParallelism() + 2
 // A test that takes longer hangs: the longest needs 2 minutes here, and several times as much on a busy machine.
 const test_ms = 600_000
 // A long diff is printed in full where its file ends.
@@ -42,11 +42,10 @@ export async function runFiles(
     for (let run = nextOf(queues); run; run = nextOf(queues)) await run()
   })
   await Promise.all(workers)
-  if (batches.some(({ name }) => name)) keepDurations()
   return queues.map(({ outcome }) => outcome)
 }
 
-/** The file that a free place runs: it belongs to the batch with the most files left for each of its processes. */
+/** The file that a free place runs: it belongs to the batch with the most seconds left for each of its processes. */
 const nextOf = (queues: Queue[]) =>
   queues.reduce((most, queue) => (queue.share() > most.share() ? queue : most)).next()
 
@@ -62,13 +61,13 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
   // The end of the suite waits for no file that has just begun.
   for (const some of [apart, others]) longestFirst(some, name)
   let processes = 0
-  const left = () => apart.length + others.length
+  const left = () => [...apart, ...others].reduce((sum, file) => sum + weightOf(file, name), 0)
   return {
     outcome,
     share: () => left() / (processes + 1),
     /** Runs the next files in a process of their own; null if there are none. */
     next() {
-      if (!left()) return null
+      if (!apart.length && !others.length) return null
       const file = apart.shift()
       processes++
       return () => (file ? run([file], file.env) : run(others)).finally(() => processes--)

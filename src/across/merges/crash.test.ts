@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'

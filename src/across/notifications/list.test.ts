@@ -1,4 +1,3 @@
-// runs: long
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, useStored } from '../../../test/database.ts'
