@@ -7,8 +7,9 @@ import { filesFor, needWeb, startsProcess, type TestFile } from './suite/files.t
 import { at_once, type Batch, type Outcome, runFiles } from './suite/pool.ts'
 import { planOf, writeWeights } from './suite/weights.ts'
 
-// All tests: node test/run.ts
-// Some of them: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
+// Each test file, those of both engines on both: node test/run.ts
+// Everything: node test/run.ts --all
+// Some of it: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
 // Those that start the service as a process, against the bundle: node test/run.ts --bundle
 // A run of all tests starts the bundle, which takes a third of the time; on SQLite, files with the mark `source` start the
 // sources, so both are tested.
@@ -17,6 +18,7 @@ import { planOf, writeWeights } from './suite/weights.ts'
 
 const { values, positionals } = parseArgs({
   options: {
+    all: { type: 'boolean' },
     engine: { type: 'string' },
     bundle: { type: 'boolean' },
     plan: { type: 'boolean' },
@@ -37,8 +39,10 @@ if (!process.env.TMPDIR && existsSync(memory)) {
 
 const started = performance.now()
 const runsBundle = values.bundle || !positionals.length
+// A run of named files is a part of the run of everything.
+const everything = values.all || positionals.length > 0
 const wanted = (engine: Engine) =>
-  filesFor(engine, positionals)
+  filesFor(engine, positionals, everything)
     .filter((file) => !values.bundle || startsProcess(file))
     .map((file) => (startsSources(engine, file) ? { ...file, env: { RAPPORT_RUN: 'source' } } : file))
 const startsSources = (engine: Engine, { marks }: TestFile) =>

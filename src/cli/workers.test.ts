@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { engine } from '../../test/engine.ts'

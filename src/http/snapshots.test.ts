@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'

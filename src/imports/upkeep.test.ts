@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, test } from 'node:test'

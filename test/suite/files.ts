@@ -16,31 +16,41 @@ const all = [
 const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
 
 /**
- * The marks that the first lines of a test file can have: `// runs: once, apart`.
- * - once: it opens no database, or what it states does not depend on the engine. All others run on both engines.
+ * The marks that the first lines of a test file can have: `// runs: both, apart`.
+ * - both: on both engines, always. Without it, a file runs on PostgreSQL in a run of everything only.
+ * - once: on SQLite only, always: it opens no database, or what it states does not depend on the engine.
  * - apart: in a process of its own, because it measures or changes what a process has.
- * - source: it is apart, and on SQLite the processes that it starts run the sources, also in a run of all tests.
+ * - source: it is apart, and on SQLite the processes that it starts run the sources, also in a run of all files.
  */
-export const marks = ['once', 'apart', 'source'] as const
+export const marks = ['both', 'once', 'apart', 'source'] as const
 export type Mark = (typeof marks)[number]
 
 /** A test file, with what its own process has in its environment beside what the others have. */
 export type TestFile = { file: string; marks: Mark[]; env?: Env }
 
-/** The tests of an engine; only those of the files, folders and patterns, when there are any. */
-export function filesFor(engine: Engine, words: string[]): TestFile[] {
-  const everything = globSync(all, { cwd: root }).sort()
+/**
+ * The tests of an engine; only those of the files, folders and patterns, when there are any. On PostgreSQL, `everything` has
+ * also the files without the mark `both`.
+ */
+export function filesFor(engine: Engine, words: string[], everything: boolean): TestFile[] {
+  const found = globSync(all, { cwd: root }).sort()
   const asked = (word: string) => {
     const path = relative(root, resolve(word))
-    return everything.filter((file) => file.startsWith(`${path}/`) || matchesGlob(file, path))
+    return found.filter((file) => file.startsWith(`${path}/`) || matchesGlob(file, path))
   }
   const unknown = words.filter((word) => !asked(word).length)
   if (unknown.length) throw new Error(`There is no test ${unknown.join(', ')}.`)
-  const files = words.length ? [...new Set(words.flatMap(asked))] : everything
+  const files = words.length ? [...new Set(words.flatMap(asked))] : found
   return files
     .filter((file) => !matchesGlob(file, other[engine]))
     .map((file) => ({ file, marks: marksOf(file) }))
-    .filter(({ marks }) => engine === 'sqlite' || !marks.includes('once'))
+    .filter(
+      ({ file, marks }) =>
+        engine === 'sqlite' ||
+        marks.includes('both') ||
+        matchesGlob(file, other.sqlite) ||
+        (everything && !marks.includes('once')),
+    )
 }
 
 /** The marks that a test file has. */

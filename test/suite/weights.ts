@@ -11,7 +11,7 @@ const median = known[known.length >> 1] ?? 1
 
 const nameOf = (file: string, batch = '') => `${batch} ${file}`
 
-/** The seconds that a file of a batch is expected to take. One that nobody has weighed counts as the median. */
+/** The seconds that a file of a batch is expected to take: the median, if nobody has weighed it. */
 export const weightOf = ({ file }: TestFile, batch?: string): number => weights[nameOf(file, batch)] ?? median
 
 /** Sorts the files of a batch by how long they are expected to take. */
@@ -19,7 +19,7 @@ export function longestFirst(files: TestFile[], batch?: string): void {
   files.sort((a, b) => weightOf(b, batch) - weightOf(a, batch))
 }
 
-/** What a run of these files is expected to take, by engine and by each of the processes that run them at once. */
+/** The seconds that a run of these files is expected to take, by engine and by process. */
 export function planOf(batches: [string, TestFile[]][], at_once: number): string[] {
   const lanes = Array.from({ length: at_once }, () => 0)
   const lines = batches.map(([name, files]) => {

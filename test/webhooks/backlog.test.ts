@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { openSeed, seedDeliveries } from '../backlog.ts'

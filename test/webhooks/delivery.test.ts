@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'

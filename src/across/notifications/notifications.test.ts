@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'

@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {

@@ -1,4 +1,4 @@
-// runs: apart
+// runs: both, apart
 import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
