@@ -62,7 +62,8 @@ async function runAll(batches: Batch[], [next, ...more]: [Engine, TestFile[]][])
   const [name, files] = next
   return withEngine(name, (env) => {
     const RAPPORT_RUN = runsBundle ? 'bundle' : 'source'
-    return runAll([...batches, { name, files, env: { ...env, RAPPORT_RUN } }], more)
+    const TEST_QUICK = everything ? '0' : '1'
+    return runAll([...batches, { name, files, env: { ...env, RAPPORT_RUN, TEST_QUICK } }], more)
   })
 }
 

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
+import { runs } from '../../test/property.ts'
 import { csvRow, guardCell, unguardCell } from './csv.ts'
 import { type CsvForm, guessDelimiter, rowEnds } from './delimiter.ts'
 import { createEncodingDetector, type Encoding } from './encoding.ts'
@@ -113,7 +114,7 @@ test('any text is the same after it was written and read', async () => {
         table,
       )
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })
 
@@ -222,7 +223,7 @@ test('a row that is too long ends where the parser would end it', () => {
       // The end of the file ends the last row, too.
       assert.ok(expected.length - found.length <= 1)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -267,7 +268,7 @@ test('a file that is continued after any of its rows gives the other ones', asyn
         )
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -6,6 +6,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { operationsOf } from '../../test/operations.ts'
+import { runs } from '../../test/property.ts'
 import { type Schema, schemaProblems } from './schema-problems.ts'
 
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
@@ -70,7 +71,7 @@ describe('the problems of a body', () => {
           const errors = (check.errors ?? []).filter(({ keyword }) => keyword !== 'propertyNames')
           assert.deepEqual([...found].sort(), [...new Set(errors.map(fieldOf))].sort())
         }),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       )
     })
   }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { type Rapport, startRapport } from '../../test/harness.ts'
 import { importFile } from '../../test/imports.ts'
 import { beside, makeKey } from '../../test/keys.ts'
+import { runs } from '../../test/property.ts'
 import { insertWorkspace } from '../access/workspaces.ts'
 import { systemClock } from '../clock.ts'
 import { transaction } from '../db/db.ts'
@@ -176,7 +177,7 @@ test('an export that is imported into an empty workspace gives the same export',
       }
     }),
     // Shrinking would take longer than a test may, and hide the first failure.
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: runs(12), endOnFailure: true },
   )
 })
 

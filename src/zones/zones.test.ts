@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { scratchFolder } from '../../test/process.ts'
+import { runs } from '../../test/property.ts'
 import { writeZoneFolder, zoneFile } from '../../test/zone-files.ts'
 import { folderData, shipped, sourcesOf } from './data.ts'
 import { canonicalTimeZone, todaysName, zoneNames } from './names.ts'
@@ -175,7 +176,7 @@ test('in every zone, a time is among those that its wall clock shows, and a day 
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

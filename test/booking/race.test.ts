@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ana, type Made, makePage, timesOf, visitor } from '../booking.ts'
 import { turnableClock, useRapport } from '../harness.ts'
+import { runs } from '../property.ts'
 
 const rapport = useRapport({ clock: turnableClock() })
 
@@ -138,6 +139,6 @@ test('every time that a page offers can be booked, is then no longer offered, an
       for (const [i, { start_at }] of made.entries())
         if (i > 0) assert.ok(Date.parse(start_at) - Date.parse(made[i - 1].end_at) >= gap)
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   )
 })

@@ -6,6 +6,7 @@ import { transaction } from '../../src/db/db.ts'
 import { ana, type Made, openPage, timesOf, unescaped } from '../booking.ts'
 import { openScratch } from '../engine.ts'
 import { turnableClock, useRapport } from '../harness.ts'
+import { runs } from '../property.ts'
 import { everyDay, span, whole_day } from './rules.ts'
 
 const day = 86_400_000
@@ -58,7 +59,7 @@ test("every time that is offered is reached by the page's own links, in any zone
   for (const horizon_days of [29, 30])
     for (const zone of zones)
       await reached({ own: 'Europe/Berlin', zone, horizon_days, hours: '09:00-23:00' })
-  await fc.assert(fc.asyncProperty(cases, reached), { numRuns: 8 })
+  await fc.assert(fc.asyncProperty(cases, reached), { numRuns: runs(8) })
 })
 
 test('a time that the clock shows twice tells its offset, also where the other one is not in the list', async () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { refused } from '../envelope.ts'
 import { callOf, type Reply, useRapport } from '../harness.ts'
+import { runs } from '../property.ts'
 import { before } from '../use.ts'
 
 const rapport = useRapport()
@@ -162,7 +163,7 @@ const values = fc.oneof(
     { maxKeys: 5 },
   ),
 )
-const runs = { numRuns: 150 }
+const times = { numRuns: runs(150) }
 
 test('arbitrary JSON as a body never gives a 5xx, and every answer is in the envelope', async () => {
   const bodies = fc.oneof(fc.dictionary(names, values, { maxKeys: 6 }), values)
@@ -173,7 +174,7 @@ test('arbitrary JSON as a body never gives a 5xx, and every answer is in the env
         await call(method, method === 'POST' ? path : `${path}/${id}`, JSON.stringify(body) ?? 'null'),
       )
     }),
-    runs,
+    times,
   )
 })
 
@@ -192,7 +193,7 @@ test('arbitrary bytes as a body never give a 5xx', async () => {
       const text = await response.text()
       checkAnswer({ status: response.status, headers: response.headers, text, body: JSON.parse(text) })
     }),
-    runs,
+    times,
   )
 })
 
@@ -216,7 +217,7 @@ test('arbitrary query strings and ids never give a 5xx', async () => {
       checkAnswer(await call('GET', `${path}/${encode(wanted) || '0'}`))
       checkAnswer(await call('DELETE', `${path}/${encode(`-${wanted}`)}?${asked}`))
     }),
-    runs,
+    times,
   )
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { problems } from '../envelope.ts'
 import { useRapport } from '../harness.ts'
 import { type Browser, join, setUp } from '../people.ts'
+import { runs } from '../property.ts'
 import { before } from '../use.ts'
 import { type Item, readerOf, written } from './filtered.ts'
 
@@ -253,7 +254,9 @@ test('every list finds exactly the records that meet its filters, alone and toge
         `${kind}?${decodeURIComponent(String(query))}`,
       )
     }
-    await fc.assert(fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 3 }), run), { numRuns: 60 })
+    await fc.assert(fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 3 }), run), {
+      numRuns: runs(60),
+    })
   }
 })
 

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace } from '../database.ts'
 import { type Reply, turnableClock, useRapport } from '../harness.ts'
+import { runs } from '../property.ts'
 
 // Sorting, filters and cursors of the lists of records, against a model in memory.
 
@@ -230,7 +231,7 @@ test('every sort and filter gives what a model gives, by pages and by cursor ali
         })
       },
     ),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
 })
 

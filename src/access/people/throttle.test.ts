@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openMigrated, openScratch } from '../../../test/engine.ts'
 import { turnableClock } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 import { use } from '../../../test/use.ts'
 import { removeExpiredAccess } from './cleaning.ts'
 import { createThrottle, max_pair_failures, waitAfter } from './throttle.ts'
@@ -157,7 +158,7 @@ test('no order of tries and pauses gives more guesses in a day than are promised
           assert.ok(times.filter((one) => one >= time && one < time + 30 * second).length <= 4 * 5 + 1)
       },
     ),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   )
 })
 

@@ -13,6 +13,7 @@ import {
   plainFunnel,
   plainPeople,
 } from '../../../test/plain-reports.ts'
+import { runs } from '../../../test/property.ts'
 import { open_stages, type Stage, shownProbability, stages, statusOf } from '../../resources/deals/stages.ts'
 
 const hour = 3_600_000
@@ -212,6 +213,6 @@ test('for any history, the reports say what a plain recomputation says, and list
       },
     ),
     // A failure leaves records that would falsify smaller histories.
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: runs(12), endOnFailure: true },
   )
 })

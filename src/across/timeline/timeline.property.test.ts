@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { readStored } from '../../../test/database.ts'
 import { dataOf } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -191,6 +192,6 @@ test('timelines are what a model makes of all rows, whatever the page and howeve
         assert.deepEqual(seen, known)
       },
     ),
-    { numRuns: 6 },
+    { numRuns: runs(6) },
   )
 })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { openMigrated } from '../../../test/engine.ts'
+import { runs } from '../../../test/property.ts'
 import { use } from '../../../test/use.ts'
 import { transaction } from '../db.ts'
 import { moveRecord } from '../records.ts'
@@ -69,7 +70,7 @@ test('every page has the records that it would have if all were counted, however
         }
       },
     ),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
   const { rows } = await sql<{ n: number }>`SELECT sum(n) AS n FROM record_blocks
     WHERE kind = 'companies' GROUP BY workspace_id ORDER BY workspace_id`.execute(database.db)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { openMigrated } from '../../../test/engine.ts'
+import { runs } from '../../../test/property.ts'
 import { useFor } from '../../../test/use.ts'
 import { transaction } from '../db.ts'
 import type { Tx } from '../tx.ts'
@@ -204,7 +205,7 @@ test('the search finds what a plain reading of all texts finds, after any histor
         }
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
   if (database.engine !== 'sqlite') return
   const live = [...rows.values()].filter(({ deleted }) => !deleted).length

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { useStored } from '../../../test/database.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -82,6 +83,6 @@ test('after any sequence of changes the activity is what they add up to, and eac
         assert.equal(log.length, entries)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { newWorkspace, useStored } from '../../../test/database.ts'
 import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -277,7 +278,7 @@ test('after any changes every list shows what a plain look at all activities fin
         }
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { useStored } from '../../../test/database.ts'
 import { dataOf, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -225,7 +226,7 @@ test('after any sequence of changes a time is refused exactly when it is taken',
             .map((row) => row.id),
         )
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   )
 })
 
@@ -255,6 +256,6 @@ test('under concurrent writes, no two live scheduled appointments of a page over
       for (const { status, text } of replies) assert.ok([200, 201, 404, 409].includes(status), text)
       for (const id of ids) await scheduled(id)
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   )
 })

@@ -7,6 +7,7 @@ import { readStored, type Stored } from '../../../test/database.ts'
 import { engine } from '../../../test/engine.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
+import { runs } from '../../../test/property.ts'
 import { register } from '../../../test/webhooks.ts'
 
 /** Ids without gaps, as on SQLite. On PostgreSQL, a refused insert uses up an id, and a batch has other ones. */
@@ -194,6 +195,6 @@ test('a batch leaves exactly what its items leave as single requests, in the sam
       assert.deepEqual(await contents(batches), await contents(singles))
       assert.deepEqual(await searched(batches), await searched(singles))
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: runs(40), endOnFailure: true },
   )
 })

@@ -15,6 +15,7 @@ import {
   starts,
   whole_day,
 } from '../../../test/booking/rules.ts'
+import { runs } from '../../../test/property.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
 import {
   type Busy,
@@ -235,7 +236,7 @@ test('every offered slot is exact, apart from the others, keeps buffer, notice, 
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -320,7 +321,7 @@ test('exactly the slots are offered that follow from the rules minute by minute'
       )
       assert.deepEqual(offered, minuteByMinute(situation))
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 
@@ -341,7 +342,7 @@ test('a start is free when it is offered, and no other start is', () => {
             new Date(start).toISOString(),
           )
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
   // A clock may have fractions of a millisecond.
   const start_ms = at('2026-11-23T08:30:00Z')
@@ -366,7 +367,7 @@ test('a booked slot is gone, with those that its buffer touches and no other', (
         ),
       )
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 // A Saturday.
 const clock = turnableClock()
@@ -143,7 +144,7 @@ test('every offered slot can be booked, and a booked slot and its buffer are no 
         assert.deepEqual(offered, expected)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 

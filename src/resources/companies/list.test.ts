@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { problems } from '../../../test/envelope.ts'
 import { callOf, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 const rapport = useRapport()
 const call = callOf(rapport)
@@ -165,6 +166,6 @@ test('the total and all pages agree with a plain model after any operations, sid
         assert.deepEqual(seen, expected)
       },
     ),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: runs(25), endOnFailure: true },
   )
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace } from '../../../test/database.ts'
 import { type Rapport, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 
 const rapport = useRapport()
 
@@ -159,7 +160,7 @@ test('pages and totals agree with a plain model, whatever was created, changed, 
       await check(call, model, per_page)
     },
   )
-  await fc.assert(run, { numRuns: 20, interruptAfterTimeLimit: 10_000 })
+  await fc.assert(run, { numRuns: runs(20), interruptAfterTimeLimit: 10_000 })
 })
 
 test('no JSON whatever in a body makes the service fail, and no refused one leaves a trace', async () => {
@@ -207,7 +208,7 @@ test('no JSON whatever in a body makes the service fail, and no refused one leav
       assert.equal(await total(), status === 201 && at === path ? before + 1 : before)
       assert.equal((await call('GET', `${path}/${id}`)).status, 200)
     }),
-    { numRuns: 300, interruptAfterTimeLimit: 10_000 },
+    { numRuns: runs(300), interruptAfterTimeLimit: 10_000 },
   )
   const { body: all } = await call('GET', `${path}?per_page=100`)
   for (const { id } of all.data) assert.equal((await call('GET', `${path}/${id}`)).status, 200)

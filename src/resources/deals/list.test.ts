@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { newWorkspace, useStored } from '../../../test/database.ts'
 import { dataOf } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
 const rapport = useRapport()
@@ -185,7 +186,7 @@ test('total and pages agree with a plain model under random writes, for every co
       fc.integer({ min: 1, max: 5 }),
       run,
     ),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   )
 })
 

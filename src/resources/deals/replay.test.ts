@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { type StoredEvent, useStored } from '../../../test/database.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
+import { runs } from '../../../test/property.ts'
 import { before } from '../../../test/use.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
@@ -157,7 +158,7 @@ test('the events of any sequence of operations, replayed, give the deal as GET s
     }
   }
   await fc.assert(fc.asyncProperty(creation, fc.array(operation, { minLength: 4, maxLength: 12 }), run), {
-    numRuns: 60,
+    numRuns: runs(60),
   })
   assert.equal(seen.size, 6)
 })
@@ -195,6 +196,6 @@ test('arbitrary JSON in any body of a deal is never a fault of the service', asy
     seen.add(reply.status)
     assert.equal(reply.body.success, reply.status < 300)
   }
-  await fc.assert(fc.asyncProperty(target, body, run), { numRuns: 400 })
+  await fc.assert(fc.asyncProperty(target, body, run), { numRuns: runs(400) })
   assert.equal(seen.size, 4)
 })

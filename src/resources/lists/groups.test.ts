@@ -7,6 +7,7 @@ import { problems, refused } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
+import { runs } from '../../../test/property.ts'
 import { before } from '../../../test/use.ts'
 
 const rapport = useRapport()
@@ -296,6 +297,6 @@ test('under any filters, groups add up to the list, and the filter of each finds
       const inOrder = (ids: number[]) => ids.toSorted((a, b) => a - b)
       assert.deepEqual(inOrder(found), inOrder(rows.map(({ id }) => id)))
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
