@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ana, fieldOf, visitor } from '../booking.ts'
-import { checkScreen, untilEqual, useWeb } from '../web.ts'
+import { untilEqual, useWeb } from '../web.ts'
 
 const web = useWeb()
 
@@ -124,5 +124,4 @@ test('how much visitors may book, and whether somebody answers first, is set on 
     ],
     [true, 2, 5, 20],
   )
-  await checkScreen(page)
 })

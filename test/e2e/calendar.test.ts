@@ -41,7 +41,6 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   await page.getByRole('heading', { name: 'Calendar' }).waitFor()
   // Nothing is planned yet: the week itself has to be reached by keyboard.
   await page.locator('.calendar-grid[data-ready]').getByText('10:00', { exact: true }).first().waitFor()
-  await checkScreen(page)
   const hours = page.locator('.calendar-grid [role=row][tabindex="0"]')
   await hours.focus()
   const top = await hours.evaluate((row) => row.getBoundingClientRect().top)

@@ -134,7 +134,6 @@ test('a record shows owner, tags, custom fields and who wrote it; the owner is c
     .waitFor()
   await page.keyboard.press('Enter')
   await owners('/activities', [id], [olivia])
-  await checkScreen(page)
 })
 
 test('a new record belongs to the person, or to the member who is chosen', async (t) => {

@@ -64,7 +64,6 @@ test('on a phone, rows are selected by touch, and the bar of actions has room', 
   await selectPage(page)
   await bar(page).getByText('50 selected').waitFor()
   await fits(page)
-  await checkScreen(page)
   const [box, rail] = [await bar(page).boundingBox(), await page.locator('.bottom').boundingBox()]
   assert.ok(box && rail && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= rail.y)
   await bar(page).getByRole('button', { name: 'Clear' }).tap()

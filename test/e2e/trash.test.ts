@@ -161,7 +161,6 @@ test('each sentence of the audit log ends: who signed in, and out', async (t) =>
     .filter({ hasText: /signed in$/ })
     .first()
     .waitFor()
-  await checkScreen(page)
 })
 
 test('the audit log is filtered by chips, and older changes come when they are asked for', async (t) => {

@@ -65,7 +65,6 @@ test('a saved view is a tab that opens its filters, and All and Mine stand befor
   await isCurrent(page, 'Optics')
   await page.getByText('Harbor Foods').waitFor({ state: 'detached' })
   assert.equal(parameter(page, 'industry'), 'Optics')
-  await checkScreen(page)
   await tab(page, 'All').click()
   await page.getByText('Harbor Foods').waitFor()
   assert.equal(parameter(page, 'industry'), null)
