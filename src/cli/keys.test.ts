@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settingsOf } from '../../test/engine.ts'
 import { client, startRapport } from '../../test/harness.ts'
 import { scratchFolder } from '../../test/process.ts'
+import { runRapport } from '../../test/run-rapport.ts'
 import { futureTime } from './keys.ts'
-import { runCommand } from './run.ts'
 
-async function run(data_dir: string, ...words: string[]) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await runCommand(words, {
-    out: (line) => out.push(line),
-    err: (line) => err.push(line),
-    env: await settingsOf(data_dir),
-  })
-  return { code, out, last: out.at(-1) ?? '', err: err.join('\n') }
-}
+const run = (data_dir: string, ...words: string[]) => runRapport(words, { DATA_DIR: data_dir })
 
 test('keys create works before the first serve: the key opens the workspace that is made with it', async (t) => {
   const data_dir = scratchFolder(t)
@@ -51,9 +41,9 @@ test('a key has the scopes that were asked for and no others', async (t) => {
 test('an unknown scope is refused with the list of scopes, and no key is made', async (t) => {
   const data_dir = scratchFolder(t)
   for (const scopes of ['contacts:reed', 'contacts:read,', '']) {
-    const { code, err } = await run(data_dir, 'keys', 'create', '--name', 'A', '--scopes', scopes)
+    const { code, stderr } = await run(data_dir, 'keys', 'create', '--name', 'A', '--scopes', scopes)
     assert.equal(code, 1, scopes)
-    assert.match(err, /contacts:read, contacts:write, .*webhooks:write/)
+    assert.match(stderr, /contacts:read, contacts:write, .*webhooks:write/)
   }
   assert.equal((await run(data_dir, 'keys', 'list')).out.length, 1)
 })
@@ -92,10 +82,10 @@ test('with several workspaces, a new key needs the name of one, and belongs to i
   assert.deepEqual([first.last, second.last], ['1', '2'])
   const unsure = await run(data_dir, 'keys', 'create', '--name', 'A')
   assert.equal(unsure.code, 1)
-  assert.match(unsure.err, /--workspace ID.*1 \(North\), 2 \(South\)/)
+  assert.match(unsure.stderr, /--workspace ID.*1 \(North\), 2 \(South\)/)
   const unknown = await run(data_dir, 'keys', 'create', '--name', 'A', '--workspace', '3')
   assert.equal(unknown.code, 1)
-  assert.match(unknown.err, /no workspace 3/)
+  assert.match(unknown.stderr, /no workspace 3/)
   const made = await run(data_dir, 'keys', 'create', '--name', 'A', '--workspace', '2')
   assert.equal(made.code, 0)
   assert.match((await run(data_dir, 'keys', 'list')).last, /^key_\w+ +2 /)
@@ -107,14 +97,14 @@ test('keys list shows ids by which keys are revoked, and never a key', async (t)
   const before = await run(data_dir, 'keys', 'list')
   assert.match(before.out[0] ?? '', /^ID +WORKSPACE +CREATED +EXPIRES +LAST USED +REVOKED +SCOPES +NAME$/)
   assert.match(before.last, / all +Old laptop$/)
-  assert.ok(!before.out.join('\n').includes('crm_'))
+  assert.ok(!before.stdout.includes('crm_'))
   const [id = ''] = before.last.split(' ')
   const revoked = await run(data_dir, 'keys', 'revoke', id)
   assert.deepEqual([revoked.code, revoked.last], [0, `Revoked ${id}.`])
   assert.match((await run(data_dir, 'keys', 'list')).last, /\d{4}-\d\d-\d\dT.* \d{4}-\d\d-\d\dT/)
   const unknown = await run(data_dir, 'keys', 'revoke', made.last)
   assert.equal(unknown.code, 1)
-  assert.match(unknown.err, /no key with the id/)
+  assert.match(unknown.stderr, /no key with the id/)
 })
 
 test('names that would break the lists are refused', async (t) => {

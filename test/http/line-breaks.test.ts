@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { problems } from '../envelope.ts'
 import { client } from '../harness.ts'
-import { runRapport, scratchFolder, serveProcess } from '../process.ts'
+import { scratchFolder, serveProcess } from '../process.ts'
 import { exchange } from '../raw-http.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
+import { runRapport } from '../run-rapport.ts'
 import { register, until } from '../webhooks.ts'
 
 let receiver: Receiver
