@@ -1,8 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { build } from '../release/build.ts'
+import { bundleState } from '../release/sources.js'
 import { buildWebApp } from '../src/web/build.ts'
-import { type Engine, engines, withEngine } from './engines.ts'
+import { type Engine, engines, root, withEngine } from './engines.ts'
 import { filesFor, needWeb, startsProcess, type TestFile } from './suite/files.ts'
 import { at_once, type Batch, type Outcome, runFiles } from './suite/pool.ts'
 import { planOf, writeWeights } from './suite/weights.ts'
@@ -52,7 +53,7 @@ if (values.plan) {
   for (const line of planOf(files, at_once)) console.log(line)
   process.exit()
 }
-if (runsBundle) await build()
+if (runsBundle && bundleState(root) !== 'current') await build()
 // Once, before the tests that open it side by side.
 if (files.some(([, some]) => needWeb(some))) await buildWebApp(console.log)
 
