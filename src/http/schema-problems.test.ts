@@ -6,7 +6,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { operationsOf } from '../../test/operations.ts'
-import { runs } from '../../test/property.ts'
+import { runs } from '../../test/quick.ts'
 import { type Schema, schemaProblems } from './schema-problems.ts'
 
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))

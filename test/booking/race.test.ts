@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ana, type Made, makePage, timesOf, visitor } from '../booking.ts'
 import { turnableClock, useRapport } from '../harness.ts'
-import { runs } from '../property.ts'
+import { runs } from '../quick.ts'
 
 const rapport = useRapport({ clock: turnableClock() })
 

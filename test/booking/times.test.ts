@@ -6,7 +6,7 @@ import { transaction } from '../../src/db/db.ts'
 import { ana, type Made, openPage, timesOf, unescaped } from '../booking.ts'
 import { openScratch } from '../engine.ts'
 import { turnableClock, useRapport } from '../harness.ts'
-import { runs } from '../property.ts'
+import { runs } from '../quick.ts'
 import { everyDay, span, whole_day } from './rules.ts'
 
 const day = 86_400_000

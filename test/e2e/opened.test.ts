@@ -1,6 +1,7 @@
 // runs: once
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { quick } from '../quick.ts'
 import { before } from '../use.ts'
 import { makeScreens } from '../web/screens.ts'
 import { checkScreen, desk, phone, settled, useWeb } from '../web.ts'
@@ -87,7 +88,7 @@ const opened: [name: string, screen: string, more: string, open: (page: Page) =>
 ]
 // A phone shows the same columns to everybody.
 const of_desks = 'the columns'
-for (const [form, view] of Object.entries({ desk, phone }))
+for (const [form, view] of Object.entries(quick ? { desk } : { desk, phone }))
   for (const [name, screen, more, open] of opened.filter(([name]) => view === desk || name !== of_desks))
     test(`what opens beside and over the screens can be used by everybody, on a ${form}: ${name}`, async (t) => {
       const page = await web.open(t, screens[screen] + more, view)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { refused } from '../envelope.ts'
 import { callOf, type Reply, useRapport } from '../harness.ts'
-import { runs } from '../property.ts'
+import { runs } from '../quick.ts'
 import { before } from '../use.ts'
 
 const rapport = useRapport()

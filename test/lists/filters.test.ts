@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { problems } from '../envelope.ts'
 import { useRapport } from '../harness.ts'
 import { type Browser, join, setUp } from '../people.ts'
-import { runs } from '../property.ts'
+import { runs } from '../quick.ts'
 import { before } from '../use.ts'
 import { type Item, readerOf, written } from './filtered.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { newWorkspace } from '../database.ts'
 import { type Reply, turnableClock, useRapport } from '../harness.ts'
-import { runs } from '../property.ts'
+import { runs } from '../quick.ts'
 
 // Sorting, filters and cursors of the lists of records, against a model in memory.
 

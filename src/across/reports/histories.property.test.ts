@@ -13,7 +13,7 @@ import {
   plainFunnel,
   plainPeople,
 } from '../../../test/plain-reports.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 import { open_stages, type Stage, shownProbability, stages, statusOf } from '../../resources/deals/stages.ts'
 
 const hour = 3_600_000

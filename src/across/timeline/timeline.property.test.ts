@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { readStored } from '../../../test/database.ts'
 import { dataOf } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { useStored } from '../../../test/database.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { newWorkspace, useStored } from '../../../test/database.ts'
 import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { type Rapport, turnableClock, useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

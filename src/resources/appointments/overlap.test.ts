@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { useStored } from '../../../test/database.ts'
 import { dataOf, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })

@@ -7,7 +7,7 @@ import { readStored, type Stored } from '../../../test/database.ts'
 import { engine } from '../../../test/engine.ts'
 import { type Rapport, startRapport, turnableClock } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 import { register } from '../../../test/webhooks.ts'
 
 /** Ids without gaps, as on SQLite. On PostgreSQL, a refused insert uses up an id, and a batch has other ones. */

@@ -15,7 +15,7 @@ import {
   starts,
   whole_day,
 } from '../../../test/booking/rules.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
 import {
   type Busy,

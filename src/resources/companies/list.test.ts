@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { problems } from '../../../test/envelope.ts'
 import { callOf, useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 
 const rapport = useRapport()
 const call = callOf(rapport)

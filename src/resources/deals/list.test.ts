@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { newWorkspace, useStored } from '../../../test/database.ts'
 import { dataOf } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 
 const rapport = useRapport()

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { type StoredEvent, useStored } from '../../../test/database.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 import { before } from '../../../test/use.ts'
 import { type Stage, stages, statusOf } from './stages.ts'
 

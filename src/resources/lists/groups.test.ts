@@ -7,7 +7,7 @@ import { problems, refused } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 import { type Browser, join, setUp } from '../../../test/people.ts'
-import { runs } from '../../../test/property.ts'
+import { runs } from '../../../test/quick.ts'
 import { before } from '../../../test/use.ts'
 
 const rapport = useRapport()
