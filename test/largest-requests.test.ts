@@ -1,4 +1,4 @@
-// runs: once, long, apart
+// runs: once, apart
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { after, before, type TestContext, test } from 'node:test'
