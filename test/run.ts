@@ -15,6 +15,7 @@ import { planOf, writeWeights } from './suite/weights.ts'
 // A run of all tests starts the bundle, which takes a third of the time; on SQLite, files with the mark `source` start the
 // sources, so both are tested.
 // How long they are expected to take, without running them: node test/run.ts --plan
+// TEST_PROCESSES says how many processes run test files at once, instead of two more than there are cores.
 // TEST_DATABASE_URL names a PostgreSQL to use instead of one that is started here; its user makes and drops databases.
 
 const { values, positionals } = parseArgs({

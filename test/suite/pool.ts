@@ -23,7 +23,7 @@ type Wishes = {
 }
 
 // More than there are cores: a test often waits for a timer, a browser or a database.
-export const at_once = availableParallelism() + 2
+export const at_once = Number(process.env.TEST_PROCESSES) || availableParallelism() + 2
 // A test that takes longer hangs: the longest needs 2 minutes here, and several times as much on a busy machine.
 const test_ms = 600_000
 // A long diff is printed in full where its file ends.
