@@ -172,7 +172,8 @@ test('a tag is added to all that match in requests of 1,000, and Undo leaves it 
   assert.equal(await total('tag=partner'), count)
   await page.getByRole('button', { name: 'Undo' }).click()
   await untilEqual(() => total('tag=partner'), 1)
-  assert.deepEqual(sent, Array(4).fill('/api/v1/contacts/batch'))
+  // On a busy machine, the service may hear of a request before the test does.
+  await untilEqual(async () => sent, Array(4).fill('/api/v1/contacts/batch'))
 })
 
 test('after a change of all that match, the next change starts from the rows as they are', async (t) => {
