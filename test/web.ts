@@ -77,15 +77,16 @@ export async function startWeb({ set_up = true, env, ...options }: Options = {})
       const origin = rapport.url
       const options = { ...desk, ...place, ...given }
       const signed_in = session ? (session.split(';')[0] as string) : ''
-      const { page, runs } = await takePage(browser, { options, origin, cookie: signed_in, load })
+      const wanted = { options, origin, cookie: signed_in, owner: cookie.split(';')[0] as string, load }
+      const { page, runs } = await takePage(browser, wanted)
       if (session && !runs) await page.context().addCookies([cookieOf(session, origin)])
       // A busy machine may take long; what never comes is found all the same.
       page.setDefaultTimeout(60_000)
-      const complaints = watch(page, origin, allow ?? /^$/)
+      const { complaints, isAway } = watch(page, origin, allow ?? /^$/)
       let left: Promise<void> | undefined
       const leave = () => {
         // An app that could not reach the service may wait for it.
-        left ??= reusable ? returnPage(page, origin, options, !allow) : page.context().close()
+        left ??= reusable ? returnPage(page, origin, options, !isAway()) : page.context().close()
         return left
       }
       opened.push(leave)
@@ -133,10 +134,15 @@ async function makeOwner({ call, setup_url }: Rapport): Promise<string> {
 const shownBy = async (page: Page) =>
   `${page.url()}:\n${await page.locator('body').ariaSnapshot({ timeout: 5000 }).catch(String)}`
 
-/** Whatever the page complains of: exceptions, errors in its console, its policy, requests to elsewhere. */
-function watch(page: Page, url: string, allow: RegExp): string[] {
+/**
+ * Whatever the page complains of: exceptions, errors in its console, its policy, requests to elsewhere. And whether the app may
+ * still wait: for a service out of its reach, for the end of a limit, or for somebody to sign in.
+ */
+function watch(page: Page, url: string, allow: RegExp) {
   const complaints: string[] = []
+  let away = false
   const complain = (text: string) => {
+    away ||= /status of (401|429|5)|ERR_|Failed to fetch/.test(text)
     if (!allow.test(text)) complaints.push(text)
   }
   page.on('pageerror', (error) => complain(String(error)))
@@ -151,7 +157,7 @@ function watch(page: Page, url: string, allow: RegExp): string[] {
     if (!asked.startsWith(url) && !asked.startsWith('data:') && !asked.startsWith('blob:'))
       complain(`asked ${asked}`)
   })
-  return complaints
+  return { complaints, isAway: () => away }
 }
 
 type Scheme = 'light' | 'dark'

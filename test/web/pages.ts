@@ -66,6 +66,8 @@ type Wanted = {
   origin: string
   /** Name and value, if somebody is signed in. */
   cookie: string
+  /** The same of the owner, whose pages later tests will use. */
+  owner: string
   /** Whether the app has to be loaded. */
   load: boolean
 }
@@ -74,10 +76,11 @@ type Wanted = {
  * A page with these options, which is as if it were new. If it shows the app with the same session, the app is made to
  * start again: that takes a quarter of a page load.
  */
-export async function takePage(browser: Browser, { options, origin, cookie, load }: Wanted) {
+export async function takePage(browser: Browser, { options, origin, cookie, owner, load }: Wanted) {
   const fitting = idle.filter((one) => one.options === JSON.stringify(options))
   const runs = (one: Idle) => !load && one.origin === origin && one.cookies === cookie
-  const found = fitting.find(runs) ?? fitting.find((one) => !one.origin) ?? fitting[0]
+  const isForAnybody = (one: Idle) => cookie === owner || one.origin !== origin || one.cookies !== owner
+  const found = fitting.find(runs) ?? fitting.find((one) => !one.origin) ?? fitting.find(isForAnybody)
   if (!found) {
     const context = await browser.newContext(options)
     return { page: await context.newPage(), runs: false }
