@@ -39,7 +39,6 @@ const without_records = [
   'merge_links',
   'merged_records',
   'notifications',
-  'reassignments',
   'record_blocks',
   'field_definitions',
   'saved_views',
@@ -54,6 +53,7 @@ const without_records = [
   'webhook_resends',
   'webhook_subscriptions',
   'webhooks',
+  'work',
 ]
 // Ids of contacts that triggers list on SQLite. The commit that changes a contact also empties the list.
 const empty_after_commits = ['contacts_search_changes']

@@ -144,14 +144,23 @@ CREATE TABLE sign_in_failures (
   PRIMARY KEY (name)
 );
 
-CREATE TABLE reassignments (
+CREATE TABLE work (
+  id text NOT NULL,
   workspace_id bigint NOT NULL,
-  from_id text NOT NULL,
-  to_id text,
+  kind text NOT NULL,
+  subject text NOT NULL,
+  state text NOT NULL,
+  "position" text NOT NULL,
   actor text NOT NULL,
   request_id text,
-  PRIMARY KEY (workspace_id, from_id)
+  lease_ends_ms bigint NOT NULL,
+  attempts bigint NOT NULL DEFAULT 0,
+  last_error text,
+  created_at text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX work_due ON work (kind, lease_ends_ms, id);
+CREATE INDEX work_subject ON work (workspace_id, kind, subject);
 
 CREATE TABLE saved_views (
   id text NOT NULL,

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { EventTables } from './event-tables.ts'
+import type { WorkTable } from './work.ts'
 
 // The types of the tables that the migrations create. Each resource adds its own table (resources/*/resource.ts).
 // Timestamps are ISO 8601 texts; *_ms columns are milliseconds since 1970.
@@ -162,15 +163,7 @@ export interface Tables extends EventTables {
     /** When the person last entered the workspace: by signing in, or from another workspace. */
     entered_at: string
   }
-  /** Members whose records get another owner, while some still wait for it. */
-  reassignments: {
-    workspace_id: number
-    from_id: string
-    to_id: string | null
-    /** The author of the reassignment (events/actors.ts). */
-    actor: string
-    request_id: string | null
-  }
+  work: WorkTable
   sessions: {
     id: string
     hash: string

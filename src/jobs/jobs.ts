@@ -3,7 +3,7 @@ import { cleanLog } from '../across/audit/retention.ts'
 import { continueBackfills } from '../across/backfills/run.ts'
 import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
 import { removeOldNotifications } from '../across/notifications/retention.ts'
-import { continueReassignments } from '../across/reassignment/reassign.ts'
+import { reassignmentWork } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
 import type { Config } from '../config.ts'
@@ -19,6 +19,7 @@ import { continueUndos } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { drainBacklog } from '../webhooks/delivery/backlog.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
+import { runWork } from '../work/run.ts'
 import type { Job } from './run.ts'
 
 const second = 1000
@@ -37,6 +38,7 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
+  const kinds = [reassignmentWork(rooms)]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -70,14 +72,14 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       wake: 'backlog',
       run: (stopping) => drainBacklog(db, clock, stopping),
     },
-    // Reassignments of more records than one transaction changes.
+    // Does work that transactions of requests have left: reassignments of many records.
     {
-      name: 'reassignments',
+      name: 'work',
       role: 'dispatcher',
       first_ms: 0,
-      every_ms: minute,
+      every_ms: second,
       wake: 'backlog',
-      run: (stopping) => continueReassignments(db, clock, rooms, stopping),
+      run: (stopping) => runWork({ db, clock }, kinds, stopping),
     },
     // Merges, and undos of merges, that a crash interrupted.
     {

@@ -29,7 +29,7 @@ const before_records: Shapes = {
   sessions: { key: ['id'] },
   invitations: { key: ['id'] },
   sign_in_failures: { key: ['name'] },
-  reassignments: { key: ['workspace_id', 'from_id'] },
+  work: { key: ['workspace_id', 'id'] },
   saved_views: { key: ['id'] },
   view_tabs: { key: ['workspace_id', 'user_id', 'list'] },
   field_definitions: record,
