@@ -99,8 +99,6 @@ export interface EventTables {
     format: string | null
   }
   webhook_backfills: BackfillsTable
-  /** Deleted webhooks that still have queued deliveries. These count as cancelled since `removed_at`. */
-  webhook_removals: { workspace_id: number; webhook_id: string; removed_at: string }
   /** Failed deliveries that wait for a resend: a JSON array of ids; `first_id` is its first id. */
   webhook_resends: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }
   webhook_attempts: {

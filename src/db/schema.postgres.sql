@@ -904,13 +904,6 @@ CREATE TABLE webhook_backfills (
   PRIMARY KEY (workspace_id, webhook_id)
 );
 
-CREATE TABLE webhook_removals (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  removed_at text NOT NULL,
-  PRIMARY KEY (workspace_id, webhook_id)
-);
-
 CREATE TABLE webhook_resends (
   workspace_id bigint NOT NULL,
   webhook_id text NOT NULL,

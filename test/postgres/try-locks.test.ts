@@ -128,12 +128,10 @@ async function assertLockOrder(work: () => Promise<unknown>): Promise<void> {
 }
 
 test('a deletion of a webhook locks deliveries in flight in the order of their ids, as outcomes do', async () => {
-  const { db, clock, workspace_id } = outbox
+  const { db } = outbox
   await outbox.webhook('wh_1')
   await outbox.events(10)
-  await assertLockOrder(() =>
-    transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_1', isoTime(clock.now()))),
-  )
+  await assertLockOrder(() => transaction(db, (tx) => removeWebhook(tx, outbox.context(), 'wh_1')))
 })
 
 test('a stopped backfill locks its deliveries in flight in the order of their ids, as outcomes do', async () => {

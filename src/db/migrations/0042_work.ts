@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-const replaced = ['reassignments']
+const replaced = ['reassignments', 'webhook_removals']
 
 const nowOf = (engine: 'sqlite' | 'postgres') =>
   engine === 'sqlite'
@@ -48,6 +48,12 @@ export const work: Migration = {
       request_id: 'request_id',
       created_at: nowOf(engine),
       from: 'reassignments',
+    }),
+    takeOver('webhook_removal', {
+      subject: 'webhook_id',
+      position: "'null'",
+      created_at: 'removed_at',
+      from: 'webhook_removals',
     }),
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],

@@ -2,15 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { continueResend } from '../log/resends.ts'
-import { cancelSomeOfBackfill, continueRemoval, stoppedBackfill } from '../registration/removal.ts'
+import { cancelSomeOfBackfill, stoppedBackfill } from '../registration/removal.ts'
 import { continueFanout } from './fanouts.ts'
 import { releaseSome, webhookToRelease } from './order-off.ts'
 
 // Does one step of pending work. False when nothing is left, or another process does the work.
 async function doStep(db: Db, clock: Clock): Promise<boolean> {
-  const [fanouts, removals, resends, stopped, unordered] = await Promise.all([
+  const [fanouts, resends, stopped, unordered] = await Promise.all([
     db.selectFrom('webhook_fanouts').select('webhook_id').limit(1).execute(),
-    db.selectFrom('webhook_removals').select('webhook_id').limit(1).execute(),
     db.selectFrom('webhook_resends').select('webhook_id').limit(1).execute(),
     stoppedBackfill(db),
     webhookToRelease(db),
@@ -18,7 +17,6 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
   const elapsed_ms = clock.elapsed()
   const when = { now: isoTime(clock.now()), elapsed_ms }
   if (fanouts.length && (await transaction(db, (tx) => continueFanout(tx, when)))) return true
-  if (removals.length && (await transaction(db, continueRemoval))) return true
   if (stopped) {
     const options = { skip_locked: true }
     if (await transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, elapsed_ms, options))) return true
@@ -29,7 +27,7 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
 }
 
 /**
- * Inserts the deliveries of large transactions, finishes large deletions and resends, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
+ * Inserts the deliveries of large transactions, finishes large resends, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
  * longer ordered, in small transactions. A crash may have interrupted them. Pauses after each transaction for as long as it
  * took, so it uses at most half of the time. May be stopped between two transactions.
  */

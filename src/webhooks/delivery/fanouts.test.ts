@@ -5,8 +5,9 @@ import { transaction } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { emit } from '../../events/emit.ts'
 import { companyCreated } from '../../resources/companies/resource.ts'
+import { runWork } from '../../work/run.ts'
 import { removeOld } from '../log/retention.ts'
-import { removeWebhook } from '../registration/removal.ts'
+import { removalWork, removeWebhook } from '../registration/removal.ts'
 import { drainBacklog } from './backlog.ts'
 import { claimDue } from './claim.ts'
 import { continueFanout } from './fanouts.ts'
@@ -20,7 +21,10 @@ beforeEach(async () => {
 afterEach(() => outbox.close())
 
 const never = new AbortController().signal
-const drain = () => drainBacklog(outbox.db, outbox.clock, never)
+async function drain() {
+  await drainBacklog(outbox.db, outbox.clock, never)
+  await runWork(outbox, [removalWork], never)
+}
 const count = (name: string) => countOf(outbox.db, outbox.workspace_id, name)
 const waiting = () => outbox.db.selectFrom('webhook_fanouts').selectAll().execute()
 const logged = () =>
@@ -78,7 +82,7 @@ test('a rolled-back transaction leaves nothing to insert', async () => {
 test('deliveries of a webhook that is deleted before they are inserted are cancelled in the log', async () => {
   await outbox.events(100)
   const removed_at = outbox.context().now
-  await transaction(outbox.db, (tx) => removeWebhook(tx, outbox.workspace_id, 'wh_10', removed_at))
+  await transaction(outbox.db, (tx) => removeWebhook(tx, outbox.context(), 'wh_10'))
   outbox.clock.advance(60_000)
   await drain()
   const all = (await logged()).filter(({ webhook_id }) => webhook_id === 'wh_10')
@@ -89,7 +93,7 @@ test('deliveries of a webhook that is deleted before they are inserted are cance
     [await count('deliveries.status=pending'), await count('deliveries.status=cancelled')],
     [2900, 100],
   )
-  const removals = await outbox.db.selectFrom('webhook_removals').selectAll().execute()
+  const removals = await outbox.db.selectFrom('work').selectAll().execute()
   assert.deepEqual([removals, (await outbox.queue()).length], [[], 2900])
 })
 

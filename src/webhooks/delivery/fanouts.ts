@@ -103,11 +103,10 @@ async function cancelAll(
   now: string,
 ): Promise<void> {
   const removal = await tx
-    .selectFrom('webhook_removals')
-    .select('removed_at')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
+    .selectFrom('work')
+    .select('created_at')
+    .where((eb) => eb.and({ workspace_id, kind: 'webhook_removal', subject: webhook_id }))
     .executeTakeFirst()
   const rows = ids.map((delivery_id) => ({ workspace_id, delivery_id }))
-  await cancel(tx, rows, { removed_at: removal?.removed_at ?? now })
+  await cancel(tx, rows, { removed_at: removal?.created_at ?? now })
 }

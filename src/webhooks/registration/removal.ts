@@ -5,6 +5,9 @@ import { addCounts } from '../../db/lists/counts.ts'
 import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
+import { addWork } from '../../db/work.ts'
+import type { Context } from '../../events/context.ts'
+import type { WorkSteps } from '../../work/run.ts'
 import { releaseNext } from '../delivery/in-order.ts'
 import { countQueued } from '../delivery/queue.ts'
 import { endRegistration, keepOldRegistration } from './history.ts'
@@ -16,10 +19,11 @@ const cancel_batch = 200
 type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
 
 /**
- * Deletes a webhook; its log stays. Cancels deliveries in flight and the first batch of the queue. backlog.ts cancels the
- * rest in small transactions. Until then the row in webhook_removals marks them as cancelled.
+ * Deletes a webhook; its log stays. Cancels deliveries in flight and the first batch of the queue. The rest is work for later
+ * transactions. Until then its row marks them as cancelled.
  */
-export async function removeWebhook(tx: Tx, workspace_id: number, id: string, now: string): Promise<void> {
+export async function removeWebhook(tx: Tx, context: Context, id: string): Promise<void> {
+  const { workspace_id, now } = context
   const removal = { workspace_id, webhook_id: id, removed_at: now }
   // Lock the webhook first. A concurrent change that found it has locked it until its commit: we wait, and then cancel its
   // delivery below. A later change waits for our commit and finds no webhook. In another order, a change between the two
@@ -48,10 +52,7 @@ export async function removeWebhook(tx: Tx, workspace_id: number, id: string, no
   const in_flight = await cancelInFlight(tx, removal)
   const first = await cancelSome(tx, removal)
   const rest = await countQueued(tx, removal)
-  if (rest || (await hasFanout(tx, removal))) {
-    await tx.insertInto('webhook_removals').values(removal).execute()
-    tx.announce('backlog')
-  }
+  if (rest || (await hasFanout(tx, removal))) addWork(tx, context, { kind: 'webhook_removal', subject: id })
   const by = in_flight + first + rest
   await addCounts(tx, [
     { workspace_id, name: 'deliveries.status=pending', by: -by },
@@ -155,27 +156,21 @@ export async function cancelSomeOfBackfill(
   return by
 }
 
-/** Does one step of a pending removal. False when there is none, or another process works on it. */
-export async function continueRemoval(tx: Tx): Promise<boolean> {
-  // Without this, PostgreSQL reads and sorts the whole queue in each step.
-  await followIndexes(tx)
-  const query = tx.selectFrom('webhook_removals').selectAll().orderBy('removed_at').limit(1)
-  const removal = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
-  if (!removal) return false
-  const { workspace_id, webhook_id } = removal
-  if (await cancelSome(tx, removal)) return true
-  const left = await tx
-    .selectFrom('webhook_queue')
-    .select('delivery_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .limit(1)
-    .execute()
-  if (left.length || (await hasFanout(tx, removal))) return false
-  await tx
-    .deleteFrom('webhook_removals')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .execute()
-  return true
+/** Cancels the deliveries that are left of a deleted webhook. */
+export const removalWork: WorkSteps = {
+  kind: 'webhook_removal',
+  async step(tx, { workspace_id, subject: webhook_id, created_at: removed_at }) {
+    // Without this, PostgreSQL reads and sorts the whole queue in each step.
+    await followIndexes(tx)
+    const removal = { workspace_id, webhook_id, removed_at }
+    if (await cancelSome(tx, removal)) return {}
+    const left = await tx
+      .selectFrom('webhook_queue')
+      .select('delivery_id')
+      .where('workspace_id', '=', workspace_id)
+      .where('webhook_id', '=', webhook_id)
+      .limit(1)
+      .execute()
+    return left.length || (await hasFanout(tx, removal)) ? { wait_ms: 0 } : 'done'
+  },
 }

@@ -211,7 +211,7 @@ export async function deleteWebhook(
   sent: OfWebhook,
 ): Promise<void> {
   const before = await webhookToChange(tx, rights, sent)
-  await removeWebhook(tx, context.workspace_id, before.id, context.now)
+  await removeWebhook(tx, context, before.id)
   recordChange(tx, context, { ...change('deleted', before.id), before: snapshotOf(before) })
 }
 
