@@ -49,7 +49,6 @@ const without_records = [
   'webhook_fanouts',
   'webhook_queue',
   'webhook_registrations',
-  'webhook_resends',
   'webhook_subscriptions',
   'webhooks',
   'work',

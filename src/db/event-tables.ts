@@ -99,8 +99,6 @@ export interface EventTables {
     format: string | null
   }
   webhook_backfills: BackfillsTable
-  /** Failed deliveries that wait for a resend: a JSON array of ids; `first_id` is its first id. */
-  webhook_resends: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }
   webhook_attempts: {
     workspace_id: number
     delivery_id: string

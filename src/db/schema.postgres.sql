@@ -904,14 +904,6 @@ CREATE TABLE webhook_backfills (
   PRIMARY KEY (workspace_id, webhook_id)
 );
 
-CREATE TABLE webhook_resends (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  first_id text NOT NULL,
-  delivery_ids text NOT NULL,
-  PRIMARY KEY (workspace_id, webhook_id, first_id)
-);
-
 CREATE TABLE webhook_attempts (
   workspace_id bigint NOT NULL,
   delivery_id text NOT NULL,

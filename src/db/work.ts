@@ -7,7 +7,7 @@ import type { Db, Tx } from './tx.ts'
 // `work/run.ts` does its steps.
 
 /** The kinds of work. The subject of a kind is a member, a webhook, an import, …: its id. */
-export const work_kinds = ['reassignment', 'webhook_removal'] as const
+export const work_kinds = ['reassignment', 'webhook_removal', 'resend'] as const
 export type WorkKind = (typeof work_kinds)[number]
 
 export interface WorkTable {
@@ -37,7 +37,13 @@ type Author = {
   now: string
   elapsed(): number
 }
-type NewWork = { kind: WorkKind; subject: string; position?: unknown; state?: string; lease_ms?: number }
+export type NewWork = {
+  kind: WorkKind
+  subject: string
+  position?: unknown
+  state?: string
+  lease_ms?: number
+}
 
 const insert = prepareInsert('work', {
   id: 'text!',
@@ -76,6 +82,21 @@ export function addWork(
 
 const ofSubject = (db: Db, workspace_id: number, kind: WorkKind, subject: string) =>
   db.deleteFrom('work').where((eb) => eb.and({ workspace_id, kind, subject }))
+
+/** The position of each work of a kind that a subject has. */
+export async function positionsOf(
+  db: Db,
+  workspace_id: number,
+  kind: WorkKind,
+  subject: string,
+): Promise<unknown[]> {
+  const rows = await db
+    .selectFrom('work')
+    .select('position')
+    .where((eb) => eb.and({ workspace_id, kind, subject }))
+    .execute()
+  return rows.map(({ position }) => JSON.parse(position))
+}
 
 /** Removes the work of a kind that a subject has. A step of it in another transaction ends first. */
 export async function dropWork(tx: Tx, workspace_id: number, kind: WorkKind, subject: string): Promise<void> {

@@ -18,6 +18,7 @@ import { runImports } from '../imports/run.ts'
 import { continueUndos } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { drainBacklog } from '../webhooks/delivery/backlog.ts'
+import { resendWork } from '../webhooks/log/resends.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
 import { removalWork } from '../webhooks/registration/removal.ts'
 import { runWork } from '../work/run.ts'
@@ -39,7 +40,7 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
-  const kinds = [reassignmentWork(rooms), removalWork]
+  const kinds = [reassignmentWork(rooms), removalWork, resendWork]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -63,7 +64,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deliveries of large transactions, resends of many deliveries, stopped backfills, and queue rows of
+    // Deliveries of large transactions, stopped backfills, and queue rows of
     // webhooks that are no longer ordered.
     {
       name: 'backlog',
@@ -73,7 +74,8 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       wake: 'backlog',
       run: (stopping) => drainBacklog(db, clock, stopping),
     },
-    // Does work that transactions of requests have left: reassignments of many records, deletions of webhooks.
+    // Does work that transactions of requests have left: reassignments of many records, deletions of webhooks, resends
+    // of many deliveries.
     {
       name: 'work',
       role: 'dispatcher',

@@ -56,7 +56,6 @@ const after_records: Shapes = {
   webhook_fanouts: { key: ['workspace_id', 'webhook_id', 'first_id'] },
   webhook_queue: { key: ['workspace_id', 'delivery_id'] },
   webhook_backfills: { key: ['workspace_id', 'webhook_id'] },
-  webhook_resends: { key: ['workspace_id', 'webhook_id', 'first_id'] },
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-const replaced = ['reassignments', 'webhook_removals']
+const replaced = ['reassignments', 'webhook_removals', 'webhook_resends']
 
 const nowOf = (engine: 'sqlite' | 'postgres') =>
   engine === 'sqlite'
@@ -54,6 +54,13 @@ export const work: Migration = {
       position: "'null'",
       created_at: 'removed_at',
       from: 'webhook_removals',
+    }),
+    takeOver('resend', {
+      subject: 'webhook_id',
+      part: 'first_id',
+      position: 'delivery_ids',
+      created_at: nowOf(engine),
+      from: 'webhook_resends',
     }),
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],

@@ -1,16 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
-import { continueResend } from '../log/resends.ts'
 import { cancelSomeOfBackfill, stoppedBackfill } from '../registration/removal.ts'
 import { continueFanout } from './fanouts.ts'
 import { releaseSome, webhookToRelease } from './order-off.ts'
 
 // Does one step of pending work. False when nothing is left, or another process does the work.
 async function doStep(db: Db, clock: Clock): Promise<boolean> {
-  const [fanouts, resends, stopped, unordered] = await Promise.all([
+  const [fanouts, stopped, unordered] = await Promise.all([
     db.selectFrom('webhook_fanouts').select('webhook_id').limit(1).execute(),
-    db.selectFrom('webhook_resends').select('webhook_id').limit(1).execute(),
     stoppedBackfill(db),
     webhookToRelease(db),
   ])
@@ -21,13 +19,11 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
     const options = { skip_locked: true }
     if (await transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, elapsed_ms, options))) return true
   }
-  if (unordered && (await releaseSome(db, unordered, elapsed_ms))) return true
-  if (!resends.length) return false
-  return transaction(db, (tx) => continueResend(tx, when))
+  return unordered !== undefined && (await releaseSome(db, unordered, elapsed_ms)) > 0
 }
 
 /**
- * Inserts the deliveries of large transactions, finishes large resends, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
+ * Inserts the deliveries of large transactions, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
  * longer ordered, in small transactions. A crash may have interrupted them. Pauses after each transaction for as long as it
  * took, so it uses at most half of the time. May be stopped between two transactions.
  */

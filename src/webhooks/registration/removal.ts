@@ -5,7 +5,7 @@ import { addCounts } from '../../db/lists/counts.ts'
 import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
-import { addWork } from '../../db/work.ts'
+import { addWork, dropWork } from '../../db/work.ts'
 import type { Context } from '../../events/context.ts'
 import type { WorkSteps } from '../../work/run.ts'
 import { releaseNext } from '../delivery/in-order.ts'
@@ -44,10 +44,7 @@ export async function removeWebhook(tx: Tx, context: Context, id: string): Promi
     .deleteFrom('webhooks')
     .where((eb) => eb.and({ workspace_id, id }))
     .execute()
-  await tx
-    .deleteFrom('webhook_resends')
-    .where((eb) => eb.and({ workspace_id, webhook_id: id }))
-    .execute()
+  await dropWork(tx, workspace_id, 'resend', id)
   // Lock the queue before the log, as record() does, so the two cannot deadlock.
   const in_flight = await cancelInFlight(tx, removal)
   const first = await cancelSome(tx, removal)
