@@ -7,7 +7,7 @@ import type { Db, Tx } from './tx.ts'
 // `work/run.ts` does its steps.
 
 /** The kinds of work. The subject of a kind is a member, a webhook, an import, …: its id. */
-export const work_kinds = ['reassignment', 'webhook_removal', 'resend'] as const
+export const work_kinds = ['reassignment', 'webhook_removal', 'resend', 'webhook_order'] as const
 export type WorkKind = (typeof work_kinds)[number]
 
 export interface WorkTable {

@@ -18,6 +18,7 @@ import { runImports } from '../imports/run.ts'
 import { continueUndos } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { drainBacklog } from '../webhooks/delivery/backlog.ts'
+import { orderWork } from '../webhooks/delivery/order-off.ts'
 import { resendWork } from '../webhooks/log/resends.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
 import { removalWork } from '../webhooks/registration/removal.ts'
@@ -40,7 +41,7 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
-  const kinds = [reassignmentWork(rooms), removalWork, resendWork]
+  const kinds = [reassignmentWork(rooms), removalWork, resendWork, orderWork]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -64,8 +65,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deliveries of large transactions, stopped backfills, and queue rows of
-    // webhooks that are no longer ordered.
+    // Deliveries of large transactions, and stopped backfills.
     {
       name: 'backlog',
       role: 'dispatcher',
@@ -75,7 +75,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => drainBacklog(db, clock, stopping),
     },
     // Does work that transactions of requests have left: reassignments of many records, deletions of webhooks, resends
-    // of many deliveries.
+    // of many deliveries, queue rows of webhooks that are no longer ordered.
     {
       name: 'work',
       role: 'dispatcher',

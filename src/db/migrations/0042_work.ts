@@ -62,6 +62,13 @@ export const work: Migration = {
       created_at: nowOf(engine),
       from: 'webhook_resends',
     }),
+    takeOver('webhook_order', {
+      subject: 'id',
+      position: "'null'",
+      created_at: nowOf(engine),
+      from: `webhooks WHERE ordered = 0 AND EXISTS (
+    SELECT 1 FROM webhook_queue AS q WHERE q.webhook_id = webhooks.id AND q.record_key IS NOT NULL)`,
+    }),
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],
 }

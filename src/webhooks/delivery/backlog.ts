@@ -3,14 +3,12 @@ import { type Clock, isoTime } from '../../clock.ts'
 import { type Db, transaction } from '../../db/db.ts'
 import { cancelSomeOfBackfill, stoppedBackfill } from '../registration/removal.ts'
 import { continueFanout } from './fanouts.ts'
-import { releaseSome, webhookToRelease } from './order-off.ts'
 
 // Does one step of pending work. False when nothing is left, or another process does the work.
 async function doStep(db: Db, clock: Clock): Promise<boolean> {
-  const [fanouts, stopped, unordered] = await Promise.all([
+  const [fanouts, stopped] = await Promise.all([
     db.selectFrom('webhook_fanouts').select('webhook_id').limit(1).execute(),
     stoppedBackfill(db),
-    webhookToRelease(db),
   ])
   const elapsed_ms = clock.elapsed()
   const when = { now: isoTime(clock.now()), elapsed_ms }
@@ -19,12 +17,11 @@ async function doStep(db: Db, clock: Clock): Promise<boolean> {
     const options = { skip_locked: true }
     if (await transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, elapsed_ms, options))) return true
   }
-  return unordered !== undefined && (await releaseSome(db, unordered, elapsed_ms)) > 0
+  return false
 }
 
 /**
- * Inserts the deliveries of large transactions, cancels deliveries of stopped backfills, and releases rows of webhooks that are no
- * longer ordered, in small transactions. A crash may have interrupted them. Pauses after each transaction for as long as it
+ * Inserts the deliveries of large transactions, and cancels deliveries of stopped backfills, in small transactions. A crash may have interrupted them. Pauses after each transaction for as long as it
  * took, so it uses at most half of the time. May be stopped between two transactions.
  */
 export async function drainBacklog(db: Db, clock: Clock, stopping: AbortSignal): Promise<void> {
