@@ -46,7 +46,6 @@ const without_records = [
   'sessions',
   'webhook_backfills',
   'webhook_deliveries',
-  'webhook_fanouts',
   'webhook_queue',
   'webhook_registrations',
   'webhook_subscriptions',

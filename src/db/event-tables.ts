@@ -89,15 +89,6 @@ export interface EventTables {
     events: string | null
     conditions: string | null
   }
-  /** Deliveries that are not inserted yet: a JSON array of the ids of events; `first_id` is its first id. */
-  webhook_fanouts: {
-    workspace_id: number
-    webhook_id: string
-    first_id: string
-    event_ids: string
-    /** The form of the bodies; null: the envelope. */
-    format: string | null
-  }
   webhook_backfills: BackfillsTable
   webhook_attempts: {
     workspace_id: number

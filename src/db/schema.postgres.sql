@@ -856,16 +856,6 @@ CREATE INDEX webhook_deliveries_time ON webhook_deliveries (workspace_id, create
 CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_event ON webhook_deliveries (workspace_id, event_id);
 
-CREATE TABLE webhook_fanouts (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  first_id text NOT NULL,
-  event_ids text NOT NULL,
-  format text,
-  PRIMARY KEY (workspace_id, webhook_id, first_id)
-);
-CREATE INDEX webhook_fanouts_oldest ON webhook_fanouts (first_id);
-
 CREATE TABLE webhook_queue (
   delivery_id text NOT NULL,
   workspace_id bigint NOT NULL,

@@ -7,7 +7,7 @@ import type { Db, Tx } from './tx.ts'
 // `work/run.ts` does its steps.
 
 /** The kinds of work. The subject of a kind is a member, a webhook, an import, …: its id. */
-export const work_kinds = ['reassignment', 'webhook_removal', 'resend', 'webhook_order'] as const
+export const work_kinds = ['fan_out', 'reassignment', 'webhook_removal', 'resend', 'webhook_order'] as const
 export type WorkKind = (typeof work_kinds)[number]
 
 export interface WorkTable {
@@ -30,7 +30,7 @@ export interface WorkTable {
 }
 
 /** The context of the change that leaves the work. */
-type Author = {
+export type Author = {
   workspace_id: number
   actor: { kind: string; id: string | null }
   request_id: string | null

@@ -18,6 +18,7 @@ import { runImports } from '../imports/run.ts'
 import { continueUndos } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { drainBacklog } from '../webhooks/delivery/backlog.ts'
+import { fanOutWork } from '../webhooks/delivery/fanouts.ts'
 import { orderWork } from '../webhooks/delivery/order-off.ts'
 import { resendWork } from '../webhooks/log/resends.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
@@ -41,7 +42,7 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
-  const kinds = [reassignmentWork(rooms), removalWork, resendWork, orderWork]
+  const kinds = [fanOutWork, reassignmentWork(rooms), removalWork, resendWork, orderWork]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -65,7 +66,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deliveries of large transactions, and stopped backfills.
+    // Deliveries of stopped backfills.
     {
       name: 'backlog',
       role: 'dispatcher',
@@ -74,7 +75,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       wake: 'backlog',
       run: (stopping) => drainBacklog(db, clock, stopping),
     },
-    // Does work that transactions of requests have left: reassignments of many records, deletions of webhooks, resends
+    // Does work that transactions of requests have left: deliveries of large transactions, reassignments of many records, deletions of webhooks, resends
     // of many deliveries, queue rows of webhooks that are no longer ordered.
     {
       name: 'work',

@@ -39,6 +39,8 @@ type Deps = { db: Db; clock: Clock }
 const max_pause_ms = 50
 // The loop waits for work that is due within this time. The next run of the job finds other work.
 const nap_ms = 100
+/** How long a step waits while another transaction has what it needs. */
+export const busy_ms = 50
 const max_backoff_ms = 60_000
 
 /**
@@ -50,9 +52,9 @@ export async function runWork(deps: Deps, kinds: readonly WorkSteps[], stopping:
   for (let moved = true; moved && !stopping.aborted; ) {
     const times = await dueTimes(deps.db, kinds)
     const elapsed_ms = deps.clock.elapsed()
-    const next_ms = Math.min(...times.values()) - elapsed_ms
-    moved = next_ms > 0 && next_ms <= nap_ms
-    if (moved) await pause(next_ms)
+    const next_ms = Math.min(...times.values())
+    if (next_ms > elapsed_ms && next_ms <= elapsed_ms + nap_ms) await pause(next_ms - elapsed_ms + 1)
+    moved = next_ms > elapsed_ms && next_ms <= deps.clock.elapsed()
     for (const steps of kinds) {
       if (stopping.aborted || (times.get(steps.kind) ?? Infinity) > elapsed_ms) continue
       const progress = await paced(() => takeStep(deps, steps, due(steps.kind, elapsed_ms))).catch(

@@ -3,13 +3,15 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { isoTime } from '../../src/clock.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
-import { lockText } from '../../src/db/locks.ts'
+import { lockRow, lockText } from '../../src/db/locks.ts'
 import { claimImport } from '../../src/imports/store.ts'
+import { fanOutWork } from '../../src/webhooks/delivery/fanouts.ts'
 import {
   cancelSomeOfBackfill,
   removeWebhook,
   stoppedBackfill,
 } from '../../src/webhooks/registration/removal.ts'
+import { runWork } from '../../src/work/run.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
 import { until } from '../webhooks.ts'
 
@@ -42,6 +44,26 @@ test('a process does not wait for a lock while another one claims an import', as
   const claim = () => claimImport(outbox.db, outbox.clock.elapsed(), isoTime(outbox.clock.now()))
   assert.equal(await whileLocked((tx) => lockText(tx, 'imports', 0, 'claim'), claim), 'busy')
   assert.equal(await claim(), null)
+})
+
+test('deliveries of a large transaction do not wait for a webhook that another transaction has locked', async () => {
+  const { db, workspace_id } = outbox
+  await outbox.webhook('wh_1')
+  await outbox.webhook('wh_2')
+  await outbox.events(1001)
+  const drain = () => runWork(outbox, [fanOutWork], new AbortController().signal)
+  const webhooks = async () => new Set((await outbox.queue()).map(({ webhook_id }) => webhook_id))
+  await whileLocked(
+    (tx) => lockRow(tx, 'webhooks', workspace_id, 'wh_1'),
+    async () => {
+      for (let n = 0; n < 12; n++) await drain()
+      assert.deepEqual([(await outbox.queue()).length, await webhooks()], [1001, new Set(['wh_2'])])
+    },
+  )
+  outbox.clock.advance(1000)
+  await drain()
+  assert.equal((await outbox.queue()).length, 2002)
+  assert.deepEqual(await db.selectFrom('work').selectAll().execute(), [])
 })
 
 /** Makes the deliveries in the queue those of a backfill of webhook wh_1 that was stopped. */

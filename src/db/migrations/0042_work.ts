@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts'
 
-const replaced = ['reassignments', 'webhook_removals', 'webhook_resends']
+const replaced = ['reassignments', 'webhook_removals', 'webhook_resends', 'webhook_fanouts']
 
 const nowOf = (engine: 'sqlite' | 'postgres') =>
   engine === 'sqlite'
@@ -68,6 +68,13 @@ export const work: Migration = {
       created_at: nowOf(engine),
       from: `webhooks WHERE ordered = 0 AND EXISTS (
     SELECT 1 FROM webhook_queue AS q WHERE q.webhook_id = webhooks.id AND q.record_key IS NOT NULL)`,
+    }),
+    takeOver('fan_out', {
+      subject: 'webhook_id',
+      part: "webhook_id || '_' || first_id",
+      position: `'{"event_ids":' || event_ids || ',"format":' || coalesce('"' || format || '"', 'null') || '}'`,
+      created_at: '(SELECT e.occurred_at FROM events AS e WHERE e.id = first_id)',
+      from: 'webhook_fanouts',
     }),
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],

@@ -7,15 +7,13 @@ import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { addWork, type NewWork, positionsOf } from '../../db/work.ts'
 import type { Context } from '../../events/context.ts'
-import type { WorkSteps } from '../../work/run.ts'
+import { busy_ms, type WorkSteps } from '../../work/run.ts'
 import type { VisibleEvents } from './log-slices.ts'
 
 /** How many deliveries one transaction puts back into the queue. It takes a few milliseconds. */
 const resend_batch = 200
 // Reading this many log entries takes about 3 ms.
 const slice_size = 10_000
-// How long a step waits while another transaction has the webhook.
-const busy_ms = 50
 
 /** The present, when resent deliveries are due: as ISO text, and in service time. */
 type When = { now: string; elapsed_ms: number }
