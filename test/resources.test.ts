@@ -44,7 +44,6 @@ const without_records = [
   'saved_views',
   'view_tabs',
   'sessions',
-  'webhook_backfills',
   'webhook_deliveries',
   'webhook_queue',
   'webhook_registrations',

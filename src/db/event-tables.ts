@@ -89,7 +89,6 @@ export interface EventTables {
     events: string | null
     conditions: string | null
   }
-  webhook_backfills: BackfillsTable
   webhook_attempts: {
     workspace_id: number
     delivery_id: string
@@ -106,26 +105,4 @@ export interface EventTables {
     error_code: string | null
     error_message: string | null
   }
-}
-
-/** The newest backfill of a webhook: what it sends, and how far it has come. */
-export type BackfillsTable = {
-  workspace_id: number
-  webhook_id: string
-  status: 'running' | 'succeeded' | 'cancelled'
-  /** A JSON array of tables, in the order of sending. */
-  kinds: string
-  since: string | null
-  /** The kind that is sent now; null before the first. */
-  kind: string | null
-  /** The records up to this id are sent; those up to `up_to` will be. */
-  last_id: number
-  up_to: number
-  total: number
-  sent: number
-  /** The author of the request (events/actors.ts). */
-  actor: string
-  request_id: string | null
-  started_at: string
-  finished_at: string | null
 }

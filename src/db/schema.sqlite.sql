@@ -106,7 +106,7 @@ CREATE TABLE work (
   position text NOT NULL,
   actor text NOT NULL,
   request_id text,
-  lease_ends_ms bigint NOT NULL,
+  lease_ends_ms bigint,
   attempts bigint NOT NULL DEFAULT 0,
   last_error text,
   created_at text NOT NULL,
@@ -992,24 +992,6 @@ CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id I
 CREATE INDEX webhook_queue_record ON webhook_queue (webhook_id, record_key, order_seq, delivery_id) WHERE record_key IS NOT NULL;
 CREATE INDEX webhook_queue_record_claimed ON webhook_queue (webhook_id, record_key) WHERE record_key IS NOT NULL AND claim_id IS NOT NULL;
 CREATE INDEX webhook_queue_backfill ON webhook_queue (workspace_id, webhook_id) WHERE kind = 'backfill';
-
-CREATE TABLE webhook_backfills (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  status text NOT NULL,
-  kinds text NOT NULL,
-  since text,
-  kind text,
-  last_id bigint NOT NULL,
-  up_to bigint NOT NULL,
-  total bigint NOT NULL,
-  sent bigint NOT NULL,
-  actor text NOT NULL,
-  request_id text,
-  started_at text NOT NULL,
-  finished_at text,
-  PRIMARY KEY (workspace_id, webhook_id)
-);
 
 CREATE TABLE webhook_attempts (
   workspace_id bigint NOT NULL,

@@ -1,5 +1,6 @@
-import type { Generated } from 'kysely'
+import { type Generated, sql } from 'kysely'
 import { newId } from './ids.ts'
+import { rowLock } from './locks.ts'
 import { prepareInsert } from './statements/recordset.ts'
 import type { Db, Tx } from './tx.ts'
 
@@ -7,7 +8,14 @@ import type { Db, Tx } from './tx.ts'
 // `work/run.ts` does its steps.
 
 /** The kinds of work. The subject of a kind is a member, a webhook, an import, …: its id. */
-export const work_kinds = ['fan_out', 'reassignment', 'webhook_removal', 'resend', 'webhook_order'] as const
+export const work_kinds = [
+  'fan_out',
+  'reassignment',
+  'webhook_removal',
+  'resend',
+  'webhook_order',
+  'backfill',
+] as const
 export type WorkKind = (typeof work_kinds)[number]
 
 export interface WorkTable {
@@ -21,8 +29,8 @@ export interface WorkTable {
   /** The author of the request (events/actors.ts). */
   actor: string
   request_id: string | null
-  /** The service time from which any process may take the next step. */
-  lease_ends_ms: number
+  /** The service time from which any process may take the next step. Null: it has ended, and answers still show it. */
+  lease_ends_ms: number | null
   /** The failed attempts since the last step that succeeded. */
   attempts: Generated<number>
   last_error: Generated<string | null>
@@ -80,25 +88,43 @@ export function addWork(
   if (rows.length) tx.announce('backlog')
 }
 
-const ofSubject = (db: Db, workspace_id: number, kind: WorkKind, subject: string) =>
-  db.deleteFrom('work').where((eb) => eb.and({ workspace_id, kind, subject }))
-
-/** The position of each work of a kind that a subject has. */
-export async function positionsOf(
-  db: Db,
-  workspace_id: number,
-  kind: WorkKind,
-  subject: string,
-): Promise<unknown[]> {
+/** The work of a kind that a subject has, oldest first. */
+export async function workOf<P>(db: Db, workspace_id: number, kind: WorkKind, subject: string) {
   const rows = await db
     .selectFrom('work')
-    .select('position')
+    .selectAll()
     .where((eb) => eb.and({ workspace_id, kind, subject }))
+    .orderBy('id')
     .execute()
-  return rows.map(({ position }) => JSON.parse(position))
+  return rows.map((row) => ({ ...row, position: JSON.parse(row.position) as P }))
+}
+
+type Changes = { state?: string; position?: unknown; lease_ends_ms: number | null }
+
+/** Changes work after a step that succeeded. */
+export async function changeWork(
+  tx: Tx,
+  { workspace_id, id }: Pick<WorkTable, 'workspace_id' | 'id'>,
+  { position, ...changes }: Changes,
+): Promise<void> {
+  const stored = position === undefined ? {} : { position: JSON.stringify(position) }
+  await tx
+    .updateTable('work')
+    .set({ ...changes, ...stored, attempts: 0, last_error: null })
+    .where((eb) => eb.and({ workspace_id, id }))
+    .execute()
+}
+
+/** Locks the work of a kind that a subject has. A step of it in another transaction ends first. */
+export async function lockWork(tx: Tx, workspace_id: number, kind: WorkKind, subject: string): Promise<void> {
+  await sql`SELECT 1 FROM work WHERE workspace_id = ${workspace_id} AND kind = ${kind} AND subject = ${subject}
+    ${rowLock(tx, 'FOR UPDATE')}`.execute(tx)
 }
 
 /** Removes the work of a kind that a subject has. A step of it in another transaction ends first. */
 export async function dropWork(tx: Tx, workspace_id: number, kind: WorkKind, subject: string): Promise<void> {
-  await ofSubject(tx, workspace_id, kind, subject).execute()
+  await tx
+    .deleteFrom('work')
+    .where((eb) => eb.and({ workspace_id, kind, subject }))
+    .execute()
 }

@@ -1,6 +1,6 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
-import { continueBackfills } from '../across/backfills/run.ts'
+import { backfillWork } from '../across/backfills/run.ts'
 import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
 import { removeOldNotifications } from '../across/notifications/retention.ts'
 import { reassignmentWork } from '../across/reassignment/reassign.ts'
@@ -17,7 +17,6 @@ import { removeOldImports } from '../imports/retention.ts'
 import { runImports } from '../imports/run.ts'
 import { continueUndos } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
-import { drainBacklog } from '../webhooks/delivery/backlog.ts'
 import { fanOutWork } from '../webhooks/delivery/fanouts.ts'
 import { orderWork } from '../webhooks/delivery/order-off.ts'
 import { resendWork } from '../webhooks/log/resends.ts'
@@ -42,7 +41,7 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
-  const kinds = [fanOutWork, reassignmentWork(rooms), removalWork, resendWork, orderWork]
+  const kinds = [fanOutWork, reassignmentWork(rooms), removalWork, resendWork, orderWork, backfillWork(rooms)]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -66,15 +65,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deliveries of stopped backfills.
-    {
-      name: 'backlog',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: second,
-      wake: 'backlog',
-      run: (stopping) => drainBacklog(db, clock, stopping),
-    },
     // Does work that transactions of requests have left: deliveries of large transactions, reassignments of many records, deletions of webhooks, resends
     // of many deliveries, queue rows of webhooks that are no longer ordered.
     {
@@ -92,15 +82,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       first_ms: 0,
       every_ms: 10 * second,
       run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
-    },
-    // Sends the present records to webhooks that asked for them.
-    {
-      name: 'backfills',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: second,
-      wake: 'backlog',
-      run: (stopping) => continueBackfills({ db, clock, rooms }, stopping),
     },
     // Imports uploaded files.
     {

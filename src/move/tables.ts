@@ -54,7 +54,6 @@ const after_records: Shapes = {
   webhook_registrations: { key: ['workspace_id', 'webhook_id', 'from_seq'] },
   webhook_deliveries: { key: ['workspace_id', 'id'] },
   webhook_queue: { key: ['workspace_id', 'delivery_id'] },
-  webhook_backfills: { key: ['workspace_id', 'webhook_id'] },
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 

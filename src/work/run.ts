@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
 import { rowLock } from '../db/locks.ts'
-import type { WorkKind, WorkTable } from '../db/work.ts'
+import { changeWork, type WorkKind, type WorkTable } from '../db/work.ts'
 import { ApiError } from '../errors.ts'
 import { actorOf } from '../events/actors.ts'
 import { type Context, contextOf } from '../events/context.ts'
@@ -17,9 +17,10 @@ export type Work<P = unknown> = Pick<Row, 'workspace_id' | 'subject' | 'state' |
 }
 
 /**
- * What a step leaves: nothing, or more work. `wait_ms`: the step could do nothing, and the next one comes after this time.
+ * What a step leaves: nothing, or more work. `ends`: the work is done, and answers still show it. A step that can do nothing is
+ * `busy`, and repeated after 50 ms, or comes `later`, with the next run of the job.
  */
-export type Progress<P = unknown> = 'done' | { position?: P; state?: string; wait_ms?: number }
+export type Progress<P = unknown> = 'done' | 'busy' | 'later' | { position?: P; state?: string; ends?: true }
 
 /** A kind of work. */
 export type WorkSteps<P = unknown> = {
@@ -37,10 +38,7 @@ type Deps = { db: Db; clock: Clock }
 
 // Leave at least half of the time to others.
 const max_pause_ms = 50
-// The loop waits for work that is due within this time. The next run of the job finds other work.
-const nap_ms = 100
-/** How long a step waits while another transaction has what it needs. */
-export const busy_ms = 50
+const busy_ms = 50
 const max_backoff_ms = 60_000
 
 /**
@@ -49,25 +47,59 @@ const max_backoff_ms = 60_000
  */
 export async function runWork(deps: Deps, kinds: readonly WorkSteps[], stopping: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  for (let moved = true; moved && !stopping.aborted; ) {
-    const times = await dueTimes(deps.db, kinds)
+  let waiting: { kind: WorkKind; subject: string; is_busy: boolean }[] = []
+  let looked_ms = performance.now()
+  while (!stopping.aborted) {
     const elapsed_ms = deps.clock.elapsed()
-    const next_ms = Math.min(...times.values())
-    if (next_ms > elapsed_ms && next_ms <= elapsed_ms + nap_ms) await pause(next_ms - elapsed_ms + 1)
-    moved = next_ms > elapsed_ms && next_ms <= deps.clock.elapsed()
-    for (const steps of kinds) {
-      if (stopping.aborted || (times.get(steps.kind) ?? Infinity) > elapsed_ms) continue
-      const progress = await paced(() => takeStep(deps, steps, due(steps.kind, elapsed_ms))).catch(
+    const due_kinds = await kindsWithWork(deps.db, kinds, elapsed_ms)
+    let has_taken = false
+    for (const steps of due_kinds) {
+      if (stopping.aborted) break
+      const { kind } = steps
+      const skipped = waiting.flatMap((one) => (one.kind === kind ? one.subject : []))
+      const taken = await paced(() => takeStep(deps, steps, due(kind, elapsed_ms, skipped))).catch(
         (error) => {
           failures.push(error)
           return null
         },
       )
-      if (progress && (progress === 'done' || progress.wait_ms === undefined)) moved = true
+      if (!taken) continue
+      has_taken = true
+      const { subject, progress } = taken
+      if (progress === 'busy' || progress === 'later')
+        waiting.push({ kind, subject, is_busy: progress === 'busy' })
     }
+    const is_busy = waiting.some((one) => one.is_busy)
+    if (!has_taken && !is_busy) break
+    if (!has_taken) await pause(busy_ms, undefined, { signal: stopping }).catch(() => {})
+    if (performance.now() - looked_ms < busy_ms) continue
+    looked_ms = performance.now()
+    waiting = waiting.filter((one) => !one.is_busy)
   }
   if (failures.length) throw failures[0]
 }
+
+/** How long no other process continues work that a request waits for, after each of its steps. */
+export const lease_ms = 10_000
+
+/** Does the work of a subject to its end, for a request that waits for it. Throws the error of a step. */
+export async function finishWork<P>(
+  deps: Deps,
+  steps: WorkSteps<P>,
+  { workspace_id, subject }: Pick<Work, 'workspace_id' | 'subject'>,
+  stopping?: AbortSignal,
+): Promise<void> {
+  const unfinished: Choice = (tx) =>
+    sql`SELECT * FROM work WHERE workspace_id = ${workspace_id} AND kind = ${steps.kind} AND subject = ${subject}
+      AND lease_ends_ms IS NOT NULL ${rowLock(tx, 'FOR UPDATE')}`
+  for (let left = true; left; ) {
+    stopping?.throwIfAborted()
+    const taken = await paced(() => takeStep(deps, steps, unfinished, lease_ms))
+    left = taken !== null && !isEnd(taken.progress)
+  }
+}
+
+const isEnd = (progress: Progress) => progress === 'done' || (typeof progress === 'object' && progress.ends)
 
 async function paced<T>(work: () => Promise<T>): Promise<T> {
   const began_ms = performance.now()
@@ -78,22 +110,26 @@ async function paced<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** When the next step of each kind is due, of the kinds that have work. */
-async function dueTimes(db: Db, kinds: readonly WorkSteps[]): Promise<Map<WorkKind, number>> {
+async function kindsWithWork(
+  db: Db,
+  kinds: readonly WorkSteps[],
+  elapsed_ms: number,
+): Promise<readonly WorkSteps[]> {
   const listed = sql.join(kinds.map(({ kind }) => sql`(${sql.lit(kind)})`))
-  const { rows } = await sql<{ kind: WorkKind; due_ms: number | null }>`
-    SELECT k.column1 AS kind, (SELECT min(w.lease_ends_ms) FROM work AS w WHERE w.kind = k.column1) AS due_ms
-    FROM (VALUES ${listed}) AS k`.execute(db)
-  return new Map(rows.flatMap(({ kind, due_ms }) => (due_ms === null ? [] : [[kind, due_ms]])))
+  const { rows } = await sql<{ kind: WorkKind }>`SELECT k.column1 AS kind FROM (VALUES ${listed}) AS k
+    WHERE EXISTS (SELECT 1 FROM work WHERE kind = k.column1 AND lease_ends_ms <= ${elapsed_ms})`.execute(db)
+  const due = new Set(rows.map(({ kind }) => kind))
+  return kinds.filter(({ kind }) => due.has(kind))
 }
 
 /** Finds and locks a row of work. */
 type Choice = (tx: Tx) => RawBuilder<Row>
 
 const due =
-  (kind: WorkKind, elapsed_ms: number): Choice =>
+  (kind: WorkKind, elapsed_ms: number, skipped: readonly string[]): Choice =>
   (tx) =>
     sql`SELECT * FROM work WHERE kind = ${kind} AND lease_ends_ms <= ${elapsed_ms}
+      ${skipped.length ? sql`AND subject NOT IN (${sql.join(skipped)})` : sql``}
       ORDER BY lease_ends_ms, id LIMIT 1 ${rowLock(tx, 'FOR UPDATE SKIP LOCKED')}`
 const same =
   ({ workspace_id, id }: Row): Choice =>
@@ -101,7 +137,12 @@ const same =
     sql`SELECT * FROM work WHERE workspace_id = ${workspace_id} AND id = ${id} ${rowLock(tx, 'FOR UPDATE')}`
 
 /** Does the next step of the chosen work. Null if there is none. */
-async function takeStep({ db, clock }: Deps, steps: WorkSteps, choice: Choice): Promise<Progress | null> {
+async function takeStep(
+  { db, clock }: Deps,
+  steps: WorkSteps,
+  choice: Choice,
+  lease_ms = 0,
+): Promise<{ subject: string; progress: Progress } | null> {
   let row: Row | undefined
   const run = (choose: Choice, step: (tx: Tx, work: Work) => Promise<Progress>) =>
     transaction(
@@ -109,9 +150,9 @@ async function takeStep({ db, clock }: Deps, steps: WorkSteps, choice: Choice): 
       async (tx) => {
         row = (await choose(tx).execute(tx)).rows[0]
         if (!row) return null
-        const progress = await step(tx, workOf(clock, steps, row))
-        await store(tx, row, progress, clock.elapsed())
-        return progress
+        const progress = await step(tx, openWork(clock, steps, row))
+        await store(tx, row, progress, clock.elapsed() + lease_ms)
+        return { subject: row.subject, progress }
       },
       { large: steps.large ?? false },
     )
@@ -127,7 +168,7 @@ async function takeStep({ db, clock }: Deps, steps: WorkSteps, choice: Choice): 
   }
 }
 
-function workOf(clock: Clock, { source }: WorkSteps, row: Row): Work {
+function openWork(clock: Clock, { source }: WorkSteps, row: Row): Work {
   const { workspace_id, actor, request_id } = row
   const who = {
     workspace_id,
@@ -141,16 +182,14 @@ function workOf(clock: Clock, { source }: WorkSteps, row: Row): Work {
 
 const where = ({ workspace_id, id }: Row) => sql`WHERE workspace_id = ${workspace_id} AND id = ${id}`
 
-async function store(tx: Tx, row: Row, progress: Progress, elapsed_ms: number): Promise<void> {
+async function store(tx: Tx, row: Row, progress: Progress, until_ms: number): Promise<void> {
   if (progress === 'done') {
     await sql`DELETE FROM work ${where(row)}`.execute(tx)
     return
   }
-  const { position, state = row.state, wait_ms = 0 } = progress
-  await sql`UPDATE work SET state = ${state}, lease_ends_ms = ${elapsed_ms + wait_ms}, attempts = 0, last_error = NULL,
-      position = ${position === undefined ? row.position : JSON.stringify(position)} ${where(row)}`.execute(
-    tx,
-  )
+  if (progress === 'busy' || progress === 'later') return
+  const { ends, ...changes } = progress
+  await changeWork(tx, row, { ...changes, lease_ends_ms: ends ? null : until_ms })
 }
 
 const postpone = (db: Db, row: Row, error: unknown, elapsed_ms: number): Promise<void> =>

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
+import { backfillWork } from '../../src/across/backfills/run.ts'
 import { isoTime } from '../../src/clock.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
 import { lockRow, lockText } from '../../src/db/locks.ts'
+import { addWork } from '../../src/db/work.ts'
 import { claimImport } from '../../src/imports/store.ts'
+import { rooms } from '../../src/resources/index.ts'
 import { fanOutWork } from '../../src/webhooks/delivery/fanouts.ts'
-import {
-  cancelSomeOfBackfill,
-  removeWebhook,
-  stoppedBackfill,
-} from '../../src/webhooks/registration/removal.ts'
+import { removeWebhook } from '../../src/webhooks/registration/removal.ts'
 import { runWork } from '../../src/work/run.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
 import { until } from '../webhooks.ts'
@@ -51,65 +50,46 @@ test('deliveries of a large transaction do not wait for a webhook that another t
   await outbox.webhook('wh_1')
   await outbox.webhook('wh_2')
   await outbox.events(1001)
-  const drain = () => runWork(outbox, [fanOutWork], new AbortController().signal)
-  const webhooks = async () => new Set((await outbox.queue()).map(({ webhook_id }) => webhook_id))
+  let draining: Promise<void> | undefined
   await whileLocked(
     (tx) => lockRow(tx, 'webhooks', workspace_id, 'wh_1'),
     async () => {
-      for (let n = 0; n < 12; n++) await drain()
-      assert.deepEqual([(await outbox.queue()).length, await webhooks()], [1001, new Set(['wh_2'])])
+      draining = runWork(outbox, [fanOutWork], new AbortController().signal)
+      const queue = await until(outbox.queue, (all) => all.length === 1001)
+      assert.deepEqual(new Set(queue.map(({ webhook_id }) => webhook_id)), new Set(['wh_2']))
     },
   )
-  outbox.clock.advance(1000)
-  await drain()
+  await draining
   assert.equal((await outbox.queue()).length, 2002)
   assert.deepEqual(await db.selectFrom('work').selectAll().execute(), [])
 })
 
 /** Makes the deliveries in the queue those of a backfill of webhook wh_1 that was stopped. */
 async function stopBackfill(): Promise<void> {
-  const { db, clock, workspace_id } = outbox
-  const now = isoTime(clock.now())
-  await transaction(db, async (tx) => {
+  const context = outbox.context()
+  await transaction(outbox.db, async (tx) => {
     await tx.updateTable('webhook_queue').set({ kind: 'backfill' }).execute()
-    await tx
-      .insertInto('webhook_backfills')
-      .values({
-        workspace_id,
-        webhook_id: 'wh_1',
-        status: 'cancelled',
-        kinds: '[]',
-        since: null,
-        kind: null,
-        last_id: 0,
-        up_to: 0,
-        total: 3,
-        sent: 3,
-        actor: '{}',
-        request_id: null,
-        started_at: now,
-        finished_at: now,
-      })
-      .execute()
+    const position = { kinds: [], finished_at: context.now }
+    addWork(tx, context, { kind: 'backfill', subject: 'wh_1', state: 'cancelled', position })
   })
 }
 
-/** Cancels deliveries of the stopped backfill; returns how many, or undefined if there is no such backfill. */
-async function cancelSome(): Promise<number | undefined> {
-  const { db, clock } = outbox
-  const stopped = await stoppedBackfill(db)
-  if (!stopped) return
-  return transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, clock.elapsed(), { skip_locked: true }))
+/** Cancels deliveries of the stopped backfill, unless another process does; returns how many. */
+async function cancelSome(): Promise<number> {
+  const before = await outbox.queue()
+  await runWork(outbox, [backfillWork(rooms)], new AbortController().signal)
+  return before.length - (await outbox.queue()).length
 }
 
 test('a process does not wait while another one cancels the deliveries of a stopped backfill', async () => {
   await outbox.webhook('wh_1')
   await outbox.events(3)
   await stopBackfill()
-  const lock = (tx: Tx) => tx.selectFrom('webhook_backfills').selectAll().forUpdate().execute()
+  const lock = (tx: Tx) => tx.selectFrom('work').selectAll().forUpdate().execute()
   assert.equal(await whileLocked(lock, cancelSome), 0)
   assert.equal(await cancelSome(), 3)
-  assert.equal(await cancelSome(), undefined)
+  const [left] = await outbox.db.selectFrom('work').select('lease_ends_ms').execute()
+  assert.equal(left?.lease_ends_ms, null)
 })
 
 /** Ten deliveries in flight, and work that ends them. The work has to lock the one with the lowest id first. */

@@ -1,21 +1,37 @@
 import type { Migration } from '../migrate.ts'
 
-const replaced = ['reassignments', 'webhook_removals', 'webhook_resends', 'webhook_fanouts']
+const replaced = [
+  'reassignments',
+  'webhook_removals',
+  'webhook_resends',
+  'webhook_fanouts',
+  'webhook_backfills',
+]
 
-const nowOf = (engine: 'sqlite' | 'postgres') =>
+type Engine = 'sqlite' | 'postgres'
+
+/** A JSON object of columns, and of one that is JSON. */
+const objectOf = (engine: Engine, columns: string[], json?: string) => {
+  const plain = columns.map((name) => `'${name}', ${name}`)
+  if (engine === 'sqlite')
+    return `json_object(${[...plain, ...(json ? [`'${json}', json(${json})`] : [])].join(', ')})`
+  return `json_build_object(${[...plain, ...(json ? [`'${json}', ${json}::json`] : [])].join(', ')})::text`
+}
+
+const nowOf = (engine: Engine) =>
   engine === 'sqlite'
     ? "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
     : `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** The columns of unfinished work as expressions of a table that this one replaces. */
+/** The columns of work as expressions of a table that it replaces. */
 type Old = { subject: string; position: string; created_at: string; from: string } & Partial<
-  Record<'state' | 'actor' | 'request_id' | 'part', string>
+  Record<'state' | 'actor' | 'request_id' | 'part' | 'lease', string>
 >
 
 const takeOver = (kind: string, { subject, position, created_at, from, ...more }: Old) =>
   `INSERT INTO work (id, workspace_id, kind, subject, state, position, actor, request_id, lease_ends_ms, created_at)
-SELECT 'wrk_${kind}_' || ${more.part ?? subject}, workspace_id, '${kind}', ${subject}, ${more.state ?? "'running'"},
-  ${position}, ${more.actor ?? "'service'"}, ${more.request_id ?? 'NULL'}, 0, ${created_at} FROM ${from}`
+SELECT 'wrk_${kind}_' || ${more.part ?? subject}, workspace_id, '${kind}', ${subject}, ${more.state ?? "'running'"}, ${position},
+  ${more.actor ?? "'service'"}, ${more.request_id ?? 'NULL'}, ${more.lease ?? 0}, ${created_at} FROM ${from}`
 
 /** Unfinished work of all kinds, in place of a table for each kind. */
 export const work: Migration = {
@@ -33,7 +49,7 @@ export const work: Migration = {
   position text NOT NULL,
   actor text NOT NULL,
   request_id text,
-  lease_ends_ms bigint NOT NULL,
+  lease_ends_ms bigint,
   attempts bigint NOT NULL DEFAULT 0,
   last_error text,
   created_at text NOT NULL,
@@ -43,7 +59,7 @@ export const work: Migration = {
     'CREATE INDEX work_subject ON work (workspace_id, kind, subject)',
     takeOver('reassignment', {
       subject: 'from_id',
-      position: "'{\"to_id\":' || coalesce('\"' || to_id || '\"', 'null') || '}'",
+      position: objectOf(engine, ['to_id']),
       actor: 'actor',
       request_id: 'request_id',
       created_at: nowOf(engine),
@@ -72,9 +88,23 @@ export const work: Migration = {
     takeOver('fan_out', {
       subject: 'webhook_id',
       part: "webhook_id || '_' || first_id",
-      position: `'{"event_ids":' || event_ids || ',"format":' || coalesce('"' || format || '"', 'null') || '}'`,
+      position: objectOf(engine, ['format'], 'event_ids'),
       created_at: '(SELECT e.occurred_at FROM events AS e WHERE e.id = first_id)',
       from: 'webhook_fanouts',
+    }),
+    takeOver('backfill', {
+      subject: 'webhook_id',
+      state: 'status',
+      position: objectOf(
+        engine,
+        ['since', 'kind', 'last_id', 'up_to', 'total', 'sent', 'finished_at'],
+        'kinds',
+      ),
+      actor: 'actor',
+      request_id: 'request_id',
+      lease: "CASE WHEN status <> 'succeeded' THEN 0 END",
+      created_at: 'started_at',
+      from: 'webhook_backfills',
     }),
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],

@@ -5,7 +5,7 @@ import { tryLockWebhook } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { logDeliveries } from '../../events/deliveries.ts'
-import { busy_ms, type WorkSteps } from '../../work/run.ts'
+import type { WorkSteps } from '../../work/run.ts'
 import { cancel } from '../registration/removal.ts'
 
 /** The present: as ISO text, and in service time. */
@@ -25,7 +25,7 @@ export const fanOutWork: WorkSteps<FanOut> = {
   kind: 'fan_out',
   async step(tx, { workspace_id, subject: webhook_id, position: { event_ids, format }, context }) {
     // The common order is the webhook first. Other webhooks do not wait for this one.
-    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return { wait_ms: busy_ms }
+    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return 'busy'
     const events = await eventsOf(
       tx,
       event_ids.map((id) => ({ workspace_id, id })),

@@ -9,7 +9,6 @@ import type { WorkSteps } from '../../work/run.ts'
 const release_batch = 200
 // A claim or an event that read the webhook before may still add such rows. Its transaction ends within this time.
 const late_ms = 60_000
-const look_ms = 1000
 
 export const orderWork: WorkSteps = {
   kind: 'webhook_order',
@@ -17,8 +16,7 @@ export const orderWork: WorkSteps = {
     // The lock of the webhook comes first, as in claims. It may have become ordered again.
     const is_free = await tryLockWebhook(tx, workspace_id, webhook_id)
     if (is_free && (await releaseRows(tx, { workspace_id, webhook_id }, context.elapsed()))) return {}
-    const is_over = is_free && context.now_ms - Date.parse(created_at) > late_ms
-    return is_over ? 'done' : { wait_ms: look_ms }
+    return is_free && context.now_ms - Date.parse(created_at) > late_ms ? 'done' : 'later'
   },
 }
 

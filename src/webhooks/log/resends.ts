@@ -5,9 +5,9 @@ import { type Range, slicesOf } from '../../db/lists/slices.ts'
 import { disableTimeouts, rowLock, tryLockWebhook } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
-import { addWork, type NewWork, positionsOf } from '../../db/work.ts'
+import { addWork, type NewWork, workOf } from '../../db/work.ts'
 import type { Context } from '../../events/context.ts'
-import { busy_ms, type WorkSteps } from '../../work/run.ts'
+import type { WorkSteps } from '../../work/run.ts'
 import type { VisibleEvents } from './log-slices.ts'
 
 /** How many deliveries one transaction puts back into the queue. It takes a few milliseconds. */
@@ -28,7 +28,8 @@ export async function resendFailed(tx: Tx, context: Context, failed: Failed): Pr
   await disableTimeouts(tx)
   const { webhook_id } = failed
   const { workspace_id } = context
-  const pending = new Set((await positionsOf(tx, workspace_id, 'resend', webhook_id)).flat())
+  const waiting = await workOf<string[]>(tx, workspace_id, 'resend', webhook_id)
+  const pending = new Set(waiting.flatMap(({ position }) => position))
   const ids = (await failedIds(tx, workspace_id, failed)).filter((id) => !pending.has(id))
   const when = { now: context.now, elapsed_ms: context.elapsed() }
   await resend(tx, workspace_id, when, ids.slice(0, resend_batch), ['failed'])
@@ -135,7 +136,7 @@ export const resendWork: WorkSteps<string[]> = {
   kind: 'resend',
   async step(tx, { workspace_id, subject: webhook_id, position: ids, context }) {
     // The common order is the webhook first. A transaction that has it may wait for this work, so this one does not wait.
-    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return { wait_ms: busy_ms }
+    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return 'busy'
     await resend(tx, workspace_id, { now: context.now, elapsed_ms: context.elapsed() }, ids, ['failed'])
     return 'done'
   },

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { hasFanout } from '../../db/fanouts.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
@@ -32,10 +32,7 @@ export async function removeWebhook(tx: Tx, context: Context, id: string): Promi
   await lockRow(tx, 'webhooks', workspace_id, id, 'removal')
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
-  await tx
-    .deleteFrom('webhook_backfills')
-    .where((eb) => eb.and({ workspace_id, webhook_id: id }))
-    .execute()
+  await dropWork(tx, workspace_id, 'backfill', id)
   tx.announce('deliveries')
   await keepOldRegistration(tx, { workspace_id, id })
   await endRegistration(tx, { workspace_id, id })
@@ -104,34 +101,15 @@ async function cancelSome(tx: Tx, { workspace_id, webhook_id, removed_at }: Remo
   return waiting.length
 }
 
-/** A webhook whose backfill was stopped, while deliveries of it are left. */
-export async function stoppedBackfill(db: Db): Promise<Removal | undefined> {
-  const { rows } = await sql<Removal>`SELECT b.workspace_id, b.webhook_id, b.finished_at AS removed_at
-    FROM webhook_backfills AS b WHERE b.status = 'cancelled' AND ${anyOfBackfill} = 1 LIMIT 1`.execute(db)
-  return rows[0]
-}
-
-// A scalar, so that no engine reads the whole queue for a join.
-const anyOfBackfill = sql`(SELECT 1 FROM webhook_queue AS q
-  WHERE q.workspace_id = b.workspace_id AND q.webhook_id = b.webhook_id AND q.kind = 'backfill' LIMIT 1)`
-
 /**
- * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has
- * ended the backfill. One process at a time cancels: two would wait for each other's rows. With `skip_locked`, the
- * result is 0 while another process does.
+ * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has ended the
+ * backfill, and has locked its work: two transactions would wait for each other's rows.
  */
 export async function cancelSomeOfBackfill(
   tx: Tx,
   { workspace_id, webhook_id, removed_at }: Removal,
   elapsed_ms: number,
-  { skip_locked }: { skip_locked: boolean },
 ): Promise<number> {
-  if (tx.engine === 'postgres') {
-    const { rows: held } = await sql`SELECT 1 FROM webhook_backfills
-      WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}
-      FOR UPDATE ${skip_locked ? sql`SKIP LOCKED` : sql``}`.execute(tx)
-    if (!held.length) return 0
-  }
   type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
   // record() locks its rows in this order, too.
   const { rows } = await sql<Row>`
@@ -168,6 +146,6 @@ export const removalWork: WorkSteps = {
       .where('webhook_id', '=', webhook_id)
       .limit(1)
       .execute()
-    return left.length || (await hasFanout(tx, removal)) ? { wait_ms: 0 } : 'done'
+    return left.length || (await hasFanout(tx, removal)) ? 'busy' : 'done'
   },
 }
