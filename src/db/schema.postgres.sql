@@ -201,12 +201,10 @@ CREATE TABLE field_definitions (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   status text NOT NULL,
-  checked_until_ms bigint,
   previous text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE UNIQUE INDEX field_definitions_key ON field_definitions (workspace_id, kind, key) WHERE status <> 'removed';
-CREATE INDEX field_definitions_unfinished ON field_definitions (checked_until_ms) WHERE checked_until_ms IS NOT NULL;
 
 CREATE TABLE idempotency_keys (
   workspace_id bigint NOT NULL,

@@ -244,8 +244,6 @@ export interface Tables extends EventTables {
     updated_at: string
     /** Writes obey it unless it is `removed`; answers show it unless it is `new` or `removed`. */
     status: 'new' | 'ready' | 'changing' | 'removed'
-    /** The service time when the check of existing values, or the removal of its values, may be taken over. */
-    checked_until_ms: number | null
     /** A JSON object with the columns before a change whose check is not complete. */
     previous: string | null
   }

@@ -15,6 +15,7 @@ export const work_kinds = [
   'resend',
   'webhook_order',
   'backfill',
+  'custom_field',
 ] as const
 export type WorkKind = (typeof work_kinds)[number]
 
@@ -113,6 +114,20 @@ export async function changeWork(
     .set({ ...changes, ...stored, attempts: 0, last_error: null })
     .where((eb) => eb.and({ workspace_id, id }))
     .execute()
+}
+
+/** Renews the lease of work that a request does itself; false if it is gone or has another state. */
+export async function renewWork(
+  tx: Tx,
+  { workspace_id, kind, subject }: Pick<WorkTable, 'workspace_id' | 'kind' | 'subject'>,
+  lease_ends_ms: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('work')
+    .set({ lease_ends_ms })
+    .where((eb) => eb.and({ workspace_id, kind, subject, state: 'running' }))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Locks the work of a kind that a subject has. A step of it in another transaction ends first. */

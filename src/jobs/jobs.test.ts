@@ -26,7 +26,6 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['imports', 0, second, 'dispatcher', null],
       ['import undos', 0, 10 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
-      ['custom fields', 10 * second, 60 * second, 'dispatcher', null],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
       ['trash', 15 * second, hour, 'dispatcher', 'waits'],
       ['interrupted erasures', 15 * second, hour, 'dispatcher', 'runs'],

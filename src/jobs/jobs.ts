@@ -7,7 +7,7 @@ import { reassignmentWork } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
 import type { Config } from '../config.ts'
-import { keepUpDefinitions } from '../custom-fields/upkeep.ts'
+import { definitionWork } from '../custom-fields/upkeep.ts'
 import type { Database } from '../db/db.ts'
 import type { Durability } from '../db/durability.ts'
 import type { Seal } from '../db/seal.ts'
@@ -41,7 +41,15 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
-  const kinds = [fanOutWork, reassignmentWork(rooms), removalWork, resendWork, orderWork, backfillWork(rooms)]
+  const kinds = [
+    fanOutWork,
+    reassignmentWork(rooms),
+    removalWork,
+    resendWork,
+    orderWork,
+    backfillWork(rooms),
+    definitionWork,
+  ]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -108,15 +116,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       every_ms: minute,
       held: 'waits',
       run: (stopping) => keepUpBookings(db, clock, stopping),
-    },
-
-    // Undoes definitions of custom fields whose check was interrupted, and removes the stored values of deleted ones.
-    {
-      name: 'custom fields',
-      role: 'dispatcher',
-      first_ms: 10 * second,
-      every_ms: minute,
-      run: (stopping) => keepUpDefinitions(db, clock, stopping),
     },
 
     // Removes old deliveries with their attempts, events that no delivery needs, and answers of idempotency keys.

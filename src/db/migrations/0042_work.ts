@@ -8,6 +8,8 @@ const replaced = [
   'webhook_backfills',
 ]
 
+const changed = ['field_definitions']
+
 type Engine = 'sqlite' | 'postgres'
 
 /** A JSON object of columns, and of one that is JSON. */
@@ -39,7 +41,9 @@ export const work: Migration = {
   kind: 'contract',
   statements: (engine) => [
     // A process of the version before that still runs has to end its transactions first, and its later ones fail.
-    ...(engine === 'postgres' ? [`LOCK TABLE ${replaced.join(', ')} IN ACCESS EXCLUSIVE MODE`] : []),
+    ...(engine === 'postgres'
+      ? [`LOCK TABLE ${[...replaced, ...changed].join(', ')} IN ACCESS EXCLUSIVE MODE`]
+      : []),
     `CREATE TABLE work (
   id text NOT NULL,
   workspace_id bigint NOT NULL,
@@ -106,6 +110,16 @@ export const work: Migration = {
       created_at: 'started_at',
       from: 'webhook_backfills',
     }),
+    takeOver('custom_field', {
+      subject: 'CAST(id AS text)',
+      part: 'CAST(id AS text)',
+      position: "'null'",
+      state: "CASE WHEN status = 'removed' THEN 'removing' ELSE 'running' END",
+      created_at: 'updated_at',
+      from: 'field_definitions WHERE checked_until_ms IS NOT NULL',
+    }),
+    'DROP INDEX field_definitions_unfinished',
+    'ALTER TABLE field_definitions DROP COLUMN checked_until_ms',
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],
 }
