@@ -741,12 +741,9 @@ CREATE TABLE merges (
   status text NOT NULL,
   changes text,
   created_by text NOT NULL,
-  worked_by text NOT NULL,
-  request_id text,
   created_at text NOT NULL,
   undone_at text,
   restored bigint NOT NULL DEFAULT 0,
-  run_at_ms bigint NOT NULL,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX merges_unfinished ON merges (workspace_id, kind) WHERE status = ANY (ARRAY['running', 'undoing']);

@@ -860,12 +860,9 @@ CREATE TABLE merges (
   status text NOT NULL,
   changes text,
   created_by text NOT NULL,
-  worked_by text NOT NULL,
-  request_id text,
   created_at text NOT NULL,
   undone_at text,
-  restored bigint NOT NULL DEFAULT 0,
-  run_at_ms bigint NOT NULL
+  restored bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX merges_unfinished ON merges (workspace_id, kind) WHERE status IN ('running', 'undoing');
 CREATE INDEX merges_with_changes ON merges (created_at) WHERE changes IS NOT NULL;

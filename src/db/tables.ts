@@ -51,15 +51,10 @@ export interface MergesTable extends Owned {
   /** The changed fields of the survivor before and after, as JSON; null when they can no longer be put back. */
   changes: string | null
   created_by: Fixed<string>
-  /** The author of the steps that follow. */
-  worked_by: string
-  request_id: string | null
   created_at: Fixed<string>
   undone_at: string | null
   /** Records that an undo has put back. */
   restored: number
-  /** The service time from which another process may continue an unfinished merge. */
-  run_at_ms: number
 }
 
 export interface ImportsTable {

@@ -16,6 +16,7 @@ export const work_kinds = [
   'webhook_order',
   'backfill',
   'custom_field',
+  'merge',
 ] as const
 export type WorkKind = (typeof work_kinds)[number]
 
@@ -141,5 +142,14 @@ export async function dropWork(tx: Tx, workspace_id: number, kind: WorkKind, sub
   await tx
     .deleteFrom('work')
     .where((eb) => eb.and({ workspace_id, kind, subject }))
+    .execute()
+}
+
+/** Ends all leases: the processes that had them have ended. */
+export async function endLeases(tx: Tx, elapsed_ms: number): Promise<void> {
+  await tx
+    .updateTable('work')
+    .set({ lease_ends_ms: elapsed_ms })
+    .where('lease_ends_ms', '>', elapsed_ms)
     .execute()
 }

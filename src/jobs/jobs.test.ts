@@ -22,7 +22,6 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['zone data', second, hour, null, null],
       ['statistics', 2 * second, 2 * second, 'dispatcher', null],
       ['work', 0, second, 'dispatcher', null],
-      ['merges', 0, 10 * second, 'dispatcher', null],
       ['imports', 0, second, 'dispatcher', null],
       ['import undos', 0, 10 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],

@@ -1,7 +1,8 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
 import { backfillWork } from '../across/backfills/run.ts'
-import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
+import { forgetOldMerges, mergeWork } from '../across/merges/continue.ts'
+import { mergeKinds } from '../across/merges/links.ts'
 import { removeOldNotifications } from '../across/notifications/retention.ts'
 import { reassignmentWork } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
@@ -49,6 +50,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
     orderWork,
     backfillWork(rooms),
     definitionWork,
+    mergeWork(mergeKinds(rooms)),
   ]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
@@ -82,14 +84,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       every_ms: second,
       wake: 'backlog',
       run: (stopping) => runWork({ db, clock }, kinds, stopping),
-    },
-    // Merges, and undos of merges, that a crash interrupted.
-    {
-      name: 'merges',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: 10 * second,
-      run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
     },
     // Imports uploaded files.
     {

@@ -35,6 +35,8 @@ export type WorkSteps<P = unknown> = {
 }
 
 type Deps = { db: Db; clock: Clock }
+/** The caller of a request that does the work, with what the row does not have: the name, and the trace. */
+type Who = Pick<Context, 'actor' | 'request_id' | 'traceparent'>
 
 // Leave at least half of the time to others.
 const max_pause_ms = 50
@@ -86,15 +88,15 @@ export const lease_ms = 10_000
 export async function finishWork<P>(
   deps: Deps,
   steps: WorkSteps<P>,
-  { workspace_id, subject }: Pick<Work, 'workspace_id' | 'subject'>,
-  stopping?: AbortSignal,
+  { workspace_id, subject, who }: Pick<Work, 'workspace_id' | 'subject'> & { who?: Who },
+  stopping: AbortSignal,
 ): Promise<void> {
   const unfinished: Choice = (tx) =>
     sql`SELECT * FROM work WHERE workspace_id = ${workspace_id} AND kind = ${steps.kind} AND subject = ${subject}
       AND lease_ends_ms IS NOT NULL ${rowLock(tx, 'FOR UPDATE')}`
   for (let left = true; left; ) {
-    stopping?.throwIfAborted()
-    const taken = await paced(() => takeStep(deps, steps, unfinished, lease_ms))
+    stopping.throwIfAborted()
+    const taken = await paced(() => takeStep(deps, steps, unfinished, { lease_ms, who }))
     left = taken !== null && !isEnd(taken.progress)
   }
 }
@@ -141,7 +143,7 @@ async function takeStep(
   { db, clock }: Deps,
   steps: WorkSteps,
   choice: Choice,
-  lease_ms = 0,
+  { lease_ms = 0, who }: { lease_ms?: number; who?: Who | undefined } = {},
 ): Promise<{ subject: string; progress: Progress } | null> {
   let row: Row | undefined
   const run = (choose: Choice, step: (tx: Tx, work: Work) => Promise<Progress>) =>
@@ -150,7 +152,7 @@ async function takeStep(
       async (tx) => {
         row = (await choose(tx).execute(tx)).rows[0]
         if (!row) return null
-        const progress = await step(tx, openWork(clock, steps, row))
+        const progress = await step(tx, openWork(clock, steps, row, who))
         await store(tx, row, progress, clock.elapsed() + lease_ms)
         return { subject: row.subject, progress }
       },
@@ -168,16 +170,11 @@ async function takeStep(
   }
 }
 
-function openWork(clock: Clock, { source }: WorkSteps, row: Row): Work {
+function openWork(clock: Clock, { source }: WorkSteps, row: Row, who: Who | undefined): Work {
   const { workspace_id, actor, request_id } = row
-  const who = {
-    workspace_id,
-    actor: actorOf(actor),
-    request_id,
-    traceparent: null,
-    ...(source && { source }),
-  }
-  return { ...row, position: JSON.parse(row.position), context: contextOf(clock, who) }
+  const author = who ?? { actor: actorOf(actor), request_id, traceparent: null }
+  const context = contextOf(clock, { workspace_id, ...author, ...(source && { source }) })
+  return { ...row, position: JSON.parse(row.position), context }
 }
 
 const where = ({ workspace_id, id }: Row) => sql`WHERE workspace_id = ${workspace_id} AND id = ${id}`

@@ -8,7 +8,7 @@ const replaced = [
   'webhook_backfills',
 ]
 
-const changed = ['field_definitions']
+const changed = ['field_definitions', 'merges']
 
 type Engine = 'sqlite' | 'postgres'
 
@@ -120,6 +120,16 @@ export const work: Migration = {
     }),
     'DROP INDEX field_definitions_unfinished',
     'ALTER TABLE field_definitions DROP COLUMN checked_until_ms',
+    takeOver('merge', {
+      subject: 'CAST(id AS text)',
+      part: 'CAST(id AS text)',
+      position: `'"' || kind || '"'`,
+      actor: 'worked_by',
+      request_id: 'request_id',
+      created_at: 'created_at',
+      from: "merges WHERE status IN ('running', 'undoing')",
+    }),
+    ...['worked_by', 'request_id', 'run_at_ms'].map((name) => `ALTER TABLE merges DROP COLUMN ${name}`),
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],
 }
