@@ -764,7 +764,6 @@ CREATE TABLE imports (
   lease_ends_ms bigint NOT NULL,
   restored bigint NOT NULL DEFAULT 0,
   not_restored text,
-  undone_by text,
   progress double precision NOT NULL DEFAULT 0,
   kinds text NOT NULL DEFAULT '[]',
   source text,
@@ -772,7 +771,6 @@ CREATE TABLE imports (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status IN ('uploading', 'queued', 'running');
-CREATE INDEX imports_undoing ON imports (lease_ends_ms) WHERE undone_by IS NOT NULL;
 
 CREATE TABLE import_chunks (
   workspace_id bigint NOT NULL,

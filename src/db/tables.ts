@@ -102,8 +102,6 @@ export interface ImportsTable {
   source: string | null
   /** JSON: what became of the cells of each column (imports/account.ts). */
   account: Generated<string>
-  /** The author of the undo, as in created_by, until the undo is complete. */
-  undone_by: string | null
 }
 
 export interface NotificationsTable extends Owned {

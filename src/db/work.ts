@@ -17,6 +17,7 @@ export const work_kinds = [
   'backfill',
   'custom_field',
   'merge',
+  'import_undo',
 ] as const
 export type WorkKind = (typeof work_kinds)[number]
 

@@ -23,7 +23,6 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['statistics', 2 * second, 2 * second, 'dispatcher', null],
       ['work', 0, second, 'dispatcher', null],
       ['imports', 0, second, 'dispatcher', null],
-      ['import undos', 0, 10 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
       ['trash', 15 * second, hour, 'dispatcher', 'waits'],

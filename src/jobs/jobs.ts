@@ -16,7 +16,7 @@ import type { ServiceClock } from '../db/service-clock.ts'
 import { analyzeGrown } from '../db/statistics.ts'
 import { removeOldImports } from '../imports/retention.ts'
 import { runImports } from '../imports/run.ts'
-import { continueUndos } from '../imports/undo.ts'
+import { undoWork } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { fanOutWork } from '../webhooks/delivery/fanouts.ts'
 import { orderWork } from '../webhooks/delivery/order-off.ts'
@@ -51,6 +51,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
     backfillWork(rooms),
     definitionWork,
     mergeWork(mergeKinds(rooms)),
+    undoWork(rooms),
   ]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
@@ -93,14 +94,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       every_ms: second,
       wake: 'imports',
       run: (stopping) => runImports({ db, clock, rooms, stopping }),
-    },
-    // Undos of imports that a crash interrupted.
-    {
-      name: 'import undos',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: 10 * second,
-      run: (stopping) => continueUndos({ db, clock, rooms }, stopping),
     },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {

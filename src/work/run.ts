@@ -14,6 +14,8 @@ type Row = Selectable<WorkTable>
 export type Work<P = unknown> = Pick<Row, 'workspace_id' | 'subject' | 'state' | 'created_at'> & {
   position: P
   context: Context
+  /** Empty at first. The same list when the transaction of the step runs again. */
+  repeated: unknown[]
 }
 
 /**
@@ -146,13 +148,14 @@ async function takeStep(
   { lease_ms = 0, who }: { lease_ms?: number; who?: Who | undefined } = {},
 ): Promise<{ subject: string; progress: Progress } | null> {
   let row: Row | undefined
+  const repeated: unknown[] = []
   const run = (choose: Choice, step: (tx: Tx, work: Work) => Promise<Progress>) =>
     transaction(
       db,
       async (tx) => {
         row = (await choose(tx).execute(tx)).rows[0]
         if (!row) return null
-        const progress = await step(tx, openWork(clock, steps, row, who))
+        const progress = await step(tx, { ...openWork(clock, steps, row, who), repeated })
         await store(tx, row, progress, clock.elapsed() + lease_ms)
         return { subject: row.subject, progress }
       },
@@ -170,7 +173,7 @@ async function takeStep(
   }
 }
 
-function openWork(clock: Clock, { source }: WorkSteps, row: Row, who: Who | undefined): Work {
+function openWork(clock: Clock, { source }: WorkSteps, row: Row, who: Who | undefined) {
   const { workspace_id, actor, request_id } = row
   const author = who ?? { actor: actorOf(actor), request_id, traceparent: null }
   const context = contextOf(clock, { workspace_id, ...author, ...(source && { source }) })

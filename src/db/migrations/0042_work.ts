@@ -8,7 +8,7 @@ const replaced = [
   'webhook_backfills',
 ]
 
-const changed = ['field_definitions', 'merges']
+const changed = ['field_definitions', 'merges', 'imports']
 
 type Engine = 'sqlite' | 'postgres'
 
@@ -130,6 +130,15 @@ export const work: Migration = {
       from: "merges WHERE status IN ('running', 'undoing')",
     }),
     ...['worked_by', 'request_id', 'run_at_ms'].map((name) => `ALTER TABLE merges DROP COLUMN ${name}`),
+    takeOver('import_undo', {
+      subject: 'id',
+      position: `'{"waiting":[],"restored":0,"ascending":false,"is_last":false}'`,
+      actor: 'undone_by',
+      created_at: nowOf(engine),
+      from: 'imports WHERE undone_by IS NOT NULL',
+    }),
+    'DROP INDEX imports_undoing',
+    'ALTER TABLE imports DROP COLUMN undone_by',
     ...replaced.map((table) => `DROP TABLE ${table}`),
   ],
 }
