@@ -7,6 +7,7 @@ import { changeWork, type WorkKind, type WorkTable } from '../db/work.ts'
 import { ApiError } from '../errors.ts'
 import { actorOf } from '../events/actors.ts'
 import { type Context, contextOf } from '../events/context.ts'
+import { publicError } from '../http/errors.ts'
 
 type Row = Selectable<WorkTable>
 
@@ -61,12 +62,7 @@ export async function runWork(deps: Deps, kinds: readonly WorkSteps[], stopping:
       if (stopping.aborted) break
       const { kind } = steps
       const skipped = waiting.flatMap((one) => (one.kind === kind ? one.subject : []))
-      const taken = await paced(() => takeStep(deps, steps, due(kind, elapsed_ms, skipped))).catch(
-        (error) => {
-          failures.push(error)
-          return null
-        },
-      )
+      const taken = await paced(() => takeStep(deps, steps, due(kind, elapsed_ms, skipped), { failures }))
       if (!taken) continue
       has_taken = true
       const { subject, progress } = taken
@@ -140,12 +136,15 @@ const same =
   (tx) =>
     sql`SELECT * FROM work WHERE workspace_id = ${workspace_id} AND id = ${id} ${rowLock(tx, 'FOR UPDATE')}`
 
+/** `failures` collects the errors of steps, in place of throwing them. */
+type Taking = { lease_ms?: number; who?: Who | undefined; failures?: unknown[] }
+
 /** Does the next step of the chosen work. Null if there is none. */
 async function takeStep(
   { db, clock }: Deps,
   steps: WorkSteps,
   choice: Choice,
-  { lease_ms = 0, who }: { lease_ms?: number; who?: Who | undefined } = {},
+  { lease_ms = 0, who, failures }: Taking,
 ): Promise<{ subject: string; progress: Progress } | null> {
   let row: Row | undefined
   const repeated: unknown[] = []
@@ -167,9 +166,11 @@ async function takeStep(
     if (!row) throw error
     if (error instanceof ApiError && steps.refused)
       return run(same(row), async (tx, work) => steps.refused?.(tx, work, error) ?? 'done')
+    if (!failures) throw error
+    failures.push(error)
     // The database may refuse this, too. Then the next run of the job tries again.
     await postpone(db, row, error, clock.elapsed()).catch(() => {})
-    throw error
+    return { subject: row.subject, progress: 'later' }
   }
 }
 
@@ -192,10 +193,16 @@ async function store(tx: Tx, row: Row, progress: Progress, until_ms: number): Pr
   await changeWork(tx, row, { ...changes, lease_ends_ms: ends ? null : until_ms })
 }
 
+/** An error for administrators of a workspace. Others than those of answers are in the log only. */
+function shownError(error: unknown): string {
+  const known = publicError(error)
+  return known ? `${known.code}: ${known.message}` : 'internal_error'
+}
+
 const postpone = (db: Db, row: Row, error: unknown, elapsed_ms: number): Promise<void> =>
   transaction(db, async (tx) => {
     const attempts = row.attempts + 1
     const due_ms = elapsed_ms + Math.min(1000 * 2 ** attempts, max_backoff_ms)
-    await sql`UPDATE work SET attempts = ${attempts}, last_error = ${String(error).slice(0, 500)},
+    await sql`UPDATE work SET attempts = ${attempts}, last_error = ${shownError(error)},
       lease_ends_ms = ${due_ms} ${where(row)} AND lease_ends_ms <= ${elapsed_ms}`.execute(tx)
   })
