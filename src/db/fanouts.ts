@@ -18,7 +18,7 @@ type FannedOut = {
   recipients: readonly { webhook_id: string; format: string | null; ordered?: 0 | 1 | undefined }[]
 }
 
-/** What is left to insert: the events of a webhook, and the form of the bodies; null: the envelope. */
+/** The events of a webhook whose deliveries are not inserted yet, and the form of the bodies; null: the envelope. */
 export type FanOut = { event_ids: string[]; format: string | null }
 
 /** Stores which webhooks get which events, in the transaction of the events. */

@@ -76,8 +76,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Does work that transactions of requests have left: deliveries of large transactions, reassignments of many records, deletions of webhooks, resends
-    // of many deliveries, queue rows of webhooks that are no longer ordered.
+    // Does the next steps of work that requests have left.
     {
       name: 'work',
       role: 'dispatcher',

@@ -20,7 +20,7 @@ export type Work<P = unknown> = Pick<Row, 'workspace_id' | 'subject' | 'state' |
 }
 
 /**
- * What a step leaves: nothing, or more work. `ends`: the work is done, and answers still show it. A step that can do nothing is
+ * The result of a step: the work is done, or has more steps. `ends`: the work is done, and answers still show it. A step that can do nothing is
  * `busy`, and repeated after 50 ms, or comes `later`, with the next run of the job.
  */
 export type Progress<P = unknown> = 'done' | 'busy' | 'later' | { position?: P; state?: string; ends?: true }

@@ -22,7 +22,7 @@ export function backfillKinds(rooms: readonly Room[]): BackfillKinds {
   return kinds
 }
 
-/** What a backfill sends, and how far it has come. */
+/** The records that a backfill sends, and how far it has come. */
 export type Position = {
   /** Tables, in the order of sending. */
   kinds: string[]

@@ -8,6 +8,7 @@ const replaced = [
   'webhook_backfills',
 ]
 
+// Columns of these hold leases.
 const changed = ['field_definitions', 'merges', 'imports']
 
 type Engine = 'sqlite' | 'postgres'
@@ -93,7 +94,7 @@ export const work: Migration = {
       subject: 'webhook_id',
       part: "webhook_id || '_' || first_id",
       position: objectOf(engine, ['format'], 'event_ids'),
-      created_at: '(SELECT e.occurred_at FROM events AS e WHERE e.id = first_id)',
+      created_at: `coalesce((SELECT e.occurred_at FROM events AS e WHERE e.id = first_id), ${nowOf(engine)})`,
       from: 'webhook_fanouts',
     }),
     takeOver('backfill', {
