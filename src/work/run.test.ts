@@ -129,3 +129,20 @@ test('after a refusal, the work goes on from where it was before the step', asyn
   await run(kind)
   assert.deepEqual([steps, await rows()], [['wh_1 7', '7 Refused.'], []])
 })
+
+test('work whose refusal fails, too, holds up no other work', async () => {
+  await leave('wh_1')
+  await leave('wh_2')
+  const kind: WorkSteps<number> = {
+    ...stepsOf(({ subject }) => {
+      if (subject === 'wh_1') throw new ApiError('conflict', 'Refused.')
+      return 'done'
+    }),
+    refused: (_tx, _work, error) => Promise.reject(error),
+  }
+  await assert.rejects(run(kind), /Refused/)
+  assert.deepEqual(
+    (await rows()).map(({ subject, last_error }) => [subject, last_error]),
+    [['wh_1', 'conflict: Refused.']],
+  )
+})

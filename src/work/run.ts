@@ -20,8 +20,8 @@ export type Work<P = unknown> = Pick<Row, 'workspace_id' | 'subject' | 'state' |
 }
 
 /**
- * The result of a step: the work is done, or has more steps. `ends`: the work is done, and answers still show it. A step that can do nothing is
- * `busy`, and repeated after 50 ms, or comes `later`, with the next run of the job.
+ * The result of a step: the work is done, or has more steps. `ends`: it is done, and answers still show it. A step that can do
+ * nothing is `busy`, and repeated after 50 ms, or comes `later`, with the next run of the job.
  */
 export type Progress<P = unknown> = 'done' | 'busy' | 'later' | { position?: P; state?: string; ends?: true }
 
@@ -160,13 +160,14 @@ async function takeStep(
       },
       { large: steps.large ?? false },
     )
+  const refused = (error: unknown) => {
+    if (!row || !steps.refused || !(error instanceof ApiError)) throw error
+    return run(same(row), async (tx, work) => steps.refused?.(tx, work, error) ?? 'done')
+  }
   try {
-    return await run(choice, (tx, work) => steps.step(tx, work))
+    return await run(choice, (tx, work) => steps.step(tx, work)).catch(refused)
   } catch (error) {
-    if (!row) throw error
-    if (error instanceof ApiError && steps.refused)
-      return run(same(row), async (tx, work) => steps.refused?.(tx, work, error) ?? 'done')
-    if (!failures) throw error
+    if (!row || !failures) throw error
     failures.push(error)
     // The database may refuse this, too. Then the next run of the job tries again.
     await postpone(db, row, error, clock.elapsed()).catch(() => {})
