@@ -9,7 +9,7 @@ import { type Database, transaction } from '../src/db/db.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createSeal } from '../src/db/seal.ts'
-import { contextOf } from '../src/events/context.ts'
+import { type Context, contextOf } from '../src/events/context.ts'
 import { bodyFor, emit } from '../src/events/emit.ts'
 import { contactCreated } from '../src/resources/contacts/events.ts'
 import { createSender } from '../src/webhooks/delivery/deliver.ts'
@@ -146,7 +146,7 @@ async function compare(
     )
   })
   await transaction(database.db, async (tx) => {
-    for (const id of ids) await removeWebhook(tx, workspace_id, id, now)
+    for (const id of ids) await removeWebhook(tx, contextAt(database.clock), id)
   })
   const name = `deliveries, ${webhooks} webhook${webhooks === 1 ? '' : 's'}`
   const cells = [name, whole(median(rates.bare)), whole(median(rates.rapport))]
@@ -156,15 +156,17 @@ async function compare(
 // With 10 webhooks, as many deliveries as a transaction inserts itself (events/deliveries.ts).
 const events_at_once = 200
 
+function contextAt(clock: Database['clock']): Context {
+  const now_ms = clock.now()
+  const actor = { kind: 'service', id: null } as const
+  return contextOf({ now: () => now_ms, elapsed: () => now_ms }, { workspace_id, actor, request_id: null })
+}
+
 /** Writes events and their deliveries with the function of the service. */
 async function preload({ db, clock }: Database, events: number): Promise<void> {
   for (let from = 0; from < events; from += events_at_once)
     await transaction(db, async (tx) => {
-      const now_ms = clock.now()
-      const context = contextOf(
-        { now: () => now_ms, elapsed: () => now_ms },
-        { workspace_id, actor: { kind: 'service', id: null }, request_id: null },
-      )
+      const context = contextAt(clock)
       for (let n = from; n < Math.min(events, from + events_at_once); n++)
         await emit(tx, context, contactCreated, { ...contactCreated.example, id: n + 1 })
     })

@@ -67,6 +67,8 @@ import { explainRoute } from './webhooks/log/explain.ts'
 import { webhookRoutes } from './webhooks/registration/routes.ts'
 import type { TargetPolicy } from './webhooks/registration/target.ts'
 import type { WebhookService } from './webhooks/service.ts'
+import { oldestWork } from './work/ages.ts'
+import { workRoutes } from './work/routes.ts'
 
 /** The event catalogue: the events of all resources, in the order of the interface. */
 export const catalogue: readonly EventDefinition[] = resources.flatMap(({ events }) => events)
@@ -165,7 +167,10 @@ function watchMetrics(app: App, { database, clock, isDurable, dispatcher, tracer
   const own = createProcessMetrics(database, version, tracer)
   app.addHook('onClose', async () => own.stop())
   const metrics = createMetrics(
-    () => queueNumbers(database.db, clock.elapsed()),
+    async () => ({
+      ...(await queueNumbers(database.db, clock.elapsed())),
+      oldest_work_seconds: await oldestWork(database.db, clock.now()),
+    }),
     () => ({ ...clock.removal(), durable: isDurable() }),
     own,
     peers,
@@ -248,6 +253,7 @@ function addRoutes(app: App, service: Routed): void {
   backfillRoutes(app, service, rooms)
   timelineRoutes(app, service, rooms)
   auditRoutes(app, service)
+  workRoutes(app, service)
   trashRoutes(app, service)
   reportRoutes(app, service)
   searchRoutes(app, service)

@@ -7,7 +7,6 @@ import { insertKey } from './access/keys/keys.ts'
 import type { Cost } from './access/people/passwords.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
-import { releaseMerges } from './across/merges/state.ts'
 import { watchZones } from './across/zones/watch.ts'
 import { buildApp, createBodies } from './app.ts'
 import type { Clock } from './clock.ts'
@@ -22,6 +21,7 @@ import { openDatabase } from './db/open.ts'
 import { checkSeal, createSeal, readSecretKey, removePartialKeys } from './db/seal.ts'
 import { unopenedValues } from './db/sealed.ts'
 import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
+import { endLeases } from './db/work.ts'
 import { stopped } from './errors.ts'
 import { contextOf, service } from './events/context.ts'
 import type { Phase } from './http/health.ts'
@@ -273,7 +273,7 @@ async function drain(
 async function reclaim(tx: Tx, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
-  await releaseMerges(tx, elapsed_ms)
+  await endLeases(tx, elapsed_ms)
   await freeReservations(tx, elapsed_ms)
 }
 

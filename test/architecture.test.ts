@@ -18,7 +18,7 @@ const shared = 'resources/((writing|lists|batch|endpoints|values)/)?[a-z-]+'
 const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
 // All rooms above may import these.
 const floor =
-  'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|errors|clock|telemetry/tracer|zones/[a-z]+'
+  'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|work/run|errors|clock|telemetry/tracer|zones/[a-z]+'
 // The parts of custom fields that writes and lists use.
 const defined = 'custom-fields/(defined-values|definition-rules|definitions)'
 const rows: { files: string; may: string; packages: string }[] = [
@@ -59,6 +59,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
   // Spans, and the only code that sends them.
   { files: 'telemetry/.*', may: 'OWN/.*|config|version|clock', packages: 'node:crypto' },
+  // The runner of unfinished work.
+  { files: 'work/.*', may: `OWN/.*|${floor}`, packages: 'kysely|typebox|node:timers/promises' },
   // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 
@@ -289,7 +291,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|across/backfills/run|across/reassignment/reassign|across/merges/continue|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/backlog|log/retention)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|work/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -39,21 +39,17 @@ const without_records = [
   'merge_links',
   'merged_records',
   'notifications',
-  'reassignments',
   'record_blocks',
   'field_definitions',
   'saved_views',
   'view_tabs',
   'sessions',
-  'webhook_backfills',
   'webhook_deliveries',
-  'webhook_fanouts',
   'webhook_queue',
   'webhook_registrations',
-  'webhook_removals',
-  'webhook_resends',
   'webhook_subscriptions',
   'webhooks',
+  'work',
 ]
 // Ids of contacts that triggers list on SQLite. The commit that changes a contact also empties the list.
 const empty_after_commits = ['contacts_search_changes']

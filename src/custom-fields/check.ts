@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
 import { chosenIds } from '../db/lists/pages.ts'
 import { awaitDefinitions, rowLock } from '../db/locks.ts'
+import { renewWork } from '../db/work.ts'
 import { conflict } from '../errors.ts'
 import {
   type DefinedValue,
@@ -11,7 +12,7 @@ import {
   removeDefinedValues,
 } from './defined-values.ts'
 import { customValue, type Definition, reasonAgainst } from './definition-rules.ts'
-import { undoUnchecked, updateDefinition } from './queries.ts'
+import { undoUnchecked } from './queries.ts'
 
 // When a field is defined, the values of existing records are checked and stored in batches. So a request waits for at
 // most one batch. Concurrent writes obey the definition already.
@@ -96,8 +97,8 @@ async function checkBatch(
   after: Place,
 ): Promise<Broken & { next: Place | undefined }> {
   const { workspace_id, kind, id, key } = definition
-  const lease = { checked_until_ms: clock.elapsed() + lease_ms }
-  if (!(await updateDefinition(tx, workspace_id, id, lease, ['new', 'changing'])))
+  const check = { workspace_id, kind: 'custom_field', subject: String(id) } as const
+  if (!(await renewWork(tx, check, clock.elapsed() + lease_ms)))
     throw conflict('field_removed', 'The custom field was removed while its values were checked.')
   const places = await tx
     .selectFrom('field_values')

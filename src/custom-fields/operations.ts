@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import { lockRow, lockText } from '../db/locks.ts'
+import { addWork, dropWork } from '../db/work.ts'
 import { conflict, type FieldCode, type FieldProblem, orNotFound, refuse, refuseMore } from '../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
@@ -27,6 +28,7 @@ const fixed = ['resource', 'key', 'type'] as const
 /** A definition between its first transaction and its last; `unchecked` if existing values are to be checked. */
 export type Begun = { id: number; before: CustomField | null; unchecked: Unchecked | null }
 
+const checkOf = (id: number) => ({ kind: 'custom_field', subject: String(id) }) as const
 const entry = (action: string, record_id: number) => ({ action, kind: 'custom_fields', record_id })
 
 const beingChecked = () =>
@@ -94,7 +96,8 @@ export async function beginDefinition(
     unique,
   }) as Required<Changeable>
   const row = { kind: resource, key, type, ...columns }
-  const id = await insertDefinition(tx, workspace_id, now, row, context.elapsed() + lease_ms)
+  const id = await insertDefinition(tx, workspace_id, now, row)
+  addWork(tx, context, { ...checkOf(id), lease_ms })
   const unchecked = {
     workspace_id,
     kind: resource,
@@ -130,11 +133,11 @@ export async function beginChange(
   const columns = { ...columnsOf(changes), updated_at: now }
   const check = {
     status: 'changing',
-    checked_until_ms: context.elapsed() + lease_ms,
     previous: JSON.stringify({ ...columnsOf(before), updated_at: before.updated_at }),
   } as const
   if (!(await updateDefinition(tx, workspace_id, id, { ...columns, ...(tightened && check) })))
     throw beingChecked()
+  if (tightened) addWork(tx, context, { ...checkOf(id), lease_ms })
   const { resource: kind, key, type, options, required: is_required, unique: is_unique } = after
   return {
     id,
@@ -164,9 +167,10 @@ export async function completeDefinition(
 ): Promise<CustomField> {
   const { workspace_id } = context
   if (unchecked) {
-    const ready = { status: 'ready', checked_until_ms: null, previous: null } as const
+    const ready = { status: 'ready', previous: null } as const
     if (!(await updateDefinition(tx, workspace_id, id, ready, ['new', 'changing'])))
       throw conflict('field_check_timeout', 'The check of the existing values took too long. Try again.')
+    await dropWork(tx, workspace_id, 'custom_field', String(id))
   }
   const after = await existing(tx, workspace_id, id)
   if (!before) recordChange(tx, context, { ...entry('created', id), after: auditSnapshot(after) })
@@ -186,8 +190,8 @@ export async function deleteDefinition(
   await lockRow(tx, 'field_definitions', workspace_id, id)
   const before = await existing(tx, workspace_id, id)
   expect(before)
-  // upkeep.ts removes its rows.
-  const removed = { status: 'removed', checked_until_ms: 0, previous: null } as const
-  await updateDefinition(tx, workspace_id, id, removed, ['ready', 'changing'])
+  await updateDefinition(tx, workspace_id, id, { status: 'removed', previous: null }, ['ready', 'changing'])
+  await dropWork(tx, workspace_id, 'custom_field', String(id))
+  addWork(tx, context, { ...checkOf(id), state: 'removing' })
   recordChange(tx, context, { ...entry('deleted', id), before: auditSnapshot(before) })
 }

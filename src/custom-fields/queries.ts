@@ -5,6 +5,7 @@ import type { Listed, Page } from '../db/lists/lists.ts'
 import { readPage } from '../db/lists/lists.ts'
 import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
 import type { Tables } from '../db/tables.ts'
+import { dropWork } from '../db/work.ts'
 import type { CustomField } from './schema.ts'
 
 type Row = Pick<
@@ -103,23 +104,17 @@ export async function definedKeys(
 }
 
 /** Adds a definition whose existing values are not checked yet; returns its id. */
-export async function insertDefinition(
-  tx: Tx,
-  workspace_id: number,
-  now: string,
-  row: Row,
-  checked_until_ms: number,
-): Promise<number> {
+export async function insertDefinition(tx: Tx, workspace_id: number, now: string, row: Row): Promise<number> {
   const { id } = await tx
     .insertInto('field_definitions')
-    .values({ ...row, workspace_id, created_at: now, updated_at: now, status: 'new', checked_until_ms })
+    .values({ ...row, workspace_id, created_at: now, updated_at: now, status: 'new' })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
 }
 
 type Change = Changeable &
-  Partial<Pick<Tables['field_definitions'], 'status' | 'checked_until_ms' | 'previous'>> & {
+  Partial<Pick<Tables['field_definitions'], 'status' | 'previous'>> & {
     updated_at?: string
   }
 
@@ -147,7 +142,9 @@ export async function updateDefinition(
 export async function undoUnchecked(tx: Tx, workspace_id: number, id: number): Promise<void> {
   const row = await inWorkspace(tx, workspace_id).where('id', '=', id).select('previous').executeTakeFirst()
   const before: Changeable = row?.previous ? JSON.parse(row.previous) : {}
-  const ready = { ...before, status: 'ready', checked_until_ms: null, previous: null } as const
-  await updateDefinition(tx, workspace_id, id, { status: 'removed', checked_until_ms: 0 }, ['new'])
-  await updateDefinition(tx, workspace_id, id, ready, ['changing'])
+  const ready = { ...before, status: 'ready', previous: null } as const
+  // The work goes on: it removes the values.
+  await updateDefinition(tx, workspace_id, id, { status: 'removed' }, ['new'])
+  if (await updateDefinition(tx, workspace_id, id, ready, ['changing']))
+    await dropWork(tx, workspace_id, 'custom_field', String(id))
 }

@@ -5,11 +5,14 @@ import { newWorkspace, useStored } from '../../test/database.ts'
 import { dataOf, problems, refused } from '../../test/envelope.ts'
 import { type Rapport, type Reply, turnableClock, useRapport } from '../../test/harness.ts'
 import { beside, makeKey } from '../../test/keys.ts'
-import { transaction } from '../db/db.ts'
+import { type Db, type Tx, transaction } from '../db/db.ts'
+import { addWork, dropWork } from '../db/work.ts'
+import { contextOf, service } from '../events/context.ts'
 import { contacts } from '../resources/contacts/resource.ts'
+import { runWork } from '../work/run.ts'
 import { findByUniqueField } from './definitions.ts'
 import { undoUnchecked } from './queries.ts'
-import { keepUpDefinitions } from './upkeep.ts'
+import { definitionWork } from './upkeep.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -369,6 +372,24 @@ test('a record is found by its unique value, and by no other field', async () =>
   })
 })
 
+/** Does what is left of checks and deletions. */
+const keepUp = (db: Db) => runWork({ db, clock }, [definitionWork], new AbortController().signal)
+
+/** Leaves the work of a check, as a crash does. */
+async function leaveCheck(tx: Tx, id: number, lease_ends_ms: number): Promise<void> {
+  const { workspace_id } = await tx
+    .selectFrom('field_definitions')
+    .select('workspace_id')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  await dropWork(tx, workspace_id, 'custom_field', String(id))
+  const context = contextOf(
+    { now: clock.now, elapsed: () => 0 },
+    { workspace_id, actor: service, request_id: null },
+  )
+  addWork(tx, context, { kind: 'custom_field', subject: String(id), lease_ms: lease_ends_ms })
+}
+
 test('a check that a crash interrupted is undone, and the rows of deleted definitions are removed', async () => {
   const call = await newWorkspace(rapport)
   await made(call, 'A')
@@ -376,12 +397,12 @@ test('a check that a crash interrupted is undone, and the rows of deleted defini
   await ok(call, 'DELETE', `${base}/custom-fields/${deleted.id}`)
   const kept = await define(call, { unique: false })
   await beside(rapport.data_dir, async (db) => {
-    const lapsed = { checked_until_ms: 0 }
-    const interrupted = { ...lapsed, status: 'changing', is_unique: 1, previous: '{"is_unique":0}' } as const
-    await transaction(db, (tx) =>
-      tx.updateTable('field_definitions').set(interrupted).where('id', '=', kept.id).execute(),
-    )
-    await keepUpDefinitions(db, clock, new AbortController().signal)
+    const interrupted = { status: 'changing', is_unique: 1, previous: '{"is_unique":0}' } as const
+    await transaction(db, async (tx) => {
+      await tx.updateTable('field_definitions').set(interrupted).where('id', '=', kept.id).execute()
+      await leaveCheck(tx, kept.id, 0)
+    })
+    await keepUp(db)
     await transaction(db, (tx) => undoUnchecked(tx, 1, kept.id))
   })
   assert.deepEqual(await rowsOf(deleted.id), [])
@@ -395,21 +416,18 @@ test('the definition of a key whose check a crash interrupted can be repeated: f
   const call = await newWorkspace(rapport)
   const body = { resource: 'contacts', key: 'number', type: 'text', unique: true }
   const { id } = await define(call)
-  const interrupt = (checked_until_ms: number) =>
+  const interrupt = (lease_ends_ms: number) =>
     beside(rapport.data_dir, (db) =>
-      transaction(db, (tx) =>
-        tx
-          .updateTable('field_definitions')
-          .set({ status: 'new', checked_until_ms })
-          .where('id', '=', id)
-          .execute(),
-      ),
+      transaction(db, async (tx) => {
+        await tx.updateTable('field_definitions').set({ status: 'new' }).where('id', '=', id).execute()
+        await leaveCheck(tx, id, lease_ends_ms)
+      }),
     )
   await interrupt(clock.elapsed() + 60_000)
   const early = await call('POST', `${base}/custom-fields`, body)
   refused(early, 409, 'conflict')
   assert.equal(early.body.error.reason, 'field_being_checked')
   await interrupt(0)
-  await beside(rapport.data_dir, (db) => keepUpDefinitions(db, clock, new AbortController().signal))
+  await beside(rapport.data_dir, keepUp)
   assert.equal((await call('POST', `${base}/custom-fields`, body)).status, 201)
 })

@@ -1,44 +1,27 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
-import { inBatches } from '../db/batches.ts'
-import { type Db, transaction } from '../db/db.ts'
+import type { WorkSteps } from '../work/run.ts'
 import { undoUnchecked } from './queries.ts'
 
 const batch = 500
 
-/**
- * Undoes definitions whose check a crash interrupted, and removes the stored values of deleted definitions. Several processes
- * may run it at once. It may be stopped between two batches.
- */
-export async function keepUpDefinitions(db: Db, clock: Clock, stopping: AbortSignal): Promise<void> {
-  const lapsed = await db
-    .selectFrom('field_definitions')
-    .select(['workspace_id', 'id', 'status'])
-    .where('checked_until_ms', 'is not', null)
-    .where('checked_until_ms', '<=', clock.elapsed())
-    .execute()
-  for (const { workspace_id, id, status } of lapsed) {
-    if (status !== 'removed') await transaction(db, (tx) => undoUnchecked(tx, workspace_id, id))
-    if (status !== 'changing') await removeDefinition(db, workspace_id, id, stopping)
-  }
-}
-
-async function removeDefinition(
-  db: Db,
-  workspace_id: number,
-  id: number,
-  stopping: AbortSignal,
-): Promise<void> {
-  const mine = sql`workspace_id = ${workspace_id} AND definition_id = ${id}`
-  await inBatches(db, stopping, async (tx) => {
-    const { numAffectedRows } = await sql`DELETE FROM defined_values WHERE ${mine} AND record_id IN (
-      SELECT record_id FROM defined_values WHERE ${mine} ORDER BY record_id LIMIT ${batch})`.execute(tx)
-    return Number(numAffectedRows)
-  })
-  await transaction(db, (tx) =>
-    tx
+/** Undoes a definition whose check a crash interrupted. Removes the stored values of a deleted one, and then its row. */
+export const definitionWork: WorkSteps = {
+  kind: 'custom_field',
+  async step(tx, { workspace_id, subject }) {
+    const id = Number(subject)
+    await undoUnchecked(tx, workspace_id, id)
+    const of_removed = sql`workspace_id = ${workspace_id} AND definition_id = ${id} AND EXISTS (
+      SELECT 1 FROM field_definitions WHERE workspace_id = ${workspace_id} AND id = ${id} AND status = 'removed')`
+    const { numAffectedRows = 0n } =
+      await sql`DELETE FROM defined_values WHERE ${of_removed} AND record_id IN (
+      SELECT record_id FROM defined_values WHERE workspace_id = ${workspace_id} AND definition_id = ${id}
+      ORDER BY record_id LIMIT ${batch})`.execute(tx)
+    // A check that still runs ends with 409.
+    if (numAffectedRows) return { state: 'removing' }
+    await tx
       .deleteFrom('field_definitions')
       .where((eb) => eb.and({ workspace_id, id, status: 'removed' }))
-      .execute(),
-  )
+      .execute()
+    return 'done'
+  },
 }

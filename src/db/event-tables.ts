@@ -89,20 +89,6 @@ export interface EventTables {
     events: string | null
     conditions: string | null
   }
-  /** Deliveries that are not inserted yet: a JSON array of the ids of events; `first_id` is its first id. */
-  webhook_fanouts: {
-    workspace_id: number
-    webhook_id: string
-    first_id: string
-    event_ids: string
-    /** The form of the bodies; null: the envelope. */
-    format: string | null
-  }
-  webhook_backfills: BackfillsTable
-  /** Deleted webhooks that still have queued deliveries. These count as cancelled since `removed_at`. */
-  webhook_removals: { workspace_id: number; webhook_id: string; removed_at: string }
-  /** Failed deliveries that wait for a resend: a JSON array of ids; `first_id` is its first id. */
-  webhook_resends: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }
   webhook_attempts: {
     workspace_id: number
     delivery_id: string
@@ -119,26 +105,4 @@ export interface EventTables {
     error_code: string | null
     error_message: string | null
   }
-}
-
-/** The newest backfill of a webhook: what it sends, and how far it has come. */
-export type BackfillsTable = {
-  workspace_id: number
-  webhook_id: string
-  status: 'running' | 'succeeded' | 'cancelled'
-  /** A JSON array of tables, in the order of sending. */
-  kinds: string
-  since: string | null
-  /** The kind that is sent now; null before the first. */
-  kind: string | null
-  /** The records up to this id are sent; those up to `up_to` will be. */
-  last_id: number
-  up_to: number
-  total: number
-  sent: number
-  /** The author of the request (events/actors.ts). */
-  actor: string
-  request_id: string | null
-  started_at: string
-  finished_at: string | null
 }

@@ -1,51 +1,44 @@
 import type { Db } from './db.ts'
 import { prepare } from './statements/prepare.ts'
-import { prepareInsert } from './statements/recordset.ts'
 import type { Tx } from './tx.ts'
+import { type Author, addWork } from './work.ts'
 
 // The deliveries of a transaction with very many of them: for each webhook, the ids of the events that it gets. They are
 // inserted in small transactions (webhooks/delivery/fanouts.ts).
 
 /** How many deliveries one transaction inserts. It takes a few milliseconds. */
 const slice = 200
+const kind = 'fan_out'
+// An ordered webhook gets nothing while a row of it waits. So its rows are due before others.
+const first_ms = -24 * 3600 * 1000
 
 type FannedOut = {
-  context: { workspace_id: number }
+  context: Author
   delivery: { event_id: string }
-  recipients: readonly { webhook_id: string; format: string | null }[]
+  recipients: readonly { webhook_id: string; format: string | null; ordered?: 0 | 1 | undefined }[]
 }
 
-const insert = prepareInsert('webhook_fanouts', {
-  workspace_id: 'bigint!',
-  webhook_id: 'text!',
-  first_id: 'text!',
-  event_ids: 'text!',
-  format: 'text',
-})
+/** The events of a webhook whose deliveries are not inserted yet, and the form of the bodies; null: the envelope. */
+export type FanOut = { event_ids: string[]; format: string | null }
 
 /** Stores which webhooks get which events, in the transaction of the events. */
 export async function waitInFanout(tx: Tx, events: readonly FannedOut[]): Promise<void> {
-  type Webhook = { workspace_id: number; webhook_id: string; format: string | null; ids: string[] }
-  const webhooks = new Map<string, Webhook>()
-  for (const { context, delivery, recipients } of events)
-    for (const { webhook_id, format } of recipients) {
-      let webhook = webhooks.get(webhook_id)
-      if (!webhook) {
-        webhook = { workspace_id: context.workspace_id, webhook_id, format, ids: [] }
-        webhooks.set(webhook_id, webhook)
-      }
-      webhook.ids.push(delivery.event_id)
+  const webhooks = new Map<string, FanOut & { ordered: 0 | 1 | undefined }>()
+  for (const { delivery, recipients } of events)
+    for (const { webhook_id, format, ordered } of recipients) {
+      const webhook = webhooks.get(webhook_id) ?? { event_ids: [], format, ordered }
+      webhook.event_ids.push(delivery.event_id)
+      webhooks.set(webhook_id, webhook)
     }
-  const rows = [...webhooks.values()].flatMap(({ ids, ...webhook }) =>
-    // The first id is the lowest, by which fanoutOf finds an event.
-    slicesOf(ids.sort()).map((some) => ({
-      ...webhook,
-      first_id: some[0] as string,
-      event_ids: JSON.stringify(some),
-    })),
+  // None of the events is older than the work: retention keeps what is newer.
+  const { context } = events.reduce((a, b) => (b.context.now < a.context.now ? b : a))
+  const all = [...webhooks].flatMap(([subject, { event_ids, format, ordered }]) =>
+    slicesOf(event_ids).map(
+      (ids) =>
+        ({ kind, subject, position: { event_ids: ids, format }, lease_ms: ordered ? first_ms : 0 }) as const,
+    ),
   )
-  tx.announce('backlog')
-  tx.defer(insert(tx, rows))
+  addWork(tx, context, ...all)
 }
 
 const slicesOf = (ids: readonly string[]): string[][] =>
@@ -55,10 +48,11 @@ type Webhook = { workspace_id: number; webhook_id: string }
 
 const ofWebhook = prepare((p: Webhook, db) =>
   db
-    .selectFrom('webhook_fanouts')
-    .select('first_id')
+    .selectFrom('work')
+    .select('id')
     .where('workspace_id', '=', p.workspace_id)
-    .where('webhook_id', '=', p.webhook_id)
+    .where('kind', '=', kind)
+    .where('subject', '=', p.webhook_id)
     .limit(1),
 )
 
@@ -69,11 +63,10 @@ export const hasFanout = async (tx: Tx, { workspace_id, webhook_id }: Webhook): 
 /** The webhooks whose delivery of an event waits to be inserted. */
 export async function fanoutOf(db: Db, workspace_id: number, event_id: string): Promise<string[]> {
   const found = await db
-    .selectFrom('webhook_fanouts')
-    .select('webhook_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('first_id', '<=', event_id)
-    .where('event_ids', 'like', `%"${event_id}"%`)
+    .selectFrom('work')
+    .select('subject')
+    .where((eb) => eb.and({ workspace_id, kind }))
+    .where('position', 'like', `%"${event_id}"%`)
     .execute()
-  return found.map(({ webhook_id }) => webhook_id)
+  return found.map(({ subject }) => subject)
 }

@@ -50,6 +50,18 @@ export async function lockRow(
   await locksOf(table)[purpose](tx, { workspace_id, id: id as number })
 }
 
+/** Locks a webhook as lockRow does, without a wait: false while another transaction has it. True if it is deleted. */
+export async function tryLockWebhook(tx: Tx, workspace_id: number, id: string): Promise<boolean> {
+  if (tx.engine === 'sqlite') return true
+  const find = async (lock: RawBuilder<unknown>) =>
+    (
+      await sql`SELECT 1 FROM webhooks WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`.execute(
+        tx,
+      )
+    ).rows.length
+  return (await find(sql`FOR NO KEY UPDATE SKIP LOCKED`)) > 0 || (await find(sql``)) === 0
+}
+
 /** Like lockRow, for a workspace or a row without a workspace. */
 export async function lockEntry(
   tx: Tx,

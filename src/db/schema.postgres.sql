@@ -144,14 +144,23 @@ CREATE TABLE sign_in_failures (
   PRIMARY KEY (name)
 );
 
-CREATE TABLE reassignments (
+CREATE TABLE work (
+  id text NOT NULL,
   workspace_id bigint NOT NULL,
-  from_id text NOT NULL,
-  to_id text,
+  kind text NOT NULL,
+  subject text NOT NULL,
+  state text NOT NULL,
+  "position" text NOT NULL,
   actor text NOT NULL,
   request_id text,
-  PRIMARY KEY (workspace_id, from_id)
+  lease_ends_ms bigint,
+  attempts bigint NOT NULL DEFAULT 0,
+  last_error text,
+  created_at text NOT NULL,
+  PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX work_due ON work (kind, lease_ends_ms, id);
+CREATE INDEX work_subject ON work (workspace_id, kind, subject);
 
 CREATE TABLE saved_views (
   id text NOT NULL,
@@ -192,12 +201,10 @@ CREATE TABLE field_definitions (
   created_at text NOT NULL,
   updated_at text NOT NULL,
   status text NOT NULL,
-  checked_until_ms bigint,
   previous text,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE UNIQUE INDEX field_definitions_key ON field_definitions (workspace_id, kind, key) WHERE status <> 'removed';
-CREATE INDEX field_definitions_unfinished ON field_definitions (checked_until_ms) WHERE checked_until_ms IS NOT NULL;
 
 CREATE TABLE idempotency_keys (
   workspace_id bigint NOT NULL,
@@ -636,7 +643,6 @@ CREATE TABLE imports (
   lease_ends_ms bigint NOT NULL,
   restored bigint NOT NULL DEFAULT 0,
   not_restored text,
-  undone_by text,
   progress double precision NOT NULL DEFAULT 0,
   kinds text NOT NULL DEFAULT '[]',
   source text,
@@ -644,7 +650,6 @@ CREATE TABLE imports (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX imports_pending ON imports (lease_ends_ms) WHERE status = ANY (ARRAY['uploading', 'queued', 'running']);
-CREATE INDEX imports_undoing ON imports (lease_ends_ms) WHERE undone_by IS NOT NULL;
 
 CREATE TABLE import_chunks (
   workspace_id bigint NOT NULL,
@@ -734,12 +739,9 @@ CREATE TABLE merges (
   status text NOT NULL,
   changes text,
   created_by text NOT NULL,
-  worked_by text NOT NULL,
-  request_id text,
   created_at text NOT NULL,
   undone_at text,
   restored bigint NOT NULL DEFAULT 0,
-  run_at_ms bigint NOT NULL,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX merges_unfinished ON merges (workspace_id, kind) WHERE status = ANY (ARRAY['running', 'undoing']);
@@ -847,16 +849,6 @@ CREATE INDEX webhook_deliveries_time ON webhook_deliveries (workspace_id, create
 CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_event ON webhook_deliveries (workspace_id, event_id);
 
-CREATE TABLE webhook_fanouts (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  first_id text NOT NULL,
-  event_ids text NOT NULL,
-  format text,
-  PRIMARY KEY (workspace_id, webhook_id, first_id)
-);
-CREATE INDEX webhook_fanouts_oldest ON webhook_fanouts (first_id);
-
 CREATE TABLE webhook_queue (
   delivery_id text NOT NULL,
   workspace_id bigint NOT NULL,
@@ -876,39 +868,6 @@ CREATE INDEX webhook_queue_claimed ON webhook_queue (run_at_ms) WHERE claim_id I
 CREATE INDEX webhook_queue_record ON webhook_queue (webhook_id, record_key, order_seq, delivery_id) WHERE record_key IS NOT NULL;
 CREATE INDEX webhook_queue_record_claimed ON webhook_queue (webhook_id, record_key) WHERE record_key IS NOT NULL AND claim_id IS NOT NULL;
 CREATE INDEX webhook_queue_backfill ON webhook_queue (workspace_id, webhook_id) WHERE kind = 'backfill';
-
-CREATE TABLE webhook_backfills (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  status text NOT NULL,
-  kinds text NOT NULL,
-  since text,
-  kind text,
-  last_id bigint NOT NULL,
-  up_to bigint NOT NULL,
-  total bigint NOT NULL,
-  sent bigint NOT NULL,
-  actor text NOT NULL,
-  request_id text,
-  started_at text NOT NULL,
-  finished_at text,
-  PRIMARY KEY (workspace_id, webhook_id)
-);
-
-CREATE TABLE webhook_removals (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  removed_at text NOT NULL,
-  PRIMARY KEY (workspace_id, webhook_id)
-);
-
-CREATE TABLE webhook_resends (
-  workspace_id bigint NOT NULL,
-  webhook_id text NOT NULL,
-  first_id text NOT NULL,
-  delivery_ids text NOT NULL,
-  PRIMARY KEY (workspace_id, webhook_id, first_id)
-);
 
 CREATE TABLE webhook_attempts (
   workspace_id bigint NOT NULL,

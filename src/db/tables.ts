@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { EventTables } from './event-tables.ts'
+import type { WorkTable } from './work.ts'
 
 // The types of the tables that the migrations create. Each resource adds its own table (resources/*/resource.ts).
 // Timestamps are ISO 8601 texts; *_ms columns are milliseconds since 1970.
@@ -50,15 +51,10 @@ export interface MergesTable extends Owned {
   /** The changed fields of the survivor before and after, as JSON; null when they can no longer be put back. */
   changes: string | null
   created_by: Fixed<string>
-  /** The author of the steps that follow. */
-  worked_by: string
-  request_id: string | null
   created_at: Fixed<string>
   undone_at: string | null
   /** Records that an undo has put back. */
   restored: number
-  /** The service time from which another process may continue an unfinished merge. */
-  run_at_ms: number
 }
 
 export interface ImportsTable {
@@ -106,8 +102,6 @@ export interface ImportsTable {
   source: string | null
   /** JSON: what became of the cells of each column (imports/account.ts). */
   account: Generated<string>
-  /** The author of the undo, as in created_by, until the undo is complete. */
-  undone_by: string | null
 }
 
 export interface NotificationsTable extends Owned {
@@ -162,15 +156,7 @@ export interface Tables extends EventTables {
     /** When the person last entered the workspace: by signing in, or from another workspace. */
     entered_at: string
   }
-  /** Members whose records get another owner, while some still wait for it. */
-  reassignments: {
-    workspace_id: number
-    from_id: string
-    to_id: string | null
-    /** The author of the reassignment (events/actors.ts). */
-    actor: string
-    request_id: string | null
-  }
+  work: WorkTable
   sessions: {
     id: string
     hash: string
@@ -251,8 +237,6 @@ export interface Tables extends EventTables {
     updated_at: string
     /** Writes obey it unless it is `removed`; answers show it unless it is `new` or `removed`. */
     status: 'new' | 'ready' | 'changing' | 'removed'
-    /** The service time when the check of existing values, or the removal of its values, may be taken over. */
-    checked_until_ms: number | null
     /** A JSON object with the columns before a change whose check is not complete. */
     previous: string | null
   }

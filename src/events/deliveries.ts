@@ -27,8 +27,8 @@ export type FannedOut = { context: Context; delivery: NewDelivery; recipients: r
 const max_inserted = 2000
 
 /**
- * Writes the deliveries of all events of a transaction. Above 2,000, it writes which webhooks get which events, and the backlog
- * inserts the deliveries. Never a part of them: an ordered webhook would get later events first.
+ * Writes the deliveries of all events of a transaction. Above 2,000, it writes which webhooks get which events, and the
+ * background inserts the deliveries. Never a part of them: an ordered webhook would get later events first.
  */
 export async function writeDeliveries(tx: Tx, events: readonly FannedOut[]): Promise<void> {
   const count = events.reduce((sum, { recipients }) => sum + recipients.length, 0)

@@ -60,7 +60,7 @@ test('an event makes one delivery for each webhook that asked for it, queued and
 })
 
 test('a change in flight while a webhook is deleted leaves no pending delivery', async () => {
-  const { db, workspace_id } = outbox
+  const { db } = outbox
   await outbox.webhook('wh_a')
   const emitted = Promise.withResolvers<void>()
   const change = transaction(db, async (tx) => {
@@ -70,7 +70,7 @@ test('a change in flight while a webhook is deleted leaves no pending delivery',
   })
   await emitted.promise
   const late = transaction(db, (tx) => emit(tx, context(), companyCreated, { id: 2 }))
-  const deletion = transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_a', context().now))
+  const deletion = transaction(db, (tx) => removeWebhook(tx, context(), 'wh_a'))
   await Promise.all([change, late, deletion])
   await transaction(db, (tx) => emit(tx, context(), companyCreated, { id: 3 }))
   assert.deepEqual(await outbox.queue(), [])

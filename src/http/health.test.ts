@@ -28,6 +28,7 @@ before(async () => {
       paused: 4,
       oldest_paused_seconds: 9,
       fanouts: 0,
+      oldest_work_seconds: { backfill: 7 },
     }),
     () => ({ held: false, put_off: 0, durable: true }),
     { lines: () => [] },

@@ -14,6 +14,8 @@ export type QueueNumbers = {
   oldest_paused_seconds: number
   /** Groups of up to 200 deliveries that wait to be inserted (db/fanouts.ts). */
   fanouts: number
+  /** The age of the oldest unfinished work, by its kind. */
+  oldest_work_seconds: Readonly<Record<string, number>>
 }
 
 /**
@@ -52,6 +54,10 @@ function queueLines({ due, in_flight, failed, paused, fanouts, ...ages }: QueueN
     ...gauge('paused', 'Deliveries kept for paused webhooks, at most 100000.', paused),
     ...gauge('oldest_paused_seconds', 'Age of the oldest kept one.', ages.oldest_paused_seconds),
     ...gauge('fanouts', 'Groups of up to 200 deliveries that wait to be inserted, at most 100000.', fanouts),
+    ...head('rapport_work_oldest_seconds', 'gauge', 'Age of the oldest unfinished work, by kind.'),
+    ...Object.entries(ages.oldest_work_seconds).map(
+      ([kind, age]) => `rapport_work_oldest_seconds{kind="${kind}"} ${age}`,
+    ),
   ]
 }
 

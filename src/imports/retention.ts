@@ -23,7 +23,8 @@ export async function removeOldImports(
   )
   for (const file of files) await removeFile(db, file)
   const before = isoTime(clock.now() - days * day_ms)
-  const is_old = sql<boolean>`(finished_at < ${before} AND undone_by IS NULL
+  const is_old = sql<boolean>`(finished_at < ${before} AND NOT EXISTS (SELECT 1 FROM work AS w
+      WHERE w.workspace_id = imports.workspace_id AND w.kind = 'import_undo' AND w.subject = imports.id)
     OR status = 'uploading' AND lease_ends_ms <= ${clock.elapsed()})`
   const { rows: old } = await sql<{ workspace_id: number; id: string }>`SELECT workspace_id, id FROM imports
     WHERE ${is_old}`.execute(db)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import type { Static, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { newestRows } from '../db/lists/lists.ts'
 import { conflict, notFound } from '../errors.ts'
 import { recordChange } from '../events/audit.ts'
@@ -16,13 +16,14 @@ import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
 import type { Room } from '../resources/room.ts'
+import { finishWork } from '../work/run.ts'
 import { other_scopes } from './archive.ts'
 import { link_codes, readErrors } from './errors.ts'
 import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
 import { previewRoute, startRoute } from './start-routes.ts'
 import { findImport, type ImportRow, lockImport, optionsOf, shownImports } from './store.ts'
-import { beginUndo, completeUndo } from './undo.ts'
+import { beginUndo, undoWork } from './undo.ts'
 
 const path = '/api/v1/imports'
 const csv = {
@@ -152,6 +153,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
 }
 
 function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room[]): void {
+  const work = undoWork(rooms)
   operation(
     app,
     {
@@ -186,19 +188,13 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
           if (optionsOf(row).dry_run)
             throw conflict('import_dry_run', 'The import was a dry run: there is nothing to undo.')
           await beginUndo(tx, context, row)
-          return {
-            id: row.id,
-            workspace_id,
-            who: { actor, request_id },
-            result: { restored: 0, left: [] } as Static<typeof Undone>,
-          }
+          return { workspace_id, subject: row.id, who: { actor, request_id, traceparent: null } }
         },
-        async meanwhile(made, stopping) {
-          const undo = { db, clock, rooms, who: made.who }
-          made.result = await completeUndo(undo, made.workspace_id, made.id, stopping)
-        },
-        async after(_tx, _context, { result }) {
-          return { body: single(result) }
+        meanwhile: (begun, stopping) => finishWork({ db, clock }, work, begun, stopping),
+        async after(tx, _context, { workspace_id, subject }) {
+          const row = await findImport(tx, workspace_id, subject)
+          if (!row) throw notFound('This import')
+          return { body: single({ restored: row.restored, left: JSON.parse(row.not_restored ?? '[]') }) }
         },
       }),
   )

@@ -13,7 +13,7 @@ import type { Import, ImportOptions } from './schema.ts'
 
 export type ImportRow = Selectable<ImportsTable>
 
-/** How long a process keeps an import or its undo without a commit. Then another process continues it. */
+/** How long a process keeps an import without a commit. Then another process continues it. */
 export const lease_ms = 10_000
 
 /** The options of an import. Imports of earlier versions name no program and no zone. */
@@ -156,12 +156,10 @@ export const forgetClaims = (db: Db, { id, claim_id }: ImportRow): Promise<void>
     await sql`UPDATE imports SET claims = 0 WHERE id = ${id} AND claim_id = ${claim_id}`.execute(tx)
   })
 
-/** Ends the leases of all uploads, imports and undos: the processes that had them have ended. */
+/** Ends the leases of all uploads and imports: the processes that had them have ended. */
 export async function releaseImports(tx: Tx, elapsed_ms: number): Promise<void> {
   await sql`UPDATE imports SET lease_ends_ms = ${elapsed_ms}
-    WHERE (status IN ('uploading', 'running') OR undone_by IS NOT NULL) AND lease_ends_ms > ${elapsed_ms}`.execute(
-    tx,
-  )
+    WHERE status IN ('uploading', 'running') AND lease_ends_ms > ${elapsed_ms}`.execute(tx)
 }
 
 const chunk = prepare((p: { workspace_id: number; import_id: string; number: number }, db) =>

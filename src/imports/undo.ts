@@ -1,23 +1,23 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
 import { deleteDefinition } from '../custom-fields/operations.ts'
-import { type Db, type Tx, transaction } from '../db/db.ts'
+import type { Tx } from '../db/db.ts'
 import { rowLock } from '../db/locks.ts'
 import { survivorsAmong } from '../db/merged.ts'
+import { addWork } from '../db/work.ts'
 import { ApiError, conflict } from '../errors.ts'
-import { actorOf, storedActor } from '../events/actors.ts'
 import { recordChange } from '../events/audit.ts'
-import { type Context, contextOf } from '../events/context.ts'
+import type { Context } from '../events/context.ts'
 import { runBatch } from '../resources/batch/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../resources/batch/items.ts'
 import { referrersOf } from '../resources/derived.ts'
 import type { Room } from '../resources/room.ts'
+import { lease_ms, type WorkSteps } from '../work/run.ts'
 import { bodyOf } from './changes.ts'
 import { definitions_kind } from './definitions.ts'
 import { archiveRooms } from './rows.ts'
 import { undoViews, views_kind } from './saved-views.ts'
 import type { Left } from './schema.ts'
-import { type ImportRow, lease_ms, lockImport } from './store.ts'
+import { type ImportRow, lockImport } from './store.ts'
 
 // Puts back what an import changed, in small transactions. Each transaction removes the entries that it has undone, so
 // the job can continue an undo that a crash interrupted.
@@ -27,15 +27,12 @@ const max_left = 1000
 // Records that wait for a unique value. The ids are parameters of a statement.
 const max_waiting = 1000
 
-/** Marks an import as undone, in the transaction of the request. The rest follows. */
+/** Marks an import as undone, in the transaction of the request. The rest is work, which the request does. */
 export async function beginUndo(tx: Tx, context: Context, row: ImportRow): Promise<void> {
   if (row.status === 'undone') return
-  const begun = {
-    status: 'undone',
-    undone_by: storedActor(context.actor),
-    lease_ends_ms: context.elapsed() + lease_ms,
-  } as const
-  await tx.updateTable('imports').set(begun).where('id', '=', row.id).execute()
+  await tx.updateTable('imports').set({ status: 'undone' }).where('id', '=', row.id).execute()
+  const position: Pass = { waiting: [], restored: 0, ascending: false, is_last: false }
+  addWork(tx, context, { kind: 'import_undo', subject: row.id, position, lease_ms })
   recordChange(tx, context, {
     action: 'undone',
     kind: 'imports',
@@ -44,80 +41,48 @@ export async function beginUndo(tx: Tx, context: Context, row: ImportRow): Promi
   })
 }
 
-type Deps = { db: Db; clock: Clock; rooms: readonly Room[] }
-type Undo = Deps & { who: Pick<Context, 'actor' | 'request_id'> }
 type Change = { kind: string; record_id: number; changed_at: string; before: string | null }
 
-/** Undoes a marked import; returns what was restored and left, also by earlier attempts. */
-export async function completeUndo(
-  undo: Undo,
-  workspace_id: number,
-  id: string,
-  stopping?: AbortSignal,
-): Promise<{ restored: number; left: Left }> {
-  const pass: Pass = { waiting: new Set(), restored: 0, ascending: false, is_last: false }
-  for (;;) {
-    stopping?.throwIfAborted()
-    // The same list when the transaction runs again.
-    const items: Item[] = []
-    const done = await transaction(undo.db, (tx) => undoSome(tx, undo, pass, workspace_id, id, items), {
-      large: true,
-    })
-    pass.restored += done.restored
-    for (const record_id of done.waiting) pass.waiting.add(record_id)
-    if (done.rest) continue
-    const { row } = done
-    if (!pass.waiting.size) return { restored: row.restored, left: JSON.parse(row.not_restored ?? '[]') }
+/** Undoes a marked import. */
+export const undoWork = (rooms: readonly Room[]): WorkSteps<Pass> => ({
+  kind: 'import_undo',
+  source: 'import',
+  large: true,
+  async step(tx, { subject: id, position: pass, context, repeated }) {
+    const done = await undoSome(tx, context, rooms, pass, id, repeated as Item[])
+    if (done.rest) {
+      const waiting = [...new Set([...pass.waiting, ...done.waiting])]
+      return { position: { ...pass, waiting, restored: pass.restored + done.restored } }
+    }
+    if (!pass.waiting.length) return 'done'
     // Values that others had in this pass may be free in the next one, which begins at the other end.
-    pass.is_last = pass.restored === 0
-    pass.waiting = new Set()
-    pass.restored = 0
-    pass.ascending = !pass.ascending
-  }
-}
+    const is_last = pass.restored === 0
+    return { position: { waiting: [], restored: 0, ascending: !pass.ascending, is_last } }
+  },
+})
 
 /**
  * A pass through the changes of an import. A record may need a unique value that another one has until its own change is
  * undone. Such a record waits for the next pass. The last pass restores none, and lists them.
  */
-type Pass = { waiting: Set<number>; restored: number; ascending: boolean; is_last: boolean }
+type Pass = { waiting: number[]; restored: number; ascending: boolean; is_last: boolean }
 
-/** Completes undos whose process has stopped. An error of one does not stop the others. */
-export async function continueUndos(deps: Deps, stopping: AbortSignal): Promise<void> {
-  const begun = await deps.db
-    .selectFrom('imports')
-    .select(['workspace_id', 'id', 'undone_by'])
-    .where('undone_by', 'is not', null)
-    .where('lease_ends_ms', '<=', deps.clock.elapsed())
-    .execute()
-  const failures: unknown[] = []
-  for (const { workspace_id, id, undone_by } of begun) {
-    const who = { actor: actorOf(undone_by ?? ''), request_id: null }
-    await completeUndo({ ...deps, who }, workspace_id, id, stopping).catch((error) => failures.push(error))
-  }
-  if (failures.length) throw failures[0]
-}
-
-/** Undoes some changes. Returns what it restored, which records wait, and whether there may be others. */
+/** Undoes some changes. Returns how many it restored, which records wait, and whether there may be others. */
 async function undoSome(
   tx: Tx,
-  { clock, rooms, who }: Undo,
+  context: Context,
+  rooms: readonly Room[],
   pass: Pass,
-  workspace_id: number,
   id: string,
   items: Item[],
-): Promise<{ row: ImportRow; restored: number; waiting: number[]; rest: boolean }> {
-  const row = await lockImport(tx, workspace_id, id)
+): Promise<{ restored: number; waiting: number[]; rest: boolean }> {
+  const row = await lockImport(tx, context.workspace_id, id)
   if (!row) throw new Error(`The import ${id} is gone.`)
   const changes = await nextChanges(tx, rooms, row, pass)
   const [first] = changes
   // Records that wait may refer to records of other kinds.
-  if (!first || (pass.waiting.size && first.kind !== row.resource)) {
-    const ended = { undone_by: null }
-    if (!pass.waiting.size) await tx.updateTable('imports').set(ended).where('id', '=', id).execute()
-    return { row, restored: 0, waiting: [], rest: false }
-  }
-  const context = contextOf(clock, { workspace_id, ...who, traceparent: null, source: 'import' })
+  if (!first || (pass.waiting.length && first.kind !== row.resource))
+    return { restored: 0, waiting: [], rest: false }
   const { restored, left } =
     first.kind === definitions_kind
       ? await undoDefinitions(tx, context, changes)
@@ -135,7 +100,6 @@ async function undoSome(
     .set({
       restored: row.restored + restored,
       not_restored: JSON.stringify(all_left),
-      lease_ends_ms: clock.elapsed() + lease_ms,
     })
     .where('id', '=', id)
     .execute()
@@ -144,12 +108,12 @@ async function undoSome(
     row,
     changes.filter(({ record_id }) => !waiting.includes(record_id)),
   )
-  return { row, restored, waiting, rest: true }
+  return { restored, waiting, rest: true }
 }
 
 /** The records that wait for the next pass. */
 function waitingIn({ is_last, waiting }: Pass, left: Undone['left']): number[] {
-  if (is_last || waiting.size >= max_waiting) return []
+  if (is_last || waiting.length >= max_waiting) return []
   return [...left].flatMap(([id, reason]) => (reason === 'taken' && typeof id === 'number' ? id : []))
 }
 
@@ -228,7 +192,7 @@ async function nextChanges(
   const ranks = kinds.map((kind, rank) => sql`WHEN ${kind} THEN ${sql.lit(rank)}`)
   const order = sql`CASE kind ${sql.join(ranks, sql` `)} ELSE ${sql.lit(kinds.length)} END,`
   const direction = ascending ? sql`ASC` : sql`DESC`
-  const waits = waiting.size ? sql`record_id IN (${sql.join([...waiting])})` : sql`FALSE`
+  const waits = waiting.length ? sql`record_id IN (${sql.join(waiting)})` : sql`FALSE`
   const { rows } = await sql<Change>`SELECT kind, record_id, changed_at, before FROM import_changes
     WHERE workspace_id = ${workspace_id} AND import_id = ${id} AND NOT (kind = ${resource} AND ${waits})
     ORDER BY ${order} kind, record_id ${direction} LIMIT ${records_at_once}`.execute(tx)

@@ -1,13 +1,14 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
 import { cleanLog } from '../across/audit/retention.ts'
-import { continueBackfills } from '../across/backfills/run.ts'
-import { continueMerges, forgetOldMerges } from '../across/merges/continue.ts'
+import { backfillWork } from '../across/backfills/run.ts'
+import { forgetOldMerges, mergeWork } from '../across/merges/continue.ts'
+import { mergeKinds } from '../across/merges/links.ts'
 import { removeOldNotifications } from '../across/notifications/retention.ts'
-import { continueReassignments } from '../across/reassignment/reassign.ts'
+import { reassignmentWork } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
 import type { Config } from '../config.ts'
-import { keepUpDefinitions } from '../custom-fields/upkeep.ts'
+import { definitionWork } from '../custom-fields/upkeep.ts'
 import type { Database } from '../db/db.ts'
 import type { Durability } from '../db/durability.ts'
 import type { Seal } from '../db/seal.ts'
@@ -15,10 +16,14 @@ import type { ServiceClock } from '../db/service-clock.ts'
 import { analyzeGrown } from '../db/statistics.ts'
 import { removeOldImports } from '../imports/retention.ts'
 import { runImports } from '../imports/run.ts'
-import { continueUndos } from '../imports/undo.ts'
+import { undoWork } from '../imports/undo.ts'
 import { resources, rooms } from '../resources/index.ts'
-import { drainBacklog } from '../webhooks/delivery/backlog.ts'
+import { fanOutWork } from '../webhooks/delivery/fanouts.ts'
+import { orderWork } from '../webhooks/delivery/order-off.ts'
+import { resendWork } from '../webhooks/log/resends.ts'
 import { removeOld } from '../webhooks/log/retention.ts'
+import { removalWork } from '../webhooks/registration/removal.ts'
+import { runWork } from '../work/run.ts'
 import type { Job } from './run.ts'
 
 const second = 1000
@@ -37,6 +42,17 @@ export type JobDeps = {
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
 export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
+  const kinds = [
+    fanOutWork,
+    reassignmentWork(rooms),
+    removalWork,
+    resendWork,
+    orderWork,
+    backfillWork(rooms),
+    definitionWork,
+    mergeWork(mergeKinds(rooms)),
+    undoWork(rooms),
+  ]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -60,41 +76,14 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Deliveries of large transactions, deletions of webhooks, resends of many deliveries, stopped backfills, and queue rows of
-    // webhooks that are no longer ordered.
+    // Does the next steps of work that requests have left.
     {
-      name: 'backlog',
+      name: 'work',
       role: 'dispatcher',
       first_ms: 0,
       every_ms: second,
       wake: 'backlog',
-      run: (stopping) => drainBacklog(db, clock, stopping),
-    },
-    // Reassignments of more records than one transaction changes.
-    {
-      name: 'reassignments',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: minute,
-      wake: 'backlog',
-      run: (stopping) => continueReassignments(db, clock, rooms, stopping),
-    },
-    // Merges, and undos of merges, that a crash interrupted.
-    {
-      name: 'merges',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: 10 * second,
-      run: (stopping) => continueMerges({ db, clock, rooms }, stopping),
-    },
-    // Sends the present records to webhooks that asked for them.
-    {
-      name: 'backfills',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: second,
-      wake: 'backlog',
-      run: (stopping) => continueBackfills({ db, clock, rooms }, stopping),
+      run: (stopping) => runWork({ db, clock }, kinds, stopping),
     },
     // Imports uploaded files.
     {
@@ -105,14 +94,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       wake: 'imports',
       run: (stopping) => runImports({ db, clock, rooms, stopping }),
     },
-    // Undos of imports that a crash interrupted.
-    {
-      name: 'import undos',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: 10 * second,
-      run: (stopping) => continueUndos({ db, clock, rooms }, stopping),
-    },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {
       name: 'bookings',
@@ -121,15 +102,6 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       every_ms: minute,
       held: 'waits',
       run: (stopping) => keepUpBookings(db, clock, stopping),
-    },
-
-    // Undoes definitions of custom fields whose check was interrupted, and removes the stored values of deleted ones.
-    {
-      name: 'custom fields',
-      role: 'dispatcher',
-      first_ms: 10 * second,
-      every_ms: minute,
-      run: (stopping) => keepUpDefinitions(db, clock, stopping),
     },
 
     // Removes old deliveries with their attempts, events that no delivery needs, and answers of idempotency keys.

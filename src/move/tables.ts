@@ -29,7 +29,7 @@ const before_records: Shapes = {
   sessions: { key: ['id'] },
   invitations: { key: ['id'] },
   sign_in_failures: { key: ['name'] },
-  reassignments: { key: ['workspace_id', 'from_id'] },
+  work: { key: ['workspace_id', 'id'] },
   saved_views: { key: ['id'] },
   view_tabs: { key: ['workspace_id', 'user_id', 'list'] },
   field_definitions: record,
@@ -53,11 +53,7 @@ const after_records: Shapes = {
   webhook_subscriptions: { key: ['workspace_id', 'event', 'webhook_id'] },
   webhook_registrations: { key: ['workspace_id', 'webhook_id', 'from_seq'] },
   webhook_deliveries: { key: ['workspace_id', 'id'] },
-  webhook_fanouts: { key: ['workspace_id', 'webhook_id', 'first_id'] },
   webhook_queue: { key: ['workspace_id', 'delivery_id'] },
-  webhook_backfills: { key: ['workspace_id', 'webhook_id'] },
-  webhook_removals: { key: ['workspace_id', 'webhook_id'] },
-  webhook_resends: { key: ['workspace_id', 'webhook_id', 'first_id'] },
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
 }
 

@@ -30,6 +30,7 @@ const pages = [
   'members',
   'invitations',
   'audit-log',
+  'work',
 ]
 const lists = [
   ...pages.map((name) => `${name}?per_page=100`),

@@ -58,7 +58,7 @@ test('a batch with 60,000 deliveries lets other writes wait for at most 1 s, and
   await service.end('SIGKILL')
   const stored = await readStored(data_dir)
   t.after(() => stored.close())
-  const waiting = () => stored.rows('SELECT first_id FROM webhook_fanouts LIMIT 1')
+  const waiting = () => stored.rows('SELECT subject FROM work LIMIT 1')
   assert.equal((await waiting()).length, 1, 'the kill came in the middle')
 
   const again = await startService(data_dir, { key: service.key })

@@ -120,7 +120,7 @@ test('a resend of 200,000 failed deliveries is accepted at once, and kill -9 dur
   const stored = await readStored(data_dir)
   t.after(() => stored.close())
   await until(
-    () => stored.rows('SELECT first_id FROM webhook_resends LIMIT 1'),
+    () => stored.rows('SELECT subject FROM work LIMIT 1'),
     (left) => left.length === 0,
     limit_ms,
   )

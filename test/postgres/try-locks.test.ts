@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
+import { backfillWork } from '../../src/across/backfills/run.ts'
 import { isoTime } from '../../src/clock.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
-import { lockText } from '../../src/db/locks.ts'
+import { lockRow, lockText } from '../../src/db/locks.ts'
+import { addWork } from '../../src/db/work.ts'
 import { claimImport } from '../../src/imports/store.ts'
-import {
-  cancelSomeOfBackfill,
-  removeWebhook,
-  stoppedBackfill,
-} from '../../src/webhooks/registration/removal.ts'
+import { rooms } from '../../src/resources/index.ts'
+import { fanOutWork } from '../../src/webhooks/delivery/fanouts.ts'
+import { removeWebhook } from '../../src/webhooks/registration/removal.ts'
+import { runWork } from '../../src/work/run.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
 import { until } from '../webhooks.ts'
 
@@ -44,50 +45,51 @@ test('a process does not wait for a lock while another one claims an import', as
   assert.equal(await claim(), null)
 })
 
+test('deliveries of a large transaction do not wait for a webhook that another transaction has locked', async () => {
+  const { db, workspace_id } = outbox
+  await outbox.webhook('wh_1')
+  await outbox.webhook('wh_2')
+  await outbox.events(1001)
+  let draining: Promise<void> | undefined
+  await whileLocked(
+    (tx) => lockRow(tx, 'webhooks', workspace_id, 'wh_1'),
+    async () => {
+      draining = runWork(outbox, [fanOutWork], new AbortController().signal)
+      const queue = await until(outbox.queue, (all) => all.length === 1001)
+      assert.deepEqual(new Set(queue.map(({ webhook_id }) => webhook_id)), new Set(['wh_2']))
+    },
+  )
+  await draining
+  assert.equal((await outbox.queue()).length, 2002)
+  assert.deepEqual(await db.selectFrom('work').selectAll().execute(), [])
+})
+
 /** Makes the deliveries in the queue those of a backfill of webhook wh_1 that was stopped. */
 async function stopBackfill(): Promise<void> {
-  const { db, clock, workspace_id } = outbox
-  const now = isoTime(clock.now())
-  await transaction(db, async (tx) => {
+  const context = outbox.context()
+  await transaction(outbox.db, async (tx) => {
     await tx.updateTable('webhook_queue').set({ kind: 'backfill' }).execute()
-    await tx
-      .insertInto('webhook_backfills')
-      .values({
-        workspace_id,
-        webhook_id: 'wh_1',
-        status: 'cancelled',
-        kinds: '[]',
-        since: null,
-        kind: null,
-        last_id: 0,
-        up_to: 0,
-        total: 3,
-        sent: 3,
-        actor: '{}',
-        request_id: null,
-        started_at: now,
-        finished_at: now,
-      })
-      .execute()
+    const position = { kinds: [], finished_at: context.now }
+    addWork(tx, context, { kind: 'backfill', subject: 'wh_1', state: 'cancelled', position })
   })
 }
 
-/** Cancels deliveries of the stopped backfill; returns how many, or undefined if there is no such backfill. */
-async function cancelSome(): Promise<number | undefined> {
-  const { db, clock } = outbox
-  const stopped = await stoppedBackfill(db)
-  if (!stopped) return
-  return transaction(db, (tx) => cancelSomeOfBackfill(tx, stopped, clock.elapsed(), { skip_locked: true }))
+/** Cancels deliveries of the stopped backfill, unless another process does; returns how many. */
+async function cancelSome(): Promise<number> {
+  const before = await outbox.queue()
+  await runWork(outbox, [backfillWork(rooms)], new AbortController().signal)
+  return before.length - (await outbox.queue()).length
 }
 
 test('a process does not wait while another one cancels the deliveries of a stopped backfill', async () => {
   await outbox.webhook('wh_1')
   await outbox.events(3)
   await stopBackfill()
-  const lock = (tx: Tx) => tx.selectFrom('webhook_backfills').selectAll().forUpdate().execute()
+  const lock = (tx: Tx) => tx.selectFrom('work').selectAll().forUpdate().execute()
   assert.equal(await whileLocked(lock, cancelSome), 0)
   assert.equal(await cancelSome(), 3)
-  assert.equal(await cancelSome(), undefined)
+  const [left] = await outbox.db.selectFrom('work').select('lease_ends_ms').execute()
+  assert.equal(left?.lease_ends_ms, null)
 })
 
 /** Ten deliveries in flight, and work that ends them. The work has to lock the one with the lowest id first. */
@@ -128,12 +130,10 @@ async function assertLockOrder(work: () => Promise<unknown>): Promise<void> {
 }
 
 test('a deletion of a webhook locks deliveries in flight in the order of their ids, as outcomes do', async () => {
-  const { db, clock, workspace_id } = outbox
+  const { db } = outbox
   await outbox.webhook('wh_1')
   await outbox.events(10)
-  await assertLockOrder(() =>
-    transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_1', isoTime(clock.now()))),
-  )
+  await assertLockOrder(() => transaction(db, (tx) => removeWebhook(tx, outbox.context(), 'wh_1')))
 })
 
 test('a stopped backfill locks its deliveries in flight in the order of their ids, as outcomes do', async () => {

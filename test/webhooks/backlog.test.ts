@@ -135,7 +135,7 @@ describe('deleting a webhook with a long queue', () => {
       'SELECT status, next_attempt_at, count(*) AS n, count(DISTINCT finished_at) AS times FROM webhook_deliveries GROUP BY 1, 2',
     )
     await until(
-      () => stored.rows('SELECT webhook_id FROM webhook_removals'),
+      () => stored.rows('SELECT subject FROM work'),
       (left) => left.length === 0,
     )
     await stored.close()

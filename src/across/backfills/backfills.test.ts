@@ -244,11 +244,7 @@ describe('a backfill', () => {
     // The first transaction of a stop.
     await beside(rapport.data_dir, (db) =>
       transaction(db, (tx) =>
-        tx
-          .updateTable('webhook_backfills')
-          .set({ status: 'cancelled', finished_at: new Date().toISOString() })
-          .where('webhook_id', '=', id)
-          .execute(),
+        tx.updateTable('work').set({ state: 'cancelled' }).where('subject', '=', id).execute(),
       ),
     )
     await until(

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { transaction } from '../../db/db.ts'
+import { changeWork, lockWork } from '../../db/work.ts'
 import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import { Deleted, Single, single } from '../../http/envelope.ts'
@@ -8,7 +8,6 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
-import { cancelSomeOfBackfill } from '../../webhooks/registration/removal.ts'
 import { WebhookParams } from '../../webhooks/registration/schema.ts'
 import {
   change,
@@ -16,36 +15,26 @@ import {
   webhook_kind,
   webhookToChange,
 } from '../../webhooks/registration/webhooks.ts'
+import { finishWork, lease_ms } from '../../work/run.ts'
+import { backfillWork } from './run.ts'
 import { BackfillBody, BackfillView } from './schema.ts'
-import {
-  type Backfill,
-  backfillKinds,
-  countLeft,
-  findBackfill,
-  insertBackfill,
-  lockBackfill,
-  updateBackfill,
-} from './state.ts'
+import { backfillKinds, countLeft, findBackfill, insertBackfill } from './state.ts'
 
-const none = {
-  status: 'none',
-  kinds: [],
-  since: null,
-  total: 0,
-  sent: 0,
-  started_at: null,
-  finished_at: null,
-} as const
+const none = { kinds: [], since: null, total: 0, sent: 0, finished_at: null }
 
-function shown(backfill: Backfill | null): BackfillView {
-  const { status, kinds, since, total, sent, started_at, finished_at } = backfill ?? none
-  return { status, kinds: [...kinds], since, total, sent, started_at, finished_at }
+function shown(
+  { state, created_at }: { state: string; created_at: string | null },
+  { kinds, since, total, sent, finished_at }: Omit<BackfillView, 'status' | 'started_at'>,
+): BackfillView {
+  const status = state as BackfillView['status']
+  return { status, kinds, since, total, sent, started_at: created_at, finished_at }
 }
 
 /** Sends the present records to a webhook: starts, shows and stops a backfill. */
 export function backfillRoutes(app: App, service: Service, rooms: readonly Room[]): void {
   const { db, clock, write, rights } = service
   const kinds = backfillKinds(rooms)
+  const work = backfillWork(rooms)
   const body = BackfillBody([...kinds.keys()])
   const path = `${webhook_kind.path}/:webhook_id/backfill`
   const shared = { path, params: WebhookParams, extension: true } as const
@@ -76,18 +65,17 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
         const events = asked.flatMap((kind) => kinds.get(kind)?.event.name ?? [])
         rights.refuseUnreadable(request.access.scopes, events)
         const last = await findBackfill(tx, context.workspace_id, webhook_id)
-        if (last?.status === 'running')
+        if (last?.state === 'running')
           throw conflict(
             'backfill_running',
             'A backfill of this webhook is running. Stop it first, or wait for its end.',
           )
-        if (last?.status === 'cancelled' && (await countLeft(tx, last)))
+        if (last?.state === 'cancelled' && (await countLeft(tx, last)))
           throw conflict('backfill_stopping', 'The last backfill is being stopped. Try again in a second.')
         const begun = await insertBackfill(tx, context, { webhook_id, kinds: asked, since })
-        const after = { kinds: begun.kinds, since, total: begun.total }
+        const after = { kinds: asked, since, total: begun.total }
         recordChange(tx, context, { ...change('backfill_started', webhook_id), after })
-        tx.announce('backlog')
-        return { body: single(shown(begun)), status: 202 }
+        return { body: single(shown({ state: 'running', created_at: context.now }, begun)), status: 202 }
       }),
   )
 
@@ -102,7 +90,8 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
     },
     async ({ access: { workspace_id }, params: { webhook_id } }) => {
       await existingWebhook(db, workspace_id, webhook_id)
-      return single(shown(await findBackfill(db, workspace_id, webhook_id)))
+      const found = await findBackfill(db, workspace_id, webhook_id)
+      return single(found ? shown(found, found.position) : shown({ state: 'none', created_at: null }, none))
     },
   )
 
@@ -124,21 +113,23 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
           const sent = { request, params: request.params, problems, expect }
           const { id: webhook_id } = await webhookToChange(tx, rights, sent)
           const { workspace_id, now } = context
-          const found = await lockBackfill(tx, workspace_id, webhook_id)
-          const left = { workspace_id, webhook_id, removed_at: now }
-          if (found?.status !== 'running') return { left, message: 'No backfill is running.' }
+          const left = { workspace_id, subject: webhook_id }
+          // A step of it ends first.
+          await lockWork(tx, workspace_id, 'backfill', webhook_id)
+          const found = await findBackfill(tx, workspace_id, webhook_id)
+          const lease_ends_ms = context.elapsed() + lease_ms
+          if (found?.state !== 'running') {
+            if (found) await changeWork(tx, found, { lease_ends_ms })
+            return { left, message: 'No backfill is running.' }
+          }
           const after = { count: await countLeft(tx, found) }
-          await updateBackfill(tx, found, { status: 'cancelled', finished_at: now })
+          const position = { ...found.position, finished_at: now }
+          await changeWork(tx, found, { state: 'cancelled', position, lease_ends_ms })
           recordChange(tx, context, { ...change('backfill_stopped', webhook_id), after })
-          tx.announce('backlog')
           return { left, message: 'The backfill was stopped.' }
         },
-        // After a crash or a stop of the service, the backlog continues what was stopped.
-        async meanwhile({ left }, stopping) {
-          const options = { skip_locked: false }
-          while (await transaction(db, (tx) => cancelSomeOfBackfill(tx, left, clock.elapsed(), options)))
-            stopping.throwIfAborted()
-        },
+        // After a crash or a stop of the service, another process continues what was stopped.
+        meanwhile: ({ left }, stopping) => finishWork({ db, clock }, work, left, stopping),
         after: async (_tx, _context, { message }) => ({ body: { success: true as const, message } }),
       }),
   )

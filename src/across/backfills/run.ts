@@ -1,23 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Clock } from '../../clock.ts'
-import { type Db, type Tx, transaction } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { type Ended, earlierWrites, rowLock } from '../../db/locks.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
-import { actorOf, namedActors } from '../../events/actors.ts'
-import { type Context, contextOf } from '../../events/context.ts'
+import { namedActors } from '../../events/actors.ts'
+import type { Context } from '../../events/context.ts'
 import { emitTo } from '../../events/emit.ts'
 import type { Room } from '../../resources/room.ts'
-import {
-  type Backfill,
-  type BackfillKind,
-  type BackfillKinds,
-  backfillKinds,
-  claimBackfill,
-  type Running,
-  runningBackfills,
-  updateBackfill,
-} from './state.ts'
+import { cancelSomeOfBackfill } from '../../webhooks/registration/removal.ts'
+import type { Work, WorkSteps } from '../../work/run.ts'
+import { type BackfillKind, backfillKinds, type Position } from './state.ts'
 
 /** How many records a step sends. */
 const batch = 100
@@ -25,25 +16,8 @@ const batch = 100
 const max_ids = 5000
 // A backfill pauses while it has this many due deliveries, so that a new event does not wait for many.
 const max_waiting = 200
-const pause_ms = 50
 
-type Deps = { db: Db; clock: Clock; rooms: readonly Room[] }
-
-/** Sends the records of all running backfills, until they have ended, their webhooks are paused, or the service stops. */
-export async function continueBackfills({ db, clock, rooms }: Deps, stopping: AbortSignal): Promise<void> {
-  const kinds = backfillKinds(rooms)
-  const canBegin = afterEarlierWrites()
-  for (;;) {
-    const running = await runningBackfills(db)
-    if (!running.length || stopping.aborted) return
-    let moved = false
-    for (const one of running) {
-      if (stopping.aborted) return
-      moved = (await step(db, clock, { kinds, canBegin }, one)) || moved
-    }
-    await pause(moved ? 0 : pause_ms, undefined, { signal: stopping }).catch(() => {})
-  }
-}
+type Sent = Pick<Work, 'workspace_id' | 'subject' | 'created_at'>
 
 /**
  * Says whether the writes have ended that were running at the first question about a backfill. A write that began before the
@@ -51,37 +25,54 @@ export async function continueBackfills({ db, clock, rooms }: Deps, stopping: Ab
  */
 function afterEarlierWrites() {
   const asked = new Map<string, Ended>()
-  return (tx: Tx, { workspace_id, webhook_id, started_at }: Backfill): Promise<boolean> => {
-    const name = `${webhook_id} ${started_at}`
+  return (tx: Tx, { workspace_id, subject, created_at }: Sent): Promise<boolean> => {
+    const name = `${subject} ${created_at}`
     const haveEnded = asked.get(name) ?? earlierWrites(workspace_id)
     asked.set(name, haveEnded)
     return haveEnded(tx)
   }
 }
 
-type Means = { kinds: BackfillKinds; canBegin: ReturnType<typeof afterEarlierWrites> }
-
-/** Sends the next records of a backfill. False when it has to wait. */
-async function step(db: Db, clock: Clock, { kinds, canBegin }: Means, running: Running): Promise<boolean> {
-  if (await isQueueLong(db, running, clock.elapsed())) return false
-  return transaction(db, async (tx) => {
-    const backfill = await claimBackfill(tx, running)
-    if (!backfill) return false
-    if (backfill.kind === null && !(await canBegin(tx, backfill))) return false
-    const context = await contextOfBackfill(tx, clock, backfill)
-    const at = await placeOf(tx, backfill)
-    const kind = at.kind === null ? undefined : kinds.get(at.kind)
-    if (!kind) await updateBackfill(tx, running, { status: 'succeeded', finished_at: context.now })
-    else await sendRecords(tx, context, kind, { ...backfill, ...at })
-    return true
-  })
+/** Sends the present records to a webhook. Cancels the deliveries that wait of a backfill that was stopped, or had ended. */
+export function backfillWork(rooms: readonly Room[]): WorkSteps<Position> {
+  const kinds = backfillKinds(rooms)
+  const canBegin = afterEarlierWrites()
+  return {
+    kind: 'backfill',
+    source: 'backfill',
+    async step(tx, { context, ...backfill }) {
+      const { workspace_id, subject, position } = backfill
+      if (backfill.state !== 'running') {
+        const removal = { workspace_id, webhook_id: subject, removed_at: position.finished_at ?? context.now }
+        return (await cancelSomeOfBackfill(tx, removal, context.elapsed())) ? {} : { ends: true }
+      }
+      const webhook = await webhookOf(tx, workspace_id, subject)
+      if (webhook.status === 'paused') return 'later'
+      if (await isQueueLong(tx, backfill, context.elapsed())) return 'busy'
+      if (position.kind === null && !(await canBegin(tx, backfill))) return 'busy'
+      const at = await placeOf(tx, workspace_id, position)
+      const kind = at.kind === null ? undefined : kinds.get(at.kind)
+      if (!kind)
+        return { state: 'succeeded', position: { ...position, finished_at: context.now }, ends: true }
+      context.actor = await named(tx, context)
+      return { position: await sendRecords(tx, context, kind, webhook, { ...position, ...at }) }
+    },
+  }
 }
+
+const webhookOf = (tx: Tx, workspace_id: number, id: string) =>
+  tx
+    .selectFrom('webhooks')
+    .select(['id as webhook_id', 'conditions', 'format', 'ordered', 'status'])
+    .where((eb) => eb.and({ workspace_id, id }))
+    .executeTakeFirstOrThrow()
 
 /** The kind that a backfill reads now, and the ids that are left of it; null after the last kind. */
 async function placeOf(
   tx: Tx,
-  { workspace_id, kinds, kind, last_id, up_to }: Backfill,
-): Promise<Pick<Backfill, 'kind' | 'last_id' | 'up_to'>> {
+  workspace_id: number,
+  { kinds, kind, last_id, up_to }: Position,
+): Promise<Pick<Position, 'kind' | 'last_id' | 'up_to'>> {
   if (kind !== null && last_id < up_to) return { kind, last_id, up_to }
   const next = kinds[kind === null ? 0 : kinds.indexOf(kind) + 1]
   if (next === undefined) return { kind: null, last_id: 0, up_to: 0 }
@@ -91,26 +82,26 @@ async function placeOf(
   return { kind: next, last_id: 0, up_to: rows[0]?.last ?? 0 }
 }
 
-async function sendRecords(tx: Tx, context: Context, kind: BackfillKind, backfill: Backfill): Promise<void> {
-  const { workspace_id, webhook_id, last_id, up_to, sent } = backfill
+async function sendRecords(
+  tx: Tx,
+  context: Context,
+  kind: BackfillKind,
+  webhook: Awaited<ReturnType<typeof webhookOf>>,
+  position: Position,
+): Promise<Position> {
+  const { workspace_id } = context
+  const { last_id, up_to, sent } = position
   const end = Math.min(up_to, last_id + max_ids)
-  const ids = await lockedIds(tx, kind, backfill, end)
+  const ids = await lockedIds(tx, kind, { workspace_id, ...position }, end)
   // Read after the locks, so each state is that of its place in the sequence.
   const records = ids.length ? await kind.detailsByIds(tx, workspace_id, ids) : []
-  const webhook = await tx
-    .selectFrom('webhooks')
-    .select(['id as webhook_id', 'conditions', 'format', 'ordered'])
-    .where('workspace_id', '=', workspace_id)
-    .where('id', '=', webhook_id)
-    .executeTakeFirstOrThrow()
   const bulk = openBulk(tx)
   const meant = records.filter((record, index) =>
     emitTo(bulk.member(index), context, kind.event, record, webhook),
   )
   await bulk.flush()
   const reached = ids.length === batch ? (ids.at(-1) ?? end) : end
-  const progress = { kind: backfill.kind, up_to, last_id: reached, sent: sent + meant.length }
-  await updateBackfill(tx, backfill, progress)
+  return { ...position, last_id: reached, sent: sent + meant.length }
 }
 
 // A concurrent change of these records waits for the commit. So its event has a larger sequence than the state sent
@@ -118,7 +109,7 @@ async function sendRecords(tx: Tx, context: Context, kind: BackfillKind, backfil
 async function lockedIds(
   tx: Tx,
   { resource }: BackfillKind,
-  { workspace_id, last_id, since }: Backfill,
+  { workspace_id, last_id, since }: Position & { workspace_id: number },
   end: number,
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(resource.table)}
@@ -128,24 +119,15 @@ async function lockedIds(
   return rows.map(({ id }) => id)
 }
 
-async function contextOfBackfill(
-  tx: Tx,
-  clock: Clock,
-  { workspace_id, actor, request_id }: Backfill,
-): Promise<Context> {
-  const author = actorOf(actor)
-  const [named] = await namedActors(tx, workspace_id, [author])
-  const who = { ...author, ...(named?.name && { name: named.name }) }
-  return contextOf(clock, { workspace_id, actor: who, request_id, traceparent: null, source: 'backfill' })
+/** The author, with their name. */
+async function named(tx: Tx, { workspace_id, actor }: Context): Promise<Context['actor']> {
+  const [found] = await namedActors(tx, workspace_id, [actor])
+  return { ...actor, ...(found?.name && { name: found.name }) }
 }
 
-async function isQueueLong(
-  db: Db,
-  { workspace_id, webhook_id }: Running,
-  elapsed_ms: number,
-): Promise<boolean> {
+async function isQueueLong(db: Db, { workspace_id, subject }: Sent, elapsed_ms: number): Promise<boolean> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
-      SELECT 1 FROM webhook_queue WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}
+      SELECT 1 FROM webhook_queue WHERE workspace_id = ${workspace_id} AND webhook_id = ${subject}
         AND kind = 'backfill' AND run_at_ms <= ${elapsed_ms} LIMIT ${max_waiting}
     ) AS waiting`.execute(db)
   return (rows[0]?.n ?? 0) >= max_waiting

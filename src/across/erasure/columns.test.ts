@@ -26,6 +26,12 @@ const columns: Record<string, Record<string, string>> = {
   import_changes: { before: removed },
   import_chunks: { content: 'the file of an import that has not ended, which docs/trash.md says to let end' },
   imports: { not_restored: 'ids and words of the service' },
+  work: {
+    subject: 'an id',
+    state: 'a word of the service',
+    position: 'ids and words of the service',
+    last_error: 'goes with the work',
+  },
   webhook_attempts: {
     request_url: 'the address of a receiver, as docs/trash.md says',
     request_headers: 'signatures and own headers, which are masked',

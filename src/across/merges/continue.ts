@@ -1,51 +1,61 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, day_ms, isoTime } from '../../clock.ts'
-import { type Db, transaction } from '../../db/db.ts'
-import { ApiError, conflict, type Facts } from '../../errors.ts'
-import { actorOf } from '../../events/actors.ts'
-import { contextOf } from '../../events/context.ts'
-import type { Room } from '../../resources/room.ts'
-import { type MergeKind, mergeKinds } from './links.ts'
+import { type Db, type Tx, transaction } from '../../db/db.ts'
+import { type ApiError, conflict, type Facts } from '../../errors.ts'
+import type { contextOf } from '../../events/context.ts'
+import { finishWork, type Progress, type Work, type WorkSteps } from '../../work/run.ts'
+import type { MergeKind } from './links.ts'
 import { continueMerge } from './merge.ts'
 import type { Merge } from './state.ts'
 import { abandonMerge, continueUndo } from './undo.ts'
 
-const max_pause_ms = 50
+/** The steps of a merge or its undo, each of a limited time. */
+export const mergeWork = (kinds: ReadonlyMap<string, MergeKind>): WorkSteps<string> => ({
+  kind: 'merge',
+  source: 'merge',
+  refused: takeBack,
+  async step(tx, { subject, position, context }) {
+    const [kind, id] = [kinds.get(position), Number(subject)]
+    if (!kind) throw new Error(`${position} cannot be merged.`)
+    let { status } = await continueMerge(tx, context, kind, id)
+    if (status === 'undoing') ({ status } = await continueUndo(tx, context, kind, id))
+    return status === 'running' || status === 'undoing' ? {} : 'done'
+  },
+})
 
-type Deps = { db: Db; clock: Clock; rooms: readonly Room[] }
+/** Takes back a merge that cannot be completed. */
+async function takeBack(tx: Tx, { subject, context }: Work, error: ApiError): Promise<Progress<string>> {
+  if (await abandonMerge(tx, context, Number(subject))) return {}
+  throw error
+}
+
 type Who = Omit<Parameters<typeof contextOf>[1], 'workspace_id'>
 
-/**
- * Completes a merge or its undo, in transactions of a limited time. Another process may do the same. A merge that cannot be
- * completed is taken back; then this throws the reason.
- */
+/** Completes a merge or its undo. Throws the reason for which a merge was taken back. */
 export async function finish(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
-  kind: MergeKind,
-  begun: Merge,
+  deps: { db: Db; clock: Clock },
+  work: WorkSteps<string>,
+  { workspace_id, id, status }: Merge,
   who: Who,
-  stopping?: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<void> {
-  const { workspace_id, id } = begun
-  const context = () => contextOf(clock, { ...who, workspace_id, source: 'merge' })
   let reason: ApiError | null = null
-  let { status } = begun
-  while (status === 'running' || status === 'undoing') {
-    stopping?.throwIfAborted()
-    const began = performance.now()
-    const step = status === 'running' ? continueMerge : continueUndo
-    const next = await transaction(db, (tx) => step(tx, context(), kind, id)).catch((error) => {
-      if (!(error instanceof ApiError) || status !== 'running') throw error
-      reason = error
-      return transaction(db, (tx) => abandonMerge(tx, context(), id))
-    })
-    ;({ status } = next)
-    // Leave at least half of the time to others.
-    await pause(Math.min(performance.now() - began, max_pause_ms))
+  const refused: typeof takeBack = (tx, one, error) => {
+    reason = error
+    return takeBack(tx, one, error)
   }
+  await finishWork(deps, { ...work, refused }, { workspace_id, subject: String(id), who }, stopping)
   if (reason) throw takenBack(reason)
-  if (begun.status === 'running' && status === 'undone')
+  if (status === 'running' && (await statusOf(deps.db, workspace_id, id)) === 'undone')
     throw conflict('merge_taken_back', 'The merge was taken back meanwhile. Send it again.')
+}
+
+async function statusOf(db: Db, workspace_id: number, id: number) {
+  const row = await db
+    .selectFrom('merges')
+    .select('status')
+    .where((eb) => eb.and({ workspace_id, id }))
+    .executeTakeFirst()
+  return row?.status
 }
 
 function takenBack({ code, reason, facts, message, fields = [] }: ApiError): ApiError {
@@ -56,28 +66,6 @@ function takenBack({ code, reason, facts, message, fields = [] }: ApiError): Api
     ...facts,
     ...because,
   })
-}
-
-/** Completes merges and undos whose process has stopped. An error of one does not stop the others. */
-export async function continueMerges({ db, clock, rooms }: Deps, stopping: AbortSignal): Promise<void> {
-  const kinds = mergeKinds(rooms)
-  const failures: unknown[] = []
-  const half = await db
-    .selectFrom('merges')
-    .select(['workspace_id', 'id', 'kind', 'status', 'worked_by', 'request_id'])
-    .where('status', 'in', ['running', 'undoing'])
-    .where('run_at_ms', '<=', clock.elapsed())
-    .execute()
-  for (const { kind, worked_by, request_id, ...merge } of half) {
-    const of = kinds.get(kind)
-    if (!of) continue
-    const who = { actor: actorOf(worked_by), request_id }
-    await finish({ db, clock }, of, merge as Merge, who, stopping).catch((error) => {
-      // It was taken back. Nobody waits for the reason.
-      if (!(error instanceof ApiError)) failures.push(error)
-    })
-  }
-  if (failures.length) throw failures[0]
 }
 
 const batch = 100

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { mergedInto } from '../../db/merged.ts'
+import { addWork } from '../../db/work.ts'
 import { ApiError, conflict, type FieldProblem, mergedAway, notFound, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
@@ -16,6 +17,7 @@ import {
   sameMerge,
   unfinishedMerges,
   updateMerge,
+  workOfMerge,
 } from './state.ts'
 
 // A merge first moves what refers to the merged records, in transactions of a limited time. The last transaction changes the
@@ -57,7 +59,10 @@ export async function beginMerge(
   ])
   await refuseUnfinished(tx, context, kind, [survivor_id, ...others])
   const begun = await insertMerge(tx, context, merge)
-  if (!(await moveLinks(tx, context, kind, begun, performance.now() + step_ms))) return begun
+  if (!(await moveLinks(tx, context, kind, begun, performance.now() + step_ms))) {
+    addWork(tx, context, workOfMerge(begun))
+    return begun
+  }
   return conclude(tx, context, kind, begun)
 }
 
@@ -72,10 +77,7 @@ export async function continueMerge(tx: Tx, context: Context, kind: MergeKind, i
       'merged_record_deleted',
       `The ${kind.resource.noun} ${survivor_id} was deleted during the merge.`,
     )
-  if (!(await moveLinks(tx, context, kind, merge, performance.now() + step_ms))) {
-    await updateMerge(tx, context, merge)
-    return merge
-  }
+  if (!(await moveLinks(tx, context, kind, merge, performance.now() + step_ms))) return merge
   await lockRecords(tx, context, kind, merge)
   // From here, no record can start to refer to the merged ones.
   await moveLinks(tx, context, kind, merge, Number.POSITIVE_INFINITY)
@@ -172,7 +174,7 @@ async function conclude(tx: Tx, context: Context, kind: MergeKind, merge: Merge)
     from_ids: others.map(({ id }) => id),
   })
   const changes = JSON.stringify(survivorChanges(survivor, set))
-  await updateMerge(tx, context, merge, { status: 'done', changes })
+  await updateMerge(tx, merge, { status: 'done', changes })
   return { ...merge, status: 'done', changes }
 }
 

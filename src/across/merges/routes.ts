@@ -18,7 +18,8 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
-import { finish } from './continue.ts'
+import type { WorkSteps } from '../../work/run.ts'
+import { finish, mergeWork } from './continue.ts'
 import { type MergeKind, mergeKinds } from './links.ts'
 import { beginMerge, findRecord } from './merge.ts'
 import { MergeBody, Merged, MergesQuery, MergeView, Undone } from './schema.ts'
@@ -32,9 +33,10 @@ const [reads, writes] = ['contacts:read', 'contacts:write'] as const
 /** Merges of records, the list of merges, and their undo. */
 export function mergeRoutes(app: App, service: Service, rooms: readonly Room[]): void {
   const kinds = mergeKinds(rooms)
-  for (const kind of kinds.values()) mergeRoute(app, service, kind)
+  const work = mergeWork(kinds)
+  for (const kind of kinds.values()) mergeRoute(app, service, kind, work)
   listRoute(app, service, [...kinds.keys()])
-  undoRoute(app, service, kinds)
+  undoRoute(app, service, kinds, work)
 }
 
 /** Throws 403 unless the caller may change the records of the kind, and all that may refer to them. */
@@ -51,7 +53,7 @@ const whoOf = ({ actor, request_id, traceparent }: Context) => ({
   ...(traceparent !== undefined && { traceparent }),
 })
 
-function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind): void {
+function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind, work: WorkSteps<string>): void {
   const { resource, details } = kind
   const { table, noun, scope } = resource
   const moved = kind.links.map((link) => link.resource.table.replaceAll('_', ' ')).join(', ')
@@ -85,7 +87,7 @@ function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind): v
           return { merge, who: whoOf(context) }
         },
         isDone: ({ merge }) => merge.status === 'done',
-        meanwhile: ({ merge, who }, stopping) => finish({ db, clock }, kind, merge, who, stopping),
+        meanwhile: ({ merge, who }, stopping) => finish({ db, clock }, work, merge, who, stopping),
         async after(tx, context, { merge }) {
           const record = await findRecord(tx, context, kind, merge.survivor_id)
           if (!record) throw notFound(`This ${noun}`)
@@ -100,6 +102,7 @@ function undoRoute(
   app: App,
   { db, clock, write, config }: Service,
   kinds: ReadonlyMap<string, MergeKind>,
+  work: WorkSteps<string>,
 ): void {
   operation(
     app,
@@ -125,9 +128,9 @@ function undoRoute(
           refuseMatch(request)
           refuseWithout(request.access, kind)
           const merge = await beginUndo(tx, context, kind, id, config.trash_days)
-          return { merge, kind, who: whoOf(context) }
+          return { merge, who: whoOf(context) }
         },
-        meanwhile: ({ merge, kind, who }, stopping) => finish({ db, clock }, kind, merge, who, stopping),
+        meanwhile: ({ merge, who }, stopping) => finish({ db, clock }, work, merge, who, stopping),
         after: async (tx, _context, { merge }) => ({ body: await undoneAnswer(tx, merge) }),
       }),
   )

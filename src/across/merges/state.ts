@@ -5,6 +5,7 @@ import type { MergesTable } from '../../db/tables.ts'
 import { notFound } from '../../errors.ts'
 import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
+import { lease_ms } from '../../work/run.ts'
 import type { Wanted } from './plan.ts'
 
 // The rows that keep a merge: what it is, how far it has come, and what an undo needs.
@@ -19,18 +20,16 @@ export type Merge = Pick<
 export const recordsOfMerge = ({ survivor_id, from_ids }: Pick<Merge, 'survivor_id' | 'from_ids'>) =>
   [survivor_id, ...from_ids].sort((a, b) => a - b)
 
-// Another process continues a merge whose process has done nothing for this time.
-const lease_ms = 10_000
-
-const leaseOf = ({ elapsed }: Context) => elapsed() + lease_ms
+/** The work that is left of a merge. The request that began it does the work. */
+export const workOfMerge = ({ id, kind }: Pick<Merge, 'id' | 'kind'>) =>
+  ({ kind: 'merge', subject: String(id), position: kind, lease_ms }) as const
 
 type NewMerge = Pick<Merge, 'kind' | 'survivor_id' | 'from_ids' | 'wanted'>
 
 /** Adds a merge that has begun. */
 export async function insertMerge(tx: Tx, context: Context, merge: NewMerge): Promise<Merge> {
-  const { workspace_id, actor, request_id, now } = context
+  const { workspace_id, actor, now } = context
   const { kind, survivor_id, from_ids, wanted } = merge
-  const author = storedActor(actor)
   const begun = { status: 'running', changes: null, created_at: now, restored: 0 } as const
   const { id } = await tx
     .insertInto('merges')
@@ -41,10 +40,7 @@ export async function insertMerge(tx: Tx, context: Context, merge: NewMerge): Pr
       survivor_id,
       from_ids: JSON.stringify(from_ids),
       wanted: JSON.stringify(wanted),
-      created_by: author,
-      worked_by: author,
-      request_id,
-      run_at_ms: leaseOf(context),
+      created_by: storedActor(actor),
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -87,33 +83,18 @@ export async function lockMerge(tx: Tx, workspace_id: number, id: number): Promi
   return { ...row, from_ids: JSON.parse(row.from_ids), wanted: JSON.parse(row.wanted) }
 }
 
-type Progress = Partial<Pick<Merge, 'status' | 'changes' | 'restored'>> & {
-  worked_by?: string
-  request_id?: string | null
-  undone_at?: string
-}
+type Progress = Partial<Pick<Merge, 'status' | 'changes' | 'restored'>> & { undone_at?: string }
 
-/** Writes how far a merge has come, and renews its lease. */
+/** Writes how far a merge has come. */
 export async function updateMerge(
   tx: Tx,
-  context: Context,
   { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
-  progress: Progress = {},
+  progress: Progress,
 ): Promise<void> {
   await tx
     .updateTable('merges')
-    .set({ ...progress, run_at_ms: leaseOf(context) })
+    .set(progress)
     .where((eb) => eb.and({ workspace_id, id }))
-    .execute()
-}
-
-/** Ends the leases of all merges: the processes that had them have ended. */
-export async function releaseMerges(tx: Tx, elapsed_ms: number): Promise<void> {
-  await tx
-    .updateTable('merges')
-    .set({ run_at_ms: elapsed_ms })
-    .where('status', 'in', ['running', 'undoing'])
-    .where('run_at_ms', '>', elapsed_ms)
     .execute()
 }
 

@@ -2,14 +2,14 @@ import { day_ms } from '../../clock.ts'
 import type { Tx } from '../../db/db.ts'
 import { mergeOf } from '../../db/merged.ts'
 import { deletedAt } from '../../db/records.ts'
+import { addWork } from '../../db/work.ts'
 import { ApiError, conflict } from '../../errors.ts'
-import { storedActor } from '../../events/actors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { type MergeKind, moveBack, prepareEvents, unconditional } from './links.ts'
 import { changeAccepted, findRecord, lockRecords, step_ms } from './merge.ts'
 import { planUndo, type SurvivorChanges } from './plan.ts'
-import { leaveRecord, lockMerge, type Merge, updateMerge } from './state.ts'
+import { leaveRecord, lockMerge, type Merge, updateMerge, workOfMerge } from './state.ts'
 
 // An undo restores the merged records first. Then it gives back what referred to them, in transactions of a limited time. So
 // each reference names a live record at any time.
@@ -50,14 +50,10 @@ export async function beginUndo(
     record_id: merge.survivor_id,
     after,
   })
-  const { actor, request_id } = context
-  await updateMerge(tx, context, merge, {
-    status: 'undoing',
-    restored,
-    worked_by: storedActor(actor),
-    request_id,
-  })
-  return continueUndo(tx, context, kind, id)
+  await updateMerge(tx, merge, { status: 'undoing', restored })
+  const begun = await continueUndo(tx, context, kind, id)
+  if (begun.status === 'undoing') addWork(tx, context, workOfMerge(begun))
+  return begun
 }
 
 async function refuseUndo(
@@ -135,7 +131,7 @@ export async function continueUndo(tx: Tx, context: Context, kind: MergeKind, id
   const { count, is_done } = await moveBack(tx, context, kind, merge, performance.now() + step_ms)
   const restored = merge.restored + count
   const status = is_done ? ('undone' as const) : merge.status
-  await updateMerge(tx, context, merge, {
+  await updateMerge(tx, merge, {
     status,
     restored,
     ...(is_done && { changes: '{}', undone_at: context.now }),
@@ -143,10 +139,12 @@ export async function continueUndo(tx: Tx, context: Context, kind: MergeKind, id
   return { ...merge, status, restored }
 }
 
-/** Takes back a merge that cannot be completed. Nothing was merged yet, so only what was moved goes back. */
-export async function abandonMerge(tx: Tx, context: Context, id: number): Promise<Merge> {
-  const merge = await lockMerge(tx, context.workspace_id, id)
-  if (merge.status !== 'running') return merge
-  await updateMerge(tx, context, merge, { status: 'undoing' })
-  return { ...merge, status: 'undoing' }
+/**
+ * Takes back a merge that cannot be completed; false if it is not running. Nothing was merged yet, so only what was moved goes
+ * back.
+ */
+export async function abandonMerge(tx: Tx, { workspace_id }: Context, id: number): Promise<boolean> {
+  const merge = await lockMerge(tx, workspace_id, id)
+  if (merge.status === 'running') await updateMerge(tx, merge, { status: 'undoing' })
+  return merge.status === 'running'
 }

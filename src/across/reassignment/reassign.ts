@@ -1,15 +1,14 @@
 import { sql } from 'kysely'
-import type { Clock } from '../../clock.ts'
-import { type Db, type Tx, transaction } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { rowLock } from '../../db/locks.ts'
-import { ApiError } from '../../errors.ts'
-import { actorOf, storedActor } from '../../events/actors.ts'
+import { addWork, dropWork } from '../../db/work.ts'
 import { recordChange } from '../../events/audit.ts'
-import { type Context, contextOf } from '../../events/context.ts'
+import type { Context } from '../../events/context.ts'
 import { prepareEmit } from '../../events/emit.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Room } from '../../resources/room.ts'
+import type { WorkSteps } from '../../work/run.ts'
 
 // How many records one transaction changes. Each has its event and its audit entry.
 const batch = 50
@@ -38,8 +37,8 @@ export async function countRecordsOf(
 }
 
 /**
- * Gives the live records of a member to another one, or to nobody. The first ones change now. The table reassignments keeps
- * the rest for later transactions, which continueReassignments runs. `count` is the number of all of them.
+ * Gives the live records of a member to another one, or to nobody. The first ones change now. The
+ * rest is work for later transactions. `count` is the number of all of them.
  */
 export async function reassign(
   tx: Tx,
@@ -55,7 +54,12 @@ export async function reassign(
     record_id: from_id,
     after: { to: to_id, count },
   })
-  if ((await changeSome(tx, context, places, handover)) === batch) await keepRest(tx, context, handover)
+  if (count > batch) {
+    // Before the records: a step locks both in this order, too.
+    await dropWork(tx, context.workspace_id, 'reassignment', from_id)
+    addWork(tx, context, { kind: 'reassignment', subject: from_id, position: { to_id } })
+  }
+  await changeSome(tx, context, places, handover)
 }
 
 /** Changes up to a batch of records; returns their number. */
@@ -85,57 +89,17 @@ async function changeSome(
   return batch - left
 }
 
-async function keepRest(tx: Tx, context: Context, { from_id, to_id }: Handover): Promise<void> {
-  const { workspace_id, actor, request_id } = context
-  await tx
-    .insertInto('reassignments')
-    .values({ workspace_id, from_id, to_id, actor: storedActor(actor), request_id })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'from_id'])
-        .doUpdateSet({ to_id, actor: storedActor(actor), request_id }),
-    )
-    .execute()
-  tx.announce('backlog')
-}
-
-/** Changes the records that reassignments have left, a batch in each transaction. May be stopped between two. */
-export async function continueReassignments(
-  db: Db,
-  clock: Clock,
-  rooms: readonly Room[],
-  stopping: AbortSignal,
-): Promise<void> {
+/** Changes the records that a reassignment has left. If the new owner has left meanwhile, they stay as they are. */
+export function reassignmentWork(rooms: readonly Room[]): WorkSteps<Pick<Handover, 'to_id'>> {
   const places = placesOf(rooms)
-  while (!stopping.aborted && (await transaction(db, (tx) => changeNext(tx, clock, places))));
-}
-
-/** False when nothing is left, or another process does the work. */
-async function changeNext(tx: Tx, clock: Clock, places: readonly Place[]): Promise<boolean> {
-  const query = tx.selectFrom('reassignments').selectAll().orderBy('workspace_id').orderBy('from_id').limit(1)
-  const next = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
-  if (!next) return false
-  const { workspace_id, from_id, request_id, actor } = next
-  const context = contextOf(clock, { workspace_id, actor: actorOf(actor), request_id })
-  if ((await changedOrRefused(tx, context, places, next)) === batch) return true
-  await tx
-    .deleteFrom('reassignments')
-    .where((eb) => eb.and({ workspace_id, from_id }))
-    .execute()
-  return true
-}
-
-/** The number of changed records; 0 if the new owner has left meanwhile: then the rest stays as it is. */
-async function changedOrRefused(
-  tx: Tx,
-  context: Context,
-  places: readonly Place[],
-  handover: Handover,
-): Promise<number> {
-  try {
-    return await changeSome(tx, context, places, handover)
-  } catch (error) {
-    if (error instanceof ApiError && error.statusCode === 422) return 0
-    throw error
+  return {
+    kind: 'reassignment',
+    async step(tx, { subject: from_id, position, context }) {
+      return (await changeSome(tx, context, places, { from_id, ...position })) === batch ? {} : 'done'
+    },
+    async refused(_tx, _work, error) {
+      if (error.statusCode === 422) return 'done'
+      throw error
+    },
   }
 }

@@ -40,6 +40,7 @@ import { equalCharacters } from './0038_equal_characters.ts'
 import { deliveryFilters } from './0039_delivery_filters.ts'
 import { fanouts } from './0040_fanouts.ts'
 import { appointmentClocks } from './0041_appointment_clocks.ts'
+import { work } from './0042_work.ts'
 import { importAccounts } from './0045_import_accounts.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
@@ -85,5 +86,6 @@ export const migrations: Migration[] = [
   deliveryFilters,
   fanouts,
   appointmentClocks,
+  work,
   importAccounts,
 ]

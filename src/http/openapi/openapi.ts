@@ -31,6 +31,7 @@ const other_tags = {
   search: 'One search over all kinds of records.',
   merges: 'Merges of records, and how they are undone.',
   'audit-log': 'The author, the time and the fields of each change.',
+  work: 'Unfinished work in the background.',
   setup: 'The first account of an installation.',
   session: 'Signing in and out, and the workspace of the session.',
   sessions: 'The sessions of the signed-in person.',

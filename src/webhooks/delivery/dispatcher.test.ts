@@ -130,14 +130,14 @@ test('what another process wrote is found by the poll', async () => {
 })
 
 test('after a webhook is deleted nothing that waits for its connection is sent', async () => {
-  const { db, workspace_id } = outbox
+  const { db } = outbox
   await outbox.webhook('wh_a')
   await outbox.webhook('wh_b')
   await outbox.events(3)
   begin()
   await until(() => dispatcher.in_flight() === 6)
   await transaction(db, async (tx) => {
-    await removeWebhook(tx, workspace_id, 'wh_a', new Date().toISOString())
+    await removeWebhook(tx, outbox.context(), 'wh_a')
     dispatcher.holdBack('wh_a', 'all')
   })
   connected.resolve()
@@ -151,7 +151,7 @@ test('after a webhook is deleted nothing that waits for its connection is sent',
 })
 
 test('a claim that is committed together with the deletion of its webhook is not sent', async () => {
-  const { db, workspace_id } = outbox
+  const { db } = outbox
   // Woken by hand: the deletion is to come at every point of the claim's way to the same commit.
   begin({ ...outbox.database, onCommit: () => {} })
   connected.resolve()
@@ -163,7 +163,7 @@ test('a claim that is committed together with the deletion of its webhook is not
     dispatcher.wake()
     for (let n = 0; n < turns; n++) await Promise.resolve()
     await transaction(db, async (tx) => {
-      await removeWebhook(tx, workspace_id, id, new Date().toISOString())
+      await removeWebhook(tx, outbox.context(), id)
       dispatcher.holdBack(id, 'all')
     })
     const sentTo = () => sent.filter(({ url }) => url.endsWith(`/${id}`)).length
@@ -175,13 +175,13 @@ test('a claim that is committed together with the deletion of its webhook is not
 })
 
 test('a deletion that is rolled back costs nothing: what was held back is sent', async () => {
-  const { db, workspace_id } = outbox
+  const { db } = outbox
   await outbox.webhook('wh_a')
   await outbox.events(3)
   begin()
   await until(() => dispatcher.in_flight() === 3)
   const failing = transaction(db, async (tx) => {
-    await removeWebhook(tx, workspace_id, 'wh_a', new Date().toISOString())
+    await removeWebhook(tx, outbox.context(), 'wh_a')
     dispatcher.holdBack('wh_a', 'all')
     throw new Error('the disk is full')
   })
@@ -375,7 +375,7 @@ test('what waits for its connection is not sent when another process has paused 
   await until(() => dispatcher.in_flight() === 6)
   await transaction(db, async (tx) => {
     await updateWebhook(tx, workspace_id, 'wh_paused', { status: 'paused' })
-    await removeWebhook(tx, workspace_id, 'wh_deleted', new Date().toISOString())
+    await removeWebhook(tx, outbox.context(), 'wh_deleted')
   })
   await pause(5)
   const rests = withoutPoll(t)

@@ -6,11 +6,12 @@ import { transaction } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { emit } from '../../events/emit.ts'
 import { companyCreated } from '../../resources/companies/resource.ts'
+import { contactCreated } from '../../resources/contacts/events.ts'
+import { runWork } from '../../work/run.ts'
 import { removeOld } from '../log/retention.ts'
-import { removeWebhook } from '../registration/removal.ts'
-import { drainBacklog } from './backlog.ts'
+import { removalWork, removeWebhook } from '../registration/removal.ts'
 import { claimDue } from './claim.ts'
-import { continueFanout } from './fanouts.ts'
+import { fanOutWork } from './fanouts.ts'
 import { queueNumbers } from './queue.ts'
 
 let outbox: Outbox
@@ -21,9 +22,9 @@ beforeEach(async () => {
 afterEach(() => outbox.close())
 
 const never = new AbortController().signal
-const drain = () => drainBacklog(outbox.db, outbox.clock, never)
+const drain = () => runWork(outbox, [fanOutWork, removalWork], never)
 const count = (name: string) => countOf(outbox.db, outbox.workspace_id, name)
-const waiting = () => outbox.db.selectFrom('webhook_fanouts').selectAll().execute()
+const waiting = () => outbox.db.selectFrom('work').where('kind', '=', 'fan_out').selectAll().execute()
 const logged = () =>
   outbox.db
     .selectFrom('webhook_deliveries')
@@ -79,7 +80,7 @@ test('a rolled-back transaction leaves nothing to insert', async () => {
 test('deliveries of a webhook that is deleted before they are inserted are cancelled in the log', async () => {
   await outbox.events(100)
   const removed_at = outbox.context().now
-  await transaction(outbox.db, (tx) => removeWebhook(tx, outbox.workspace_id, 'wh_10', removed_at))
+  await transaction(outbox.db, (tx) => removeWebhook(tx, outbox.context(), 'wh_10'))
   outbox.clock.advance(60_000)
   await drain()
   const all = (await logged()).filter(({ webhook_id }) => webhook_id === 'wh_10')
@@ -90,7 +91,7 @@ test('deliveries of a webhook that is deleted before they are inserted are cance
     [await count('deliveries.status=pending'), await count('deliveries.status=cancelled')],
     [2900, 100],
   )
-  const removals = await outbox.db.selectFrom('webhook_removals').selectAll().execute()
+  const removals = await outbox.db.selectFrom('work').selectAll().execute()
   assert.deepEqual([removals, (await outbox.queue()).length], [[], 2900])
 })
 
@@ -103,21 +104,40 @@ test('events stay as long as deliveries of them wait to be inserted', async () =
 })
 
 test('deliveries of ordered webhooks are inserted first, because these webhooks get nothing meanwhile', async () => {
-  const { db, clock } = outbox
+  const { db } = outbox
   const ordered = ['wh_30', 'wh_39']
   await transaction(db, (tx) =>
     tx.updateTable('webhooks').set({ ordered: 1 }).where('id', 'in', ordered).execute(),
   )
   await outbox.events(300)
   await outbox.events(300)
-  const when = { now: outbox.context().now, elapsed_ms: clock.elapsed() }
   // Each transaction has a row of 200 events and one of 100 for a webhook.
-  for (let n = 0; n < 8; n++) assert.ok(await transaction(db, (tx) => continueFanout(tx, when)))
+  const stopping = new AbortController()
+  let steps = 0
+  const step: typeof fanOutWork.step = (tx, work) => {
+    if (++steps === 8) stopping.abort()
+    return fanOutWork.step(tx, work)
+  }
+  await runWork(outbox, [{ ...fanOutWork, step }], stopping.signal)
   const inserted = Map.groupBy(await logged(), ({ webhook_id }) => webhook_id)
   assert.deepEqual([...inserted.keys()].sort(), ordered)
   for (const all of inserted.values()) assert.equal(all.length, 600)
   await drain()
   assert.deepEqual(await waiting(), [])
+})
+
+test('old events without a delivery are removed while deliveries of newer events wait to be inserted', async () => {
+  const { db, clock } = outbox
+  await transaction(db, (tx) => emit(tx, outbox.context(), contactCreated, { id: 1 }))
+  clock.advance(1)
+  await outbox.events(100)
+  clock.advance(40 * 24 * 3600 * 1000)
+  await removeOld(db, clock, 30)
+  const left = await db.selectFrom('events').select('event').execute()
+  assert.deepEqual(
+    [left.length, new Set(left.map(({ event }) => event))],
+    [100, new Set(['company.created'])],
+  )
 })
 
 test('an ordered webhook gets nothing while deliveries of it wait to be inserted, and then each record in order', async () => {

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
-import { lockRow } from '../../db/locks.ts'
+import type { FanOut } from '../../db/fanouts.ts'
+import { tryLockWebhook } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { logDeliveries } from '../../events/deliveries.ts'
+import type { WorkSteps } from '../../work/run.ts'
 import { cancel } from '../registration/removal.ts'
 
 /** The present: as ISO text, and in service time. */
@@ -18,53 +20,22 @@ const eventsOf = prepareRows(
       WHERE e.workspace_id = ${row.workspace_id} AND e.id = ${row.id}`,
 )
 
-type Waiting = Webhook & { first_id: string }
-
-/** The oldest row of an ordered webhook, or else of any webhook: an ordered one gets nothing while a row of it waits. */
-async function nextRow(tx: Tx): Promise<Waiting | undefined> {
-  // The subquery reads one entry of the index for each ordered webhook. Many rows may wait.
-  const { rows } = await sql<Waiting>`SELECT * FROM (
-      SELECT w.workspace_id, w.id AS webhook_id, (
-        SELECT f.first_id FROM webhook_fanouts AS f
-        WHERE f.workspace_id = w.workspace_id AND f.webhook_id = w.id ORDER BY f.first_id LIMIT 1) AS first_id
-      FROM webhooks AS w WHERE w.ordered = 1) AS ordered
-    WHERE first_id IS NOT NULL ORDER BY first_id LIMIT 1`.execute(tx)
-  if (rows[0]) return rows[0]
-  return tx
-    .selectFrom('webhook_fanouts')
-    .select(['workspace_id', 'webhook_id', 'first_id'])
-    .orderBy('first_id')
-    .limit(1)
-    .executeTakeFirst()
-}
-
-/**
- * Inserts deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook. False when none is
- * left.
- */
-export async function continueFanout(tx: Tx, when: When): Promise<boolean> {
-  const next = await nextRow(tx)
-  if (!next) return false
-  const { workspace_id, webhook_id, first_id } = next
-  // Lock the webhook first, the common order. Another process may have done this meanwhile, or deleted the webhook.
-  await lockRow(tx, 'webhooks', workspace_id, webhook_id)
-  const taken = await tx
-    .deleteFrom('webhook_fanouts')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('first_id', '=', first_id)
-    .returning(['event_ids', 'format'])
-    .executeTakeFirst()
-  if (!taken) return true
-  const ids = JSON.parse(taken.event_ids) as string[]
-  const events = await eventsOf(
-    tx,
-    ids.map((id) => ({ workspace_id, id })),
-    {},
-  )
-  events.sort((a, b) => a.seq - b.seq)
-  await insert(tx, next, events, { ...when, format: taken.format })
-  return true
+/** Inserts deliveries that wait since a large transaction (db/fanouts.ts), up to 200 of one webhook in each piece of work. */
+export const fanOutWork: WorkSteps<FanOut> = {
+  kind: 'fan_out',
+  async step(tx, { workspace_id, subject: webhook_id, position: { event_ids, format }, context }) {
+    // The common order is the webhook first. Other webhooks do not wait for this one.
+    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return 'busy'
+    const events = await eventsOf(
+      tx,
+      event_ids.map((id) => ({ workspace_id, id })),
+      {},
+    )
+    events.sort((a, b) => a.seq - b.seq)
+    const when = { now: context.now, elapsed_ms: context.elapsed() }
+    await insert(tx, { workspace_id, webhook_id }, events, { ...when, format })
+    return 'done'
+  },
 }
 
 async function insert(
@@ -103,11 +74,10 @@ async function cancelAll(
   now: string,
 ): Promise<void> {
   const removal = await tx
-    .selectFrom('webhook_removals')
-    .select('removed_at')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
+    .selectFrom('work')
+    .select('created_at')
+    .where((eb) => eb.and({ workspace_id, kind: 'webhook_removal', subject: webhook_id }))
     .executeTakeFirst()
   const rows = ids.map((delivery_id) => ({ workspace_id, delivery_id }))
-  await cancel(tx, rows, { removed_at: removal?.removed_at ?? now })
+  await cancel(tx, rows, { removed_at: removal?.created_at ?? now })
 }

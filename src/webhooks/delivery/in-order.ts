@@ -22,8 +22,8 @@ const blockedUntil = sql<number | null>`coalesce(
 
 // Events of these deliveries may come before those of the queue. In the statement that finds a row: a later change of a record
 // is only read where the fan-out of an earlier one is.
-const isComplete = sql`AND NOT EXISTS (SELECT 1 FROM webhook_fanouts AS f
-  WHERE f.workspace_id = q.workspace_id AND f.webhook_id = q.webhook_id)`
+const isComplete = sql`AND NOT EXISTS (SELECT 1 FROM work AS f
+  WHERE f.workspace_id = q.workspace_id AND f.kind = 'fan_out' AND f.subject = q.webhook_id)`
 
 // Many of these rows may be blocked, so it reads no payloads.
 const seen_columns = sql`${dueColumns('none')}, q.run_at_ms, ${blockedUntil} AS blocked_until_ms`

@@ -212,7 +212,7 @@ test('outcomes that are written together mean what they mean one by one', async 
   const [a1, a2, a3] = of('wh_a') as [LoadedClaim, LoadedClaim, LoadedClaim]
   const [b1, b2, b3] = of('wh_b') as [LoadedClaim, LoadedClaim, LoadedClaim]
   const [c1, c2] = of('wh_c') as [LoadedClaim, LoadedClaim]
-  await transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_c', isoTime(outbox.clock.now())))
+  await transaction(db, (tx) => removeWebhook(tx, outbox.context(), 'wh_c'))
   const batch = [
     outcome({ ...a1, ...last }, 500),
     outcome(a2, 200),

@@ -107,7 +107,7 @@ export async function queueNumbers(db: Db, elapsed_ms: number) {
         WHERE c.workspace_id = w.id AND c.name = 'deliveries.status=failed')), 0) FROM workspaces w) AS failed,
       (SELECT count(*) FROM (SELECT 1 FROM webhooks w JOIN webhook_queue q ON q.webhook_id = w.id
         WHERE w.status = 'paused' LIMIT ${max_counted}) AS kept) AS paused,
-      (SELECT count(*) FROM (SELECT 1 FROM webhook_fanouts LIMIT ${max_counted}) AS waiting) AS fanouts,
+      (SELECT count(*) FROM (SELECT 1 FROM work WHERE kind = 'fan_out' LIMIT ${max_counted}) AS waiting) AS fanouts,
       (SELECT min((SELECT min(q.run_at_ms) FROM webhook_queue q WHERE q.webhook_id = w.id))
         FROM webhooks w WHERE w.status = 'paused') AS oldest_paused_ms`.execute(db)
   const [found] = rows

@@ -167,14 +167,12 @@ async function resendAllFailed(
   { event_names, rights }: WebhookService,
   sent: OfWebhook<Static<typeof ResendFailed>>,
 ) {
-  const { workspace_id } = context
   const { id: webhook_id, status } = await webhookToChange(tx, rights, sent)
   if (status === 'paused') throw conflict('webhook_paused', 'The webhook is paused: resume it first.')
   const since = sent.body?.since ?? null
   const { scopes } = sent.request.access
   const visible = scopes && event_names.filter((name) => rights.mayReadEvent(scopes, name))
-  const when = { now: context.now, elapsed_ms: context.elapsed() }
-  const count = await resendFailed(tx, workspace_id, when, { webhook_id, since, visible })
+  const count = await resendFailed(tx, context, { webhook_id, since, visible })
   if (count) recordChange(tx, context, { ...change('resent', webhook_id), after: { count } })
   return { body: single({ count }) }
 }

@@ -39,10 +39,11 @@ export type LogRow = Omit<Delivery, 'kind' | 'title'>
 // When the webhook was deleted; null after all its deliveries are cancelled.
 const removedAt = (eb: ExpressionBuilder<Tables, 'webhook_deliveries'>) =>
   eb
-    .selectFrom('webhook_removals as r')
-    .select('r.removed_at')
+    .selectFrom('work as r')
+    .select('r.created_at')
     .whereRef('r.workspace_id', '=', 'webhook_deliveries.workspace_id')
-    .whereRef('r.webhook_id', '=', 'webhook_deliveries.webhook_id')
+    .where('r.kind', '=', 'webhook_removal')
+    .whereRef('r.subject', '=', 'webhook_deliveries.webhook_id')
     .as('removed_at')
 
 // Shows a delivery of a deleted webhook as cancelled, even if its row is updated later.
@@ -184,11 +185,11 @@ async function countMatching(db: Db, workspace_id: number, log_query: LogQuery):
 
 async function removedWebhooks(db: Db, workspace_id: number): Promise<string[]> {
   const rows = await db
-    .selectFrom('webhook_removals')
-    .select('webhook_id')
-    .where('workspace_id', '=', workspace_id)
+    .selectFrom('work')
+    .select('subject')
+    .where((eb) => eb.and({ workspace_id, kind: 'webhook_removal' }))
     .execute()
-  return rows.map(({ webhook_id }) => webhook_id)
+  return rows.map(({ subject }) => subject)
 }
 
 /** A delivery. The caller adds the kind of its record. */

@@ -2,77 +2,42 @@ import { type SqlBool, sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
-import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
+import { disableTimeouts, rowLock, tryLockWebhook } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
+import { addWork, type NewWork, workOf } from '../../db/work.ts'
+import type { Context } from '../../events/context.ts'
+import type { WorkSteps } from '../../work/run.ts'
 import type { VisibleEvents } from './log-slices.ts'
 
 /** How many deliveries one transaction puts back into the queue. It takes a few milliseconds. */
 const resend_batch = 200
 // Reading this many log entries takes about 3 ms.
 const slice_size = 10_000
-// Rows of webhook_resends read at once. A row has some kilobytes.
-const parts_at_once = 50
 
 /** The present, when resent deliveries are due: as ISO text, and in service time. */
 type When = { now: string; elapsed_ms: number }
 type Failed = { webhook_id: string; since: string | null; visible: VisibleEvents }
 
 /**
- * Resends the failed deliveries of a webhook, each once; returns how many. Queues the first batch now. webhook_resends
- * keeps the other ids for later transactions, and ids that it already has are not added again. The caller locks the
- * webhook's row against a concurrent resend or deletion.
+ * Resends the failed deliveries of a webhook, each once; returns how many. Queues the first batch now. The others
+ * are work for later transactions, and ids that wait already are not added again. The caller locks the webhook's row
+ * against a concurrent resend or deletion.
  */
-export async function resendFailed(
-  tx: Tx,
-  workspace_id: number,
-  when: When,
-  failed: Failed,
-): Promise<number> {
+export async function resendFailed(tx: Tx, context: Context, failed: Failed): Promise<number> {
   await disableTimeouts(tx)
   const { webhook_id } = failed
-  const pending = await pendingIds(tx, workspace_id, webhook_id)
+  const { workspace_id } = context
+  const waiting = await workOf<string[]>(tx, workspace_id, 'resend', webhook_id)
+  const pending = new Set(waiting.flatMap(({ position }) => position))
   const ids = (await failedIds(tx, workspace_id, failed)).filter((id) => !pending.has(id))
-  const parts: { workspace_id: number; webhook_id: string; first_id: string; delivery_ids: string }[] = []
-  for (let from = resend_batch; from < ids.length; from += resend_batch) {
-    const part = ids.slice(from, from + resend_batch)
-    parts.push({ workspace_id, webhook_id, first_id: String(part[0]), delivery_ids: JSON.stringify(part) })
-  }
-  await insertParts(tx, parts, {})
-  if (parts.length) tx.announce('backlog')
+  const when = { now: context.now, elapsed_ms: context.elapsed() }
   await resend(tx, workspace_id, when, ids.slice(0, resend_batch), ['failed'])
+  const parts: NewWork[] = []
+  for (let from = resend_batch; from < ids.length; from += resend_batch)
+    parts.push({ kind: 'resend', subject: webhook_id, position: ids.slice(from, from + resend_batch) })
+  addWork(tx, context, ...parts)
   return ids.length
-}
-
-const part_columns = {
-  workspace_id: 'bigint!',
-  webhook_id: 'text!',
-  first_id: 'text!',
-  delivery_ids: 'text!',
-} as const
-const insertParts = prepareRows(
-  part_columns,
-  ({ row, values }) => sql`INSERT INTO webhook_resends (workspace_id, webhook_id, first_id, delivery_ids)
-      ${values([row.workspace_id, row.webhook_id, row.first_id, row.delivery_ids])}`,
-)
-
-async function pendingIds(tx: Tx, workspace_id: number, webhook_id: string): Promise<Set<string>> {
-  const ids = new Set<string>()
-  for (let last = ''; ; ) {
-    const parts = await tx
-      .selectFrom('webhook_resends')
-      .select(['first_id', 'delivery_ids'])
-      .where('workspace_id', '=', workspace_id)
-      .where('webhook_id', '=', webhook_id)
-      .where('first_id', '>', last)
-      .orderBy('first_id')
-      .limit(parts_at_once)
-      .execute()
-    for (const { delivery_ids } of parts) for (const id of JSON.parse(delivery_ids) as string[]) ids.add(id)
-    const end = parts.at(-1)
-    if (!end || parts.length < parts_at_once) return ids
-    last = end.first_id
-  }
 }
 
 /** The ids of a webhook's failed deliveries, oldest first. Reads the log in slices, so no statement takes long. */
@@ -166,27 +131,13 @@ export async function resend(
   return finished.length
 }
 
-/** Does one step of the pending resends. False when nothing is left. */
-export async function continueResend(tx: Tx, when: When): Promise<boolean> {
-  const part = await tx
-    .selectFrom('webhook_resends')
-    .select(['workspace_id', 'webhook_id', 'first_id'])
-    .orderBy('workspace_id')
-    .orderBy('webhook_id')
-    .orderBy('first_id')
-    .limit(1)
-    .executeTakeFirst()
-  if (!part) return false
-  const { workspace_id, webhook_id, first_id } = part
-  // Lock the webhook first, the common order. Another process may have done this part or deleted the webhook meanwhile.
-  await lockRow(tx, 'webhooks', workspace_id, webhook_id)
-  const taken = await tx
-    .deleteFrom('webhook_resends')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .where('first_id', '=', first_id)
-    .returning('delivery_ids')
-    .executeTakeFirst()
-  if (taken) await resend(tx, workspace_id, when, JSON.parse(taken.delivery_ids), ['failed'])
-  return true
+/** Queues the deliveries that a resend of many has left, up to 200 in each piece of work. */
+export const resendWork: WorkSteps<string[]> = {
+  kind: 'resend',
+  async step(tx, { workspace_id, subject: webhook_id, position: ids, context }) {
+    // The common order is the webhook first. A transaction that has it may wait for this work, so this one does not wait.
+    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return 'busy'
+    await resend(tx, workspace_id, { now: context.now, elapsed_ms: context.elapsed() }, ids, ['failed'])
+    return 'done'
+  },
 }

@@ -19,9 +19,16 @@ const events_at_once = 1000
 export async function removeOld(db: Db, clock: Clock, days: number, stopping?: AbortSignal): Promise<void> {
   const before = isoTime(clock.now() - days * day_ms)
   await inBatches(db, stopping, (tx) => removeOldDeliveries(tx, before))
+  // Deliveries of events may wait to be inserted, since before a long pause of the service.
+  const { waits_since } = await db
+    .selectFrom('work')
+    .select((eb) => eb.fn.min('created_at').as('waits_since'))
+    .where('kind', '=', 'fan_out')
+    .executeTakeFirstOrThrow()
+  const until = waits_since && waits_since < before ? waits_since : before
   let seq: number | null = 0
   while (seq !== null) {
-    seq = await removeOldEvents(db, before, seq, stopping)
+    seq = await removeOldEvents(db, until, seq, stopping)
     await turn()
   }
   await inBatches(db, stopping, (tx) => removeOldRegistrations(tx, batch))
@@ -75,9 +82,6 @@ async function removeOldEvents(
   after: number,
   stopping?: AbortSignal,
 ): Promise<number | null> {
-  // Deliveries of these may wait to be inserted, since before a long pause of the service.
-  const fanouts = await db.selectFrom('webhook_fanouts').select('webhook_id').limit(1).execute()
-  if (fanouts.length) return null
   // Events are stored in the order of their times, so the first recent one ends the search.
   const events = await db
     .selectFrom('events as e')

@@ -43,8 +43,8 @@ test('each event is judged again as it was when it happened, whatever the webhoo
   await change({ events: ['deal.won'] })
   await change({ events: ['*'], conditions: null })
   await outbox.events(1)
-  const { db, workspace_id } = outbox
-  await transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_a', outbox.context().now))
+  const { db } = outbox
+  await transaction(db, (tx) => removeWebhook(tx, outbox.context(), 'wh_a'))
   await outbox.events(1)
   const told = ['no_webhook', 'not_subscribed', null, [2, 1], null, null, 'no_webhook']
   assert.deepEqual(await reasons(), told)
@@ -68,8 +68,8 @@ test('registrations go with the events that they judged, and the last one stays'
     await change(only(n))
     await outbox.events(1)
   }
-  const { db, workspace_id, clock } = outbox
-  await transaction(db, (tx) => removeWebhook(tx, workspace_id, 'wh_b', outbox.context().now))
+  const { db, clock } = outbox
+  await transaction(db, (tx) => removeWebhook(tx, outbox.context(), 'wh_b'))
   const kept = async () =>
     (await db.selectFrom('webhook_registrations').select('webhook_id').orderBy('webhook_id').execute()).map(
       ({ webhook_id }) => webhook_id,

@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Tx } from '../../db/db.ts'
 import { hasFanout } from '../../db/fanouts.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { disableTimeouts, lockRow, rowLock } from '../../db/locks.ts'
 import { followIndexes } from '../../db/statements/plans.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
+import { addWork, dropWork } from '../../db/work.ts'
+import type { Context } from '../../events/context.ts'
+import type { WorkSteps } from '../../work/run.ts'
 import { releaseNext } from '../delivery/in-order.ts'
 import { countQueued } from '../delivery/queue.ts'
 import { endRegistration, keepOldRegistration } from './history.ts'
@@ -16,10 +19,11 @@ const cancel_batch = 200
 type Removal = { workspace_id: number; webhook_id: string; removed_at: string }
 
 /**
- * Deletes a webhook; its log stays. Cancels deliveries in flight and the first batch of the queue. backlog.ts cancels the
- * rest in small transactions. Until then the row in webhook_removals marks them as cancelled.
+ * Deletes a webhook; its log stays. Cancels deliveries in flight and the first batch of the queue. The rest is work for later
+ * transactions. Until then its row marks them as cancelled.
  */
-export async function removeWebhook(tx: Tx, workspace_id: number, id: string, now: string): Promise<void> {
+export async function removeWebhook(tx: Tx, context: Context, id: string): Promise<void> {
+  const { workspace_id, now } = context
   const removal = { workspace_id, webhook_id: id, removed_at: now }
   // Lock the webhook first. A concurrent change that found it has locked it until its commit: we wait, and then cancel its
   // delivery below. A later change waits for our commit and finds no webhook. In another order, a change between the two
@@ -28,10 +32,7 @@ export async function removeWebhook(tx: Tx, workspace_id: number, id: string, no
   await lockRow(tx, 'webhooks', workspace_id, id, 'removal')
   await followIndexes(tx)
   await subscribe(tx, workspace_id, id, [])
-  await tx
-    .deleteFrom('webhook_backfills')
-    .where((eb) => eb.and({ workspace_id, webhook_id: id }))
-    .execute()
+  await dropWork(tx, workspace_id, 'backfill', id)
   tx.announce('deliveries')
   await keepOldRegistration(tx, { workspace_id, id })
   await endRegistration(tx, { workspace_id, id })
@@ -40,18 +41,12 @@ export async function removeWebhook(tx: Tx, workspace_id: number, id: string, no
     .deleteFrom('webhooks')
     .where((eb) => eb.and({ workspace_id, id }))
     .execute()
-  await tx
-    .deleteFrom('webhook_resends')
-    .where((eb) => eb.and({ workspace_id, webhook_id: id }))
-    .execute()
+  await dropWork(tx, workspace_id, 'resend', id)
   // Lock the queue before the log, as record() does, so the two cannot deadlock.
   const in_flight = await cancelInFlight(tx, removal)
   const first = await cancelSome(tx, removal)
   const rest = await countQueued(tx, removal)
-  if (rest || (await hasFanout(tx, removal))) {
-    await tx.insertInto('webhook_removals').values(removal).execute()
-    tx.announce('backlog')
-  }
+  if (rest || (await hasFanout(tx, removal))) addWork(tx, context, { kind: 'webhook_removal', subject: id })
   const by = in_flight + first + rest
   await addCounts(tx, [
     { workspace_id, name: 'deliveries.status=pending', by: -by },
@@ -106,34 +101,15 @@ async function cancelSome(tx: Tx, { workspace_id, webhook_id, removed_at }: Remo
   return waiting.length
 }
 
-/** A webhook whose backfill was stopped, while deliveries of it are left. */
-export async function stoppedBackfill(db: Db): Promise<Removal | undefined> {
-  const { rows } = await sql<Removal>`SELECT b.workspace_id, b.webhook_id, b.finished_at AS removed_at
-    FROM webhook_backfills AS b WHERE b.status = 'cancelled' AND ${anyOfBackfill} = 1 LIMIT 1`.execute(db)
-  return rows[0]
-}
-
-// A scalar, so that no engine reads the whole queue for a join.
-const anyOfBackfill = sql`(SELECT 1 FROM webhook_queue AS q
-  WHERE q.workspace_id = b.workspace_id AND q.webhook_id = b.webhook_id AND q.kind = 'backfill' LIMIT 1)`
-
 /**
- * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has
- * ended the backfill. One process at a time cancels: two would wait for each other's rows. With `skip_locked`, the
- * result is 0 while another process does.
+ * Cancels up to 200 deliveries of a webhook's backfill that wait or are in flight; returns how many. The caller has ended the
+ * backfill, and has locked its work: two transactions would wait for each other's rows.
  */
 export async function cancelSomeOfBackfill(
   tx: Tx,
   { workspace_id, webhook_id, removed_at }: Removal,
   elapsed_ms: number,
-  { skip_locked }: { skip_locked: boolean },
 ): Promise<number> {
-  if (tx.engine === 'postgres') {
-    const { rows: held } = await sql`SELECT 1 FROM webhook_backfills
-      WHERE workspace_id = ${workspace_id} AND webhook_id = ${webhook_id}
-      FOR UPDATE ${skip_locked ? sql`SKIP LOCKED` : sql``}`.execute(tx)
-    if (!held.length) return 0
-  }
   type Row = { workspace_id: number; delivery_id: string; webhook_id: string; record_key: string | null }
   // record() locks its rows in this order, too.
   const { rows } = await sql<Row>`
@@ -155,27 +131,21 @@ export async function cancelSomeOfBackfill(
   return by
 }
 
-/** Does one step of a pending removal. False when there is none, or another process works on it. */
-export async function continueRemoval(tx: Tx): Promise<boolean> {
-  // Without this, PostgreSQL reads and sorts the whole queue in each step.
-  await followIndexes(tx)
-  const query = tx.selectFrom('webhook_removals').selectAll().orderBy('removed_at').limit(1)
-  const removal = await query.modifyEnd(rowLock(tx, 'FOR UPDATE SKIP LOCKED')).executeTakeFirst()
-  if (!removal) return false
-  const { workspace_id, webhook_id } = removal
-  if (await cancelSome(tx, removal)) return true
-  const left = await tx
-    .selectFrom('webhook_queue')
-    .select('delivery_id')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .limit(1)
-    .execute()
-  if (left.length || (await hasFanout(tx, removal))) return false
-  await tx
-    .deleteFrom('webhook_removals')
-    .where('workspace_id', '=', workspace_id)
-    .where('webhook_id', '=', webhook_id)
-    .execute()
-  return true
+/** Cancels the deliveries that are left of a deleted webhook. */
+export const removalWork: WorkSteps = {
+  kind: 'webhook_removal',
+  async step(tx, { workspace_id, subject: webhook_id, created_at: removed_at }) {
+    // Without this, PostgreSQL reads and sorts the whole queue in each step.
+    await followIndexes(tx)
+    const removal = { workspace_id, webhook_id, removed_at }
+    if (await cancelSome(tx, removal)) return {}
+    const left = await tx
+      .selectFrom('webhook_queue')
+      .select('delivery_id')
+      .where('workspace_id', '=', workspace_id)
+      .where('webhook_id', '=', webhook_id)
+      .limit(1)
+      .execute()
+    return left.length || (await hasFanout(tx, removal)) ? 'busy' : 'done'
+  },
 }

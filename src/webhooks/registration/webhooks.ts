@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Db, Tx } from '../../db/db.ts'
 import { newId } from '../../db/ids.ts'
 import { lockEntry, lockRow } from '../../db/locks.ts'
+import { addWork } from '../../db/work.ts'
 import { conflict, type FieldProblem, orNotFound, refuse, refuseMore } from '../../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../../events/audit.ts'
 import { changesBetween } from '../../events/changes.ts'
@@ -9,7 +10,6 @@ import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { changesOf } from '../../http/patch.ts'
 import type { ReadRights, Scopes } from '../../http/scopes.ts'
-import { releaseRows } from '../delivery/order-off.ts'
 import { generateSecret, secretProblem } from '../delivery/signature.ts'
 import type { WebhookService } from '../service.ts'
 import { conditionProblems } from './conditions.ts'
@@ -188,7 +188,7 @@ export async function changeWebhook(
     ...stored,
   })
   if (before.ordered && stored.ordered === 0)
-    await releaseRows(tx, { workspace_id, webhook_id: before.id }, context.elapsed())
+    addWork(tx, context, { kind: 'webhook_order', subject: before.id })
   const after = await existingWebhook(tx, workspace_id, before.id)
   const changed =
     changesBetween(before, after, webhook_fields) ??
@@ -211,7 +211,7 @@ export async function deleteWebhook(
   sent: OfWebhook,
 ): Promise<void> {
   const before = await webhookToChange(tx, rights, sent)
-  await removeWebhook(tx, context.workspace_id, before.id, context.now)
+  await removeWebhook(tx, context, before.id)
   recordChange(tx, context, { ...change('deleted', before.id), before: snapshotOf(before) })
 }
 

@@ -148,6 +148,7 @@ test('metrics count the statements that held the loop for too long', async () =>
       paused: 0,
       oldest_paused_seconds: 0,
       fanouts: 0,
+      oldest_work_seconds: {},
     }),
     () => ({ held: false, put_off: 0, durable: true }),
     { lines: () => [] },
