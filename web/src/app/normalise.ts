@@ -53,15 +53,18 @@ const signs: Record<string, string> = {
   '-': '‐‑‒–—―−⁓֊־᐀᠆⸗⸚⸺⸻⹀⹝〜〰゠\u{10d6e}\u{10ead}',
 }
 
+// Unicode's property Default_Ignorable_Code_Point: soft hyphens, joiners, marks of direction, variation selectors. Not U+FEFF,
+// which JavaScript takes for white space.
+export const invisible =
+  '\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164' +
+  '\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}'
+
 /** Characters that a search ignores, as the ranges of a regular expression. */
 const ignored = [
   // Accents, and the points of Hebrew and Arabic: those without a primary weight in CLDR's root collation.
   '\\u0300-\\u036f\\u0483-\\u0487\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0610-\\u061a\\u0640',
   '\\u064b-\\u0652\\u0656-\\u065f\\u0670\\u06d6-\\u06dc\\u06df-\\u06e4\\u06e7\\u06e8\\u06ea-\\u06ed',
-  // Unicode's property Default_Ignorable_Code_Point: soft hyphens, joiners, marks of direction, variation selectors. Not U+FEFF,
-  // which JavaScript takes for white space.
-  '\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164',
-  '\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}',
+  invisible,
 ].join('')
 
 const plain = new Map(
