@@ -23,6 +23,7 @@ const cleaned_by_erasure = [
   'field_values',
   'idempotency_keys',
   'defined_values',
+  'merged_values',
   'merges',
   'record_counts',
   'webhook_attempts',
@@ -123,6 +124,7 @@ function unknownColumns(resource: Resource, columns: readonly string[]): string[
   const usual = ['id', 'workspace_id', 'created_at', 'updated_at', 'deleted_at']
   const known = [...usual, ...resource.stored.map(({ name }) => name), ...Object.keys(hidden)]
   if (sort_name.length) known.push('sort_name')
+  known.push(...resource.keyed.map(({ name }) => name))
   return columns
     .filter((column) => !known.includes(column))
     .map((column) => `${table} does not describe its column ${column}`)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
-import { lowerCased } from '../db/lists/letter-case.ts'
+import { emailKey } from '../db/lists/same-text.ts'
 import { lockText } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { type Context, contextOf } from '../events/context.ts'
@@ -166,7 +166,7 @@ async function contactOf(tx: Tx, context: Context, visitor: Visitor): Promise<Co
   const { first_name, last_name, email, phone } = visitor
   // Two concurrent bookings on two pages with a new e-mail must create one contact. To avoid deadlocks, always lock the
   // page's times before the e-mail.
-  await lockText(tx, 'contact_email', workspace_id, lowerCased(email))
+  await lockText(tx, 'contact_email', workspace_id, emailKey(email))
   for (;;) {
     const known = await findContactByEmail(tx, workspace_id, email)
     if (!known) break

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { badRequest } from '../errors.ts'
-import { Email, OptionalText, Text } from '../http/fields.ts'
+import { Email, OptionalText, Phone, Text } from '../http/fields.ts'
 import { type App, invalidUtf8 } from '../http/server.ts'
 import type { Typed } from './details.ts'
 
@@ -44,7 +44,7 @@ export const BookingForm = Type.Object({
   first_name: Text(255),
   last_name: Text(255),
   email: Type.Unsafe<string>({ ...Email(), type: 'string', minLength: 1 }),
-  phone: Type.Optional(OptionalText(64)),
+  phone: Type.Optional(Phone()),
   message: Type.Optional(OptionalText(2000)),
   // A honeypot: visitors do not see this field, but programs fill it in.
   fax: Type.Optional(OptionalText(0)),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../db/db.ts'
 import { countRows } from '../db/lists/counts.ts'
-import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
+import { emailKey } from '../db/lists/same-text.ts'
 import type { Context } from '../events/context.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
 
@@ -14,10 +14,10 @@ type Booker = { email: string; address_hash: string }
 /** An e-mail address in the form in which it is stored and compared. */
 export const emailForm = (email: string): string => email.normalize('NFC')
 
-// The index ignores the case of A to Z only. For other letters, look for both cases.
+// The key ignores the case of A to Z only. For other letters, look for both cases.
 const casesOf = (email: string): string[] => {
   const form = emailForm(email)
-  return [form.toLowerCase(), form.toUpperCase()].map(lowerCased)
+  return [form.toLowerCase(), form.toUpperCase()].map(emailKey)
 }
 
 /**
@@ -79,7 +79,7 @@ async function openBookings(
         .on('appointments.deleted_at', 'is', null),
     )
     .where('contacts.workspace_id', '=', workspace_id)
-    .where(lowerCase(tx, 'contacts.email'), 'in', casesOf(email))
+    .where('contacts.email_key', 'in', casesOf(email))
     .where('contacts.deleted_at', 'is', null)
     .where('appointments.booking_page_id', '=', page_id)
     .where('appointments.link_hash', 'is not', null)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { type Valued, valueText } from '../db/lists/field-values.ts'
-import { lowerCased } from '../db/lists/letter-case.ts'
+import { emailKey, sameText } from '../db/lists/same-text.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { join, prepareById } from '../db/statements/bulk.ts'
 import { prepareInsert, prepareRows } from '../db/statements/recordset.ts'
@@ -40,9 +40,9 @@ export function sortValue(type: FieldType, value: unknown): string | null {
 // A longer text does not fit into an index entry.
 const max_characters = 100
 
-/** The text that a unique field compares. E-mail addresses are equal in upper and lower case. */
+/** The text that a unique field compares: the key of its value (db/lists/same-text.ts). */
 export function uniqueValue(type: FieldType, value: unknown): string {
-  const text = type === 'email' ? lowerCased(valueText(value)) : valueText(value)
+  const text = type === 'email' ? emailKey(valueText(value)) : sameText(valueText(value))
   return text.length > max_characters ? `#${hash('sha256', text)}` : text
 }
 

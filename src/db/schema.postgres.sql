@@ -252,6 +252,8 @@ CREATE TABLE companies (
   tags text NOT NULL DEFAULT '[]',
   created_by text,
   updated_by text,
+  website_key text COLLATE "C",
+  phone_key text COLLATE "C",
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX companies_live ON companies (workspace_id, id) WHERE deleted_at IS NULL;
@@ -261,8 +263,8 @@ CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHE
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_industry_live ON companies (workspace_id, industry, id) WHERE deleted_at IS NULL AND industry IS NOT NULL;
-CREATE INDEX companies_by_phone ON companies (workspace_id, translate(phone COLLATE "C", ' -()+./', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
-CREATE INDEX companies_by_website ON companies (workspace_id, lower(website COLLATE "C"), id) WHERE deleted_at IS NULL AND website IS NOT NULL;
+CREATE INDEX companies_by_phone ON companies (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
+CREATE INDEX companies_by_website ON companies (workspace_id, website_key, id) WHERE deleted_at IS NULL AND website_key IS NOT NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER companies_block_trash AFTER UPDATE OF deleted_at ON companies
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
@@ -293,6 +295,9 @@ CREATE TABLE contacts (
   owner_id text,
   created_by text,
   updated_by text,
+  email_key text COLLATE "C",
+  phone_key text COLLATE "C",
+  mobile_key text COLLATE "C",
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, company_id) REFERENCES companies(workspace_id, id)
 );
@@ -304,11 +309,12 @@ CREATE INDEX contacts_by_name ON contacts (workspace_id, sort_name, id) WHERE de
 CREATE INDEX contacts_by_creation ON contacts (workspace_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_change ON contacts (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
-CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email COLLATE "C"), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id) WHERE company_id IS NOT NULL;
 CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_source_live ON contacts (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
-CREATE INDEX contacts_by_phone ON contacts (workspace_id, translate(phone COLLATE "C", ' -()+./', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
+CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE deleted_at IS NULL AND email_key IS NOT NULL;
+CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
+CREATE INDEX contacts_by_mobile ON contacts (workspace_id, mobile_key, id) WHERE deleted_at IS NULL AND mobile_key IS NOT NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER contacts_block_trash AFTER UPDATE OF deleted_at ON contacts
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
@@ -756,6 +762,16 @@ CREATE TABLE merged_records (
   PRIMARY KEY (workspace_id, kind, record_id)
 );
 CREATE INDEX merged_records_survivor ON merged_records (workspace_id, kind, survivor_id);
+
+CREATE TABLE merged_values (
+  workspace_id bigint NOT NULL,
+  kind text NOT NULL,
+  field text NOT NULL,
+  value text COLLATE "C" NOT NULL,
+  record_id bigint NOT NULL,
+  PRIMARY KEY (workspace_id, kind, field, value, record_id)
+);
+CREATE INDEX merged_values_record ON merged_values (workspace_id, kind, record_id);
 
 CREATE TABLE merge_links (
   workspace_id bigint NOT NULL,

@@ -201,7 +201,9 @@ CREATE TABLE companies (
   owner_id text,
   tags text NOT NULL DEFAULT '[]',
   created_by text,
-  updated_by text
+  updated_by text,
+  website_key text,
+  phone_key text
 );
 CREATE INDEX companies_live ON companies (workspace_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_name ON companies (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
@@ -210,8 +212,8 @@ CREATE INDEX companies_by_change ON companies (workspace_id, updated_at, id) WHE
 CREATE INDEX companies_trash ON companies (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
 CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_industry_live ON companies (workspace_id, industry, id) WHERE deleted_at IS NULL AND industry IS NOT NULL;
-CREATE INDEX companies_by_phone ON companies (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
-CREATE INDEX companies_by_website ON companies (workspace_id, lower(website), id) WHERE deleted_at IS NULL AND website IS NOT NULL;
+CREATE INDEX companies_by_phone ON companies (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
+CREATE INDEX companies_by_website ON companies (workspace_id, website_key, id) WHERE deleted_at IS NULL AND website_key IS NOT NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -263,6 +265,9 @@ CREATE TABLE contacts (
   owner_id text,
   created_by text,
   updated_by text,
+  email_key text,
+  phone_key text,
+  mobile_key text,
   FOREIGN KEY (company_id) REFERENCES companies (id)
 );
 CREATE INDEX contacts_live ON contacts (workspace_id, id) WHERE deleted_at IS NULL;
@@ -272,11 +277,12 @@ CREATE INDEX contacts_by_name ON contacts (workspace_id, sort_name, id) WHERE de
 CREATE INDEX contacts_by_creation ON contacts (workspace_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_change ON contacts (workspace_id, updated_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_trash ON contacts (workspace_id, deleted_at, id) WHERE deleted_at IS NOT NULL;
-CREATE INDEX contacts_by_email ON contacts (workspace_id, lower(email), id) WHERE deleted_at IS NULL AND email IS NOT NULL;
 CREATE INDEX contacts_company_id_all ON contacts (company_id, workspace_id, deleted_at) WHERE company_id IS NOT NULL;
 CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_source_live ON contacts (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
-CREATE INDEX contacts_by_phone ON contacts (workspace_id, replace(replace(replace(replace(replace(replace(replace(phone, ' ', ''), '-', ''), '(', ''), ')', ''), '+', ''), '.', ''), '/', ''), id) WHERE deleted_at IS NULL AND phone IS NOT NULL;
+CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE deleted_at IS NULL AND email_key IS NOT NULL;
+CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
+CREATE INDEX contacts_by_mobile ON contacts (workspace_id, mobile_key, id) WHERE deleted_at IS NULL AND mobile_key IS NOT NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -874,6 +880,16 @@ CREATE TABLE merged_records (
   PRIMARY KEY (workspace_id, kind, record_id)
 );
 CREATE INDEX merged_records_survivor ON merged_records (workspace_id, kind, survivor_id);
+
+CREATE TABLE merged_values (
+  workspace_id bigint NOT NULL,
+  kind text NOT NULL,
+  field text NOT NULL,
+  value text NOT NULL,
+  record_id bigint NOT NULL,
+  PRIMARY KEY (workspace_id, kind, field, value, record_id)
+);
+CREATE INDEX merged_values_record ON merged_values (workspace_id, kind, record_id);
 
 CREATE TABLE merge_links (
   workspace_id bigint NOT NULL,

@@ -308,6 +308,16 @@ export interface Tables extends EventTables {
     merge_id: number
     survivor_id: number
   }
+  /** The values by which an upsert or a booking finds the survivor of a merged record. */
+  merged_values: {
+    workspace_id: number
+    kind: string
+    /** As in \`match\`, such as \`email\` or \`custom_fields.customer_no\`. */
+    field: string
+    /** The key of the value (lists/same-text.ts). */
+    value: string
+    record_id: number
+  }
   /** The links that a merge moved, so that an undo can restore them. After the undo: the links that it did not restore. */
   merge_links: {
     workspace_id: number

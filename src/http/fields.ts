@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { max_email_characters } from './formats.ts'
+import { all_seen } from './texts.ts'
 
 // Building blocks of the resources' schemas. A nullable field is a list of types, not a union: validator, serializer
 // and OpenAPI all support a list better.
@@ -16,7 +17,12 @@ export const Text = (max: number, options: Options = {}) =>
 export const OptionalText = (max = 255, options: Options = {}) =>
   nullable<string>({ type: 'string', maxLength: max }, options)
 export const Email = (options: Options = {}) =>
-  nullable<string>({ type: 'string', format: 'email_address', maxLength: max_email_characters }, options)
+  nullable<string>(
+    { type: 'string', format: 'email_address', maxLength: max_email_characters, [all_seen]: true },
+    options,
+  )
+/** A telephone number. */
+export const Phone = (options: Options = {}) => OptionalText(64, { ...options, [all_seen]: true })
 /** A calendar day, YYYY-MM-DD. */
 export const Day = (options: Options = {}) => nullable<string>({ type: 'string', format: 'day' }, options)
 export const Id = (options: Options = {}) =>

@@ -1,3 +1,4 @@
+import { distinctTexts, withoutUnseen } from '../db/lists/same-text.ts'
 import { type FieldProblem, max_problems } from '../errors.ts'
 
 export type Body = Record<string, unknown>
@@ -49,17 +50,23 @@ export function textProblems(value: unknown): FieldProblem[] {
   return problems
 }
 
+/**
+ * In the schema of a text: characters that nobody sees are taken off. A copied number or address often has some. A symbol,
+ * because the API's documentation must not show it.
+ */
+export const all_seen = Symbol('all seen')
+
 type Property = [
   name: string,
-  schema: { type?: unknown; minLength?: number; items?: unknown; verbatim?: boolean },
+  schema: { type?: unknown; minLength?: number; items?: unknown; verbatim?: boolean; [all_seen]?: boolean },
 ]
 
 // Longer than any valid list, even with duplicates. The schema refuses longer lists.
 const max_folded = 1000
 
 /**
- * Trims texts in place. "" becomes null, which clears an optional text (contract: reading and writing). Removes duplicates
- * from lists and keeps the first.
+ * Trims texts in place. "" becomes null, which clears an optional text (contract: reading and writing). Of the same texts in
+ * a list, keeps the first.
  */
 export function tidyTexts(body: Body, properties: readonly Property[]): void {
   if (typeof body !== 'object' || Array.isArray(body)) return
@@ -67,8 +74,12 @@ export function tidyTexts(body: Body, properties: readonly Property[]): void {
     const value = body[name]
     if (schema.verbatim) continue
     if (typeof value === 'string' && [schema.type].flat().includes('string'))
-      body[name] = value.trim() || null
-    if (Array.isArray(value) && schema.items && value.length <= max_folded)
-      body[name] = [...new Set(value.map((item) => (typeof item === 'string' ? item.trim() : item)))]
+      body[name] = (schema[all_seen] ? withoutUnseen(value) : value).trim() || null
+    if (Array.isArray(value) && schema.items && value.length <= max_folded) body[name] = distinctItems(value)
   }
+}
+
+function distinctItems(items: readonly unknown[]): unknown[] {
+  const trimmed = items.map((item) => (typeof item === 'string' ? item.trim() : item))
+  return trimmed.every((item) => typeof item === 'string') ? distinctTexts(trimmed) : [...new Set(trimmed)]
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Tx, transaction } from '../db/db.ts'
+import { sameName, sameText } from '../db/lists/same-text.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { perKey, prepare } from '../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
@@ -95,8 +96,8 @@ async function withoutConfirmed(
     name: string
   }>`SELECT id, ${name} AS name FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)}) AND deleted_at IS NULL`.execute(db)
-  const names = new Map(found.map(({ id, name }) => [id, name]))
-  return rows.filter((row) => names.get(idOf(row)) !== row.names[field])
+  const names = new Map(found.map(({ id, name }) => [id, sameText(name)]))
+  return rows.filter((row) => names.get(idOf(row)) !== sameText(row.names[field] as string))
 }
 
 const namedOf = perKey((table: string) =>
@@ -111,7 +112,7 @@ const namedOf = perKey((table: string) =>
   ),
 )
 
-/** The oldest record of each name: with the same text, otherwise with the same letters. */
+/** The oldest record of each name: with the same text, otherwise with the same letters in another case. */
 async function findNames(
   { db, row: { workspace_id } }: Running,
   table: string,
@@ -121,19 +122,15 @@ async function findNames(
   const keys = [...new Set(names.map((name) => sortName(name)))]
   if (!keys.length) return linked
   const rows = await namedOf(table)(db, { workspace_id, keys: listParameter(db, keys) })
-  // Several companies of a name are one to people; several deals are not.
-  const twice = new Map(
-    table === 'deals' ? rows.filter(({ n }) => Number(n) > 1).map((row) => [row.name, row]) : [],
-  )
-  // The first of several rows counts, so it is set last.
-  const oldest_last = rows.toReversed()
-  const same = new Map(oldest_last.map(({ name, id }) => [name, id]))
-  const alike = new Map(oldest_last.map(({ name, id }) => [name.toLowerCase(), id]))
+  const same = Map.groupBy(rows, ({ name }) => sameText(name))
+  const alike = Map.groupBy(rows, ({ name }) => sameName(name))
   for (const name of names) {
-    const id = same.get(name) ?? alike.get(name.toLowerCase())
-    const several = twice.get(name)
-    if (several) linked.set(name, { problem: ambiguousDeal(name, Number(several.n)) })
-    else if (id !== undefined) linked.set(name, { id })
+    const found = same.get(sameText(name)) ?? alike.get(sameName(name))
+    if (!found?.[0]) continue
+    const count = found.reduce((sum, { n }) => sum + Number(n), 0)
+    // Several companies of a name are one to people; several deals are not.
+    if (table === 'deals' && count > 1) linked.set(name, { problem: ambiguousDeal(name, count) })
+    else linked.set(name, { id: found[0].id })
   }
   return linked
 }

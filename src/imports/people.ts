@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { splitName } from '../cells/person-names.ts'
 import { folded } from '../cells/words.ts'
-import { lowerCase, lowerCased } from '../db/lists/letter-case.ts'
+import { emailKey } from '../db/lists/same-text.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { perKey, prepare } from '../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
@@ -17,7 +17,7 @@ const contactsBy = perKey((by: 'email' | 'name') =>
     (p: { workspace_id: number; keys: unknown }, db) => sql<Person>`
       SELECT id, first_name || ' ' || last_name AS name, email FROM contacts
       WHERE workspace_id = ${p.workspace_id} AND deleted_at IS NULL
-        AND ${by === 'email' ? sql`email IS NOT NULL AND ${isAnyOf(db, lowerCase(db, 'email'), p.keys, 'text')}` : isAnyOf(db, 'sort_name', p.keys, 'text')}
+        AND ${by === 'email' ? sql`email_key IS NOT NULL AND ${isAnyOf(db, 'email_key', p.keys, 'text')}` : isAnyOf(db, 'sort_name', p.keys, 'text')}
       ORDER BY id`,
   ),
 )
@@ -38,7 +38,7 @@ export async function findContacts(
   { db, row: { workspace_id } }: Running,
   names: readonly string[],
 ): Promise<Map<string, Linked>> {
-  const emails = names.filter((name) => name.includes('@')).map(lowerCased)
+  const emails = names.filter((name) => name.includes('@')).map(emailKey)
   const keys = names.flatMap(keysOf)
   const found = await Promise.all([
     emails.length ? contactsBy('email')(db, { workspace_id, keys: listParameter(db, emails) }) : [],
@@ -71,12 +71,12 @@ function linksAmong(
 ): Map<string, Linked> {
   const by = new Map<string, Map<Person['id'], Person>>()
   for (const person of people)
-    for (const key of [person.email, folded(person.name)])
-      if (key) by.set(key.toLowerCase(), (by.get(key.toLowerCase()) ?? new Map()).set(person.id, person))
+    for (const key of [person.email && emailKey(person.email), folded(person.name)])
+      if (key) by.set(key, (by.get(key) ?? new Map()).set(person.id, person))
   const linked = new Map<string, Linked>()
   for (const name of names) {
     const { first, last } = splitName(name)
-    const key = name.includes('@') ? name.toLowerCase() : folded(`${first} ${last ?? ''}`)
+    const key = name.includes('@') ? emailKey(name) : folded(`${first} ${last ?? ''}`)
     const found = [...(by.get(key)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
     const [one] = found
     if (!one) linked.set(name, { note: none(name) })

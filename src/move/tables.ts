@@ -47,6 +47,7 @@ const after_records: Shapes = {
   audit_log: record,
   merges: record,
   merged_records: { key: ['workspace_id', 'kind', 'record_id'] },
+  merged_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   merge_links: { key: ['workspace_id', 'merge_id', 'kind', 'record_id', 'field'] },
   events: stream,
   webhooks: stream,

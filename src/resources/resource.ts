@@ -1,6 +1,7 @@
 import type { ColumnType, Generated, RawBuilder } from 'kysely'
 import { type Static, type TInteger, type TOptional, type TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
+import { type KeyedField, keyOf } from '../db/lists/same-text.ts'
 import type { Deletable } from '../db/records.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { Body, Id, Listed, Timestamp } from '../http/fields.ts'
@@ -29,6 +30,8 @@ export type Column = {
   counted?: true
   /** Lists can be filtered by it: an index of live records has its values, or their keys (db/lists/match-keys.ts). */
   filtered?: true | 'by_key'
+  /** Another column, such as `email_key`, has the key of its value (db/lists/same-text.ts). */
+  key?: KeyedField
   /** The table of the record whose id it holds. A reference to a record in the trash reads null. */
   refers_to?: string
   /** It holds the id of a member of the workspace, or null. */
@@ -68,6 +71,8 @@ type Facts = {
   members: readonly string[]
   /** The fields that have a column in the table, with the column's name. */
   stored: readonly { field: string; name: string; column: Column }[]
+  /** The fields with a column for the key of their value. */
+  keyed: readonly { field: string; name: string; keyOf: (value: string) => string }[]
 }
 
 /** The description of a resource, as data. All code for several resources reads it. */
@@ -234,6 +239,9 @@ function factsOf(columns: Columns): Facts {
       const { stored: name = field, embeds } = column
       return name === false || embeds ? [] : [{ field, name, column }]
     }),
+    keyed: all.flatMap(([field, { key }]) =>
+      key ? [{ field, name: `${field}_key`, keyOf: keyOf[key] }] : [],
+    ),
   }
 }
 
@@ -289,4 +297,6 @@ export type TableOf<C extends Columns> = {
   created_at: Fixed<string>
   updated_at: string
   deleted_at: ColumnType<string | null, undefined, string | null>
-} & { [K in keyof C as StoredName<C, K>]: Stored<C[K]> }
+} & { [K in keyof C as StoredName<C, K>]: Stored<C[K]> } & {
+  [K in keyof C as C[K] extends { key: KeyedField } ? `${K & string}_key` : never]: string | null
+}

@@ -39,7 +39,7 @@ export async function findGroups(
   const records: Group[] = []
   const first = after ? reasons.indexOf(after.reason) : 0
   for (const reason of reasons.slice(Math.max(0, first))) {
-    const index = { table, workspace_id, ...match_keys[reason](db) }
+    const index = { table, workspace_id, ...match_keys[reason] }
     let last: string | null = reason === after?.reason ? after.key : ''
     while (last !== null) {
       const { keys, end }: Keys = await sharedKeys(db, index, last, limit - records.length)
@@ -91,7 +91,7 @@ async function idsOf(
 ): Promise<number[] | null> {
   if (!isTelling(reason, key)) return null
   const better = reasons.slice(0, reasons.indexOf(reason))
-  const columns = [sql`id`, ...better.map((one) => sql`${match_keys[one](db).key} AS ${sql.ref(one)}`)]
+  const columns = [sql`id`, ...better.map((one) => sql`${match_keys[one].key} AS ${sql.ref(one)}`)]
   const { rows } =
     await sql<Member>`SELECT ${sql.join(columns)} ${entriesOf(index, sql`${index.key} = ${key}`)}
     ORDER BY id LIMIT ${sql.lit(max_ids)}`.execute(db)

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { lowerCased } from '../../db/lists/letter-case.ts'
-import { matchKeysOf } from '../../db/lists/match-keys.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
+import { emailKey, lowerCased, phoneKey, sameText, withoutSeparators } from '../../db/lists/same-text.ts'
 import { searchWords } from '../../db/lists/search.ts'
 import { createPace } from '../../db/pace.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -57,9 +56,11 @@ export async function readNamed(
       sides.flatMap((side) => some.map((name) => side[name])).filter((value) => typeof value === 'string'),
     ),
   ]
-  const phones = new Set(valuesOf('phone', 'mobile').flatMap((one) => matchKeysOf('phone', one)))
+  const phones = new Set(
+    valuesOf('phone', 'mobile').flatMap((one) => [phoneKey(one), withoutSeparators(one)]),
+  )
   return {
-    emails: [...new Set(valuesOf('email').map(lowerCased))],
+    emails: [...new Set(valuesOf('email').flatMap((one) => [emailKey(one), lowerCased(sameText(one))]))],
     phones: [...phones].filter((one) => one.replaceAll(/\D/g, '').length >= min_digits),
     first_names: valuesOf('first_name'),
     last_names: valuesOf('last_name'),
@@ -107,10 +108,10 @@ export function createNaming({ emails, phones, first_names, last_names }: Named)
 
   /** Whether a text has an e-mail address, a telephone number or the full name of the person. */
   function names(text: string): boolean {
-    const lower = lowerCased(text)
+    const lower = lowerCased(sameText(text))
     if (emails.some((email) => lower.includes(email))) return true
-    if (phones.length && matchKeysOf('phone', text).some((key) => phones.some((one) => key.includes(one))))
-      return true
+    const digits = phones.length ? withoutSeparators(text) : ''
+    if (phones.some((phone) => digits.includes(phone))) return true
     return hasFullName(wordsOf(text))
   }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { distinctTexts } from '../../db/lists/same-text.ts'
 import type { FieldProblem } from '../../errors.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -53,7 +54,7 @@ export function planMerge(
   }
   const custom = changedKeys(all, wanted)
   if (Object.keys(custom).length) body.custom_fields = custom
-  const tags = [...new Set(all.flatMap((record) => (record.tags as string[] | undefined) ?? []))]
+  const tags = distinctTexts(all.flatMap((record) => (record.tags as string[] | undefined) ?? []))
   if (tags.length > ((survivor.tags as string[] | undefined)?.length ?? 0)) body.tags = tags
   return { body, problems: tags.length > max_tags && body.tags ? [tagProblem(tags.length)] : [] }
 }

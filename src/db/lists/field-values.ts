@@ -3,9 +3,10 @@ import type { Deletable } from '../records.ts'
 import { prepareInsert, prepareRows } from '../statements/recordset.ts'
 import type { Tables } from '../tables.ts'
 import type { Tx } from '../tx.ts'
+import { sameText } from './same-text.ts'
 
-// Lists find records by tags and custom fields through field_values, which has a row for each value. The rows stay while
-// the record is soft-deleted.
+// Lists find records by tags and custom fields through field_values, which has a row for the key of each value (same-text.ts).
+// The rows stay while the record is soft-deleted.
 
 /** The tables of records that have tags or custom fields. */
 export type Valued = {
@@ -18,18 +19,18 @@ type Pair = { field: string; value: string }
 // A value may have 4,096 characters, which do not fit into an index entry. hasValue compares longer values in full.
 const max_characters = 100
 export const indexedValue = (value: string): string => value.slice(0, max_characters).toWellFormed()
-/** Whether the index holds the whole value. */
-export const indexedWhole = (value: string): boolean => value.length <= max_characters
+/** Whether the index holds the whole key of a value. */
+export const indexedWhole = (value: string): boolean => sameText(value).length <= max_characters
 
 /** The text form of a custom field's value, for comparison: `5`, `true`, or the text itself. */
 export const valueText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
 const pairsOf = ({ tags = [], custom_fields = {} }: Values): Pair[] => [
-  ...tags.map((tag) => ({ field: 'tags', value: indexedValue(tag) })),
+  ...tags.map((tag) => ({ field: 'tags', value: indexedValue(sameText(tag)) })),
   ...Object.entries(custom_fields).map(([key, value]) => ({
     field: `custom_fields.${key}`,
-    value: indexedValue(valueText(value)),
+    value: indexedValue(sameText(valueText(value))),
   })),
 ]
 

@@ -3,6 +3,7 @@ import type { Db } from '../db.ts'
 import { engineOf } from '../tx.ts'
 import { indexedValue, indexedWhole, type Valued } from './field-values.ts'
 import type { Match } from './pages.ts'
+import { sameText } from './same-text.ts'
 
 /** A condition of a list. */
 export type Filter = {
@@ -118,7 +119,7 @@ export function hasValue(
   values: string[],
 ): Filter {
   const matching = sql`SELECT record_id FROM field_values WHERE workspace_id = ${workspace_id} AND kind = ${kind}
-    AND field = ${field} AND value IN (${sql.join(values.map(indexedValue))})`
+    AND field = ${field} AND value IN (${sql.join(values.map((value) => indexedValue(sameText(value))))})`
   // A long value is searched in the record's custom_fields, which JSON.stringify wrote.
   const [value = ''] = values
   const written = `${JSON.stringify(field.slice('custom_fields.'.length))}:${JSON.stringify(value)}`

@@ -193,7 +193,8 @@ const spacing_accents = /[´΄᾽\u1ffd]/g
 
 const is_plain = /^[\0-_a-\x7f]*$/
 
-function normalised(text: string): string {
+/** Migration 0046 uses it, too. */
+export function normalised(text: string): string {
   if (is_plain.test(text)) return text.toLowerCase()
   return text
     .replaceAll(spacing_accents, "'")

@@ -1,7 +1,7 @@
 import { type Generated, sql } from 'kysely'
 import type { Static } from 'typebox'
 import { standardEvents } from '../../events/define.ts'
-import { CustomFields, CustomFieldsInput, OptionalText, Text } from '../../http/fields.ts'
+import { CustomFields, CustomFieldsInput, OptionalText, Phone, Text } from '../../http/fields.ts'
 import {
   bodyOf,
   dates,
@@ -24,10 +24,11 @@ const columns = defineColumns({
   website: {
     shown: OptionalText(255, { examples: ['https://acme.example'] }),
     filtered: 'by_key',
+    key: 'website',
     personal: true,
   },
   industry: { shown: OptionalText(255, { examples: ['Manufacturing'] }), filtered: true, personal: true },
-  phone: { shown: OptionalText(64, { examples: ['+1 202 555 0143'] }), personal: true },
+  phone: { shown: Phone({ examples: ['+1 202 555 0143'] }), key: 'phone', personal: true },
   address: { shown: OptionalText(255, { examples: ['1 Main Street, Springfield'] }), personal: true },
   custom_fields: {
     shown: CustomFields({ examples: [{ region: 'EMEA' }] }),

@@ -3,7 +3,7 @@ import type { Service } from '../../http/service.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../endpoints/routes.ts'
 import { listRecords } from '../lists/list.ts'
 import type { Room } from '../room.ts'
-import { matchName, matchWebsite } from '../writing/match.ts'
+import { matchKey, matchName } from '../writing/match.ts'
 import { company_import } from './import.ts'
 import { changeCompany, companyRecords, createCompany, deleteCompany, restoreCompany } from './operations.ts'
 import { Company, CompanyCreate, CompanyUpdate, companies, ListedCompany } from './resource.ts'
@@ -18,7 +18,7 @@ const operations = {
 const batch = {
   create: CompanyCreate,
   update: CompanyUpdate,
-  match: [matchName('companies'), matchWebsite('companies')],
+  match: [matchName('companies'), matchKey('companies', 'website')],
 }
 
 /** The companies resource: an extension of the interface, with company.* events. */

@@ -2,7 +2,7 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { listRoute, recordRoutes, restoreRoute } from '../endpoints/routes.ts'
 import type { Room } from '../room.ts'
-import { matchText } from '../writing/match.ts'
+import { matchKey } from '../writing/match.ts'
 import { contact_import } from './import.ts'
 import { listContacts, searchFilters } from './list.ts'
 import { changeContact, contactRecords, createContact, deleteContact, restoreContact } from './operations.ts'
@@ -16,7 +16,7 @@ const operations = {
   restore: restoreContact,
 }
 
-const batch = { create: ContactCreate, update: ContactUpdate, match: [matchText('contacts', 'email')] }
+const batch = { create: ContactCreate, update: ContactUpdate, match: [matchKey('contacts', 'email')] }
 
 /** The contacts resource, with contact.* events. */
 export const contactRoom: Room = {

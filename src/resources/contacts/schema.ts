@@ -7,6 +7,7 @@ import {
   nullableObject,
   OptionalId,
   OptionalText,
+  Phone,
   Tags,
   TagsInput,
   Text,
@@ -20,10 +21,11 @@ const website = OptionalText(255, { examples: ['https://acme.example'] })
 export const columns = defineColumns({
   first_name: { shown: Text(255, { examples: ['Ana'] }), required: true, personal: true },
   last_name: { shown: Text(255, { examples: ['Ruiz'] }), required: true, personal: true },
-  email: { shown: Email({ examples: ['ana.ruiz@acme.example'] }), personal: true },
-  phone: { shown: OptionalText(64, { examples: ['+34 910 55 01 42'] }), personal: true },
+  email: { shown: Email({ examples: ['ana.ruiz@acme.example'] }), key: 'email', personal: true },
+  phone: { shown: Phone({ examples: ['+34 910 55 01 42'] }), key: 'phone', personal: true },
   mobile: {
-    shown: OptionalText(64, { examples: ['+34 600 55 01 42'] }),
+    shown: Phone({ examples: ['+34 600 55 01 42'] }),
+    key: 'phone',
     listed: false,
     personal: true,
   },
@@ -86,7 +88,7 @@ export const contact_filters = {
     Type.String({
       maxLength: 255,
       description:
-        'Each word must occur anywhere in the first name, the last name or the e-mail. Case and accents are ignored.',
+        'Each word must occur anywhere in the first name, the last name or the e-mail. Case and accents are ignored. At least 4 digits also find a telephone number, or a part of it, however it is written.',
     }),
   ),
 }

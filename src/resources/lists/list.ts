@@ -17,8 +17,9 @@ import {
   within,
 } from '../../db/lists/filters.ts'
 import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
-import { match_keys, matchKeysOf } from '../../db/lists/match-keys.ts'
+import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
+import { keyOf, sameText } from '../../db/lists/same-text.ts'
 import { nameFilter } from '../../db/lists/search.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
@@ -207,7 +208,7 @@ async function choiceOf(
   const [only] = any
   if (any.length === 1 && !or_none && !not.length && !some && only !== undefined && total !== undefined)
     return [equals(name, only, total)]
-  const match = matches(resource, name) ? match_keys[name](db) : undefined
+  const match = matches(resource, name) ? match_keys[name] : undefined
   const missing = target
     ? sql<SqlBool>`(${by} IS NULL OR ${by} IN (${trashed(target, asked)}))`
     : sql<SqlBool>`${by} IS NULL`
@@ -266,9 +267,13 @@ async function possible(
     return values.filter((_, at) => live[at])
   }
   if (kind === 'member') return values.flatMap((id) => (id === 'me' ? (person_id ?? []) : id))
-  if (matches(resource, name)) return values.flatMap((value) => matchKeysOf(name, String(value)))
+  if (matches(resource, name)) return values.map((value) => keyOf[name](String(value)))
+  if (kind === 'text') return values.flatMap((value) => writtenForms(String(value)))
   return values.map((value) => encode(column, value) as string | number)
 }
+
+/** The forms in which programs write a text, for a column without keys. */
+const writtenForms = (text: string) => [...new Set([text, sameText(text), sameText(text).normalize('NFD')])]
 
 /** The kept total of the records that have one of some values. */
 async function sumOf(

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ValuedBy } from '../../custom-fields/defined-values.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { lowerCase, lowerCased } from '../../db/lists/letter-case.ts'
-import { matchKeysOf, websiteKey } from '../../db/lists/match-keys.ts'
+import { match_keys } from '../../db/lists/match-keys.ts'
+import { type KeyedField, keyOf, sameName } from '../../db/lists/same-text.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
+import { survivorsWith } from '../../db/merged.ts'
 import type { Deletable } from '../../db/records.ts'
 import { perKey } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
@@ -20,7 +21,7 @@ export type Match = {
   field: string
   /** Values of the same record have the same key. */
   keyOf(value: string): string
-  /** The live records whose value has one of the keys. */
+  /** The live records whose value has one of the keys, of their own or of a record that was merged into them. */
   find(tx: Tx, workspace_id: number, keys: readonly string[], purpose: Purpose): Promise<Matched[]>
 }
 
@@ -58,32 +59,31 @@ const finding = <P extends Workspace>(table: Deletable, search: Search<P>, lock:
           ORDER BY c.id ${on_postgres ? lock : sql``}`
   })
 
-/** Finds records by a text with an index in lower case, such as an e-mail address. */
-export function matchText(table: Deletable, field: string): Match {
-  return { field, keyOf: lowerCased, find: finderOf(table, field) }
-}
+/** The same, and for values that no live record has, the survivors of merged records that had them. */
+const withSurvivors = (table: Deletable, match: Match): Match => ({
+  ...match,
+  async find(tx, workspace_id, keys, purpose) {
+    const found = await match.find(tx, workspace_id, keys, purpose)
+    const live = new Set(found.map(({ key }) => key))
+    const missing = keys.filter((key) => !live.has(key))
+    if (!missing.length) return found
+    return [...found, ...(await survivorsWith(tx, table, workspace_id, match.field, missing, purpose))]
+  },
+})
 
-/** Finds records by the address of a website, without case and without the slash at its end. */
-export function matchWebsite(table: Deletable): Match {
-  const find = finderOf(table, 'website')
-  return {
-    field: 'website',
-    keyOf: websiteKey,
-    async find(tx, workspace_id, keys, purpose) {
-      const forms = keys.flatMap((key) => matchKeysOf('website', key))
-      const found = await find(tx, workspace_id, forms, purpose)
-      return found.map(({ id, key }) => ({ id, key: websiteKey(key) }))
-    },
-  }
-}
-
-function finderOf(table: Deletable, field: string): Match['find'] {
-  const find = finder<Workspace>(table, (db, key, p) => ({
-    found: sql`SELECT id FROM ${sql.table(table)} WHERE workspace_id = ${p.workspace_id}
-      AND ${lowerCase(db, field)} = ${key} AND ${sql.ref(field)} IS NOT NULL AND deleted_at IS NULL`,
-    key: lowerCase(db, `c.${field}`),
+/** Finds records by the key of a field, such as an e-mail address. */
+export function matchKey(table: Deletable, field: KeyedField): Match {
+  const { key: column, where } = match_keys[field]
+  const find = finder<Workspace>(table, (_, key, p) => ({
+    found: sql`SELECT id FROM ${sql.table(table)}
+      WHERE workspace_id = ${p.workspace_id} AND ${column} = ${key} AND ${where} AND deleted_at IS NULL`,
+    key: sql`c.${column}`,
   }))
-  return (tx, workspace_id, keys, purpose) => find(tx, keys, purpose, { workspace_id })
+  return withSurvivors(table, {
+    field,
+    keyOf: keyOf[field],
+    find: (tx, workspace_id, keys, purpose) => find(tx, keys, purpose, { workspace_id }),
+  })
 }
 
 /** Finds records by their whole name, without case. */
@@ -94,16 +94,15 @@ export function matchName(table: Deletable): Match {
       WHERE workspace_id = ${p.workspace_id} AND sort_name = ${key} AND deleted_at IS NULL`,
     key: sql`c.name`,
   }))
-  const keyOf = (name: string) => name.toLowerCase()
-  return {
+  return withSurvivors(table, {
     field: 'name',
-    keyOf,
+    keyOf: sameName,
     async find(tx, workspace_id, keys, purpose) {
       const sort_names = [...new Set(keys.map((key) => sortName(key)))]
       const found = await find(tx, sort_names, purpose, { workspace_id })
-      return found.map(({ id, key }) => ({ id, key: keyOf(key) }))
+      return found.map(({ id, key }) => ({ id, key: sameName(key) }))
     },
-  }
+  })
 }
 
 type Field = Workspace & { definition_id: number }
@@ -120,10 +119,10 @@ const holdersOf = perKey((table: Deletable) =>
 
 /** Finds records by the value of a unique custom field. The texts are those of uniqueValue. */
 export function matchCustomField(table: Deletable, { id, key }: ValuedBy): Match {
-  return {
+  return withSurvivors(table, {
     field: `custom_fields.${key}`,
     keyOf: (value) => value,
     find: (tx, workspace_id, keys, purpose) =>
       holdersOf(table)(tx, keys, purpose, { workspace_id, definition_id: id }),
-  }
+  })
 }

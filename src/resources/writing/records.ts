@@ -316,6 +316,7 @@ const writtenColumns = (resource: Resource): string[] => [
   ...writtenFields(resource).map(({ name }) => name),
   ...Object.keys(resource.hidden),
   ...(resource.sort_name.length ? ['sort_name'] : []),
+  ...resource.keyed.map(({ name }) => name),
 ]
 
 /**
@@ -324,7 +325,7 @@ const writtenColumns = (resource: Resource): string[] => [
  */
 function rowMaker(resource: Resource) {
   const written = writtenFields(resource)
-  const { hidden, sort_name, search_text } = resource
+  const { hidden, sort_name, search_text, keyed } = resource
   return (fields: Row, before: object = {}, row: Row = {}): Row => {
     for (const { field, name, column } of written)
       if (field in fields) row[name] = encode(column, fields[field])
@@ -335,6 +336,8 @@ function rowMaker(resource: Resource) {
     const isChanged = (names: readonly string[]) => names.some((name) => name in fields)
     if (isChanged(sort_name)) row.sort_name = sortName(...textsOf(sort_name))
     if (isChanged(search_text)) row.search_text = searchText(textsOf(search_text))
+    for (const { field, name, keyOf } of keyed)
+      if (field in fields) row[name] = fields[field] ? keyOf(fields[field] as string) || null : null
     return row
   }
 }
