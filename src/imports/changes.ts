@@ -1,8 +1,11 @@
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import type { Tx } from '../db/db.ts'
+import { sameText } from '../db/lists/same-text.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Item, Outcome } from '../resources/batch/items.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { Room } from '../resources/room.ts'
 import type { ImportRow } from './store.ts'
 
@@ -32,11 +35,12 @@ const add = prepareInsert('import_changes', columns, {
 export async function keepChanges(
   tx: Tx,
   { workspace_id, id: import_id }: ImportRow,
-  { resource: { table: kind }, batch, import: form }: Room,
+  { resource, batch, import: form }: Room,
   items: readonly Item[],
   outcomes: readonly Outcome[],
   sources: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
+  const { table: kind } = resource
   const changed = outcomes
     .map((outcome, n) => ({ ...outcome, row: items[n]?.data ?? {} }))
     .filter(({ status }) => status === 'created' || status === 'updated')
@@ -58,12 +62,12 @@ export async function keepChanges(
     const undo = before && earlierValues(written, derived, before as Fields, after as Fields)
     const { updated_at } = after as Dated
     const earlier = kept.get(id as number)
-    if (!earlier) kept.set(id as number, { before: undo && JSON.stringify(undo), changed_at: updated_at })
-    else {
-      const is_untouched = (before as Dated | null)?.updated_at === earlier.changed_at
-      const changed_at = is_untouched ? updated_at : earlier.changed_at
-      kept.set(id as number, { before: merged(earlier.before, undo, sets), changed_at })
-    }
+    const is_untouched = !earlier || (before as Dated | null)?.updated_at === earlier.changed_at
+    const all = earlier ? merged(earlier.before, undo, sets) : undo
+    // Of a record that somebody changed between two rows, nothing is put back.
+    if (all?.$added_tags) all.$rest = is_untouched ? restOf(resource, after as object) : ''
+    const changed_at = is_untouched ? updated_at : earlier.changed_at
+    kept.set(id as number, { before: all && JSON.stringify(all), changed_at })
   }
   const all = [...new Set(changed.map(({ id }) => id as number))].map((record_id) => ({
     workspace_id,
@@ -87,17 +91,31 @@ function writtenFields(update: TSchema): string[] {
 
 /**
  * The body that restores earlier values. `$followed` has derived values, which the undo does not restore, as they were. The
- * stored key is older than their name.
+ * stored key is older than their name. `$added_tags` has the tags that the import added, and `$rest` the record's other fields
+ * after it, as a hash.
  */
-type Earlier = Fields & { $followed?: Fields }
+type Earlier = Fields & { $followed?: Fields; $added_tags?: string[]; $rest?: string }
 
-/** The body that puts back what an import changed, from what was kept of the change. */
-export function bodyOf(kept: string): Fields {
-  const { $followed: _, ...body }: Earlier = JSON.parse(kept)
-  return body
+/** The item that puts back what an import changed, from what was kept of the change. */
+export function undoingItem(id: number, kept: string): Item {
+  const { $followed: _, $rest: __, $added_tags, ...data }: Earlier = JSON.parse(kept)
+  return { op: 'update', id, data, ...($added_tags && { remove_tags: $added_tags }) }
 }
 
-/** Returns the body that undoes a change. It removes custom fields that were added. */
+/** Whether a record that was changed since differs from what the import left in its tags alone. */
+export function hasOtherTagsOnly(resource: Resource, kept: string | null, record: object): boolean {
+  const { $rest }: Earlier = JSON.parse(kept ?? '{}')
+  return $rest !== undefined && $rest === restOf(resource, record)
+}
+
+const restOf = ({ writable }: Resource, record: object): string =>
+  hash(
+    'sha256',
+    JSON.stringify(writable.filter((name) => name !== 'tags').map((name) => (record as Fields)[name])),
+    'base64url',
+  )
+
+/** Returns the body that undoes a change. It removes custom fields and tags that were added. */
 function earlierValues(
   fields: readonly string[],
   derived: readonly string[],
@@ -109,6 +127,14 @@ function earlierValues(
   for (const name of fields)
     if (!derived.includes(name) && !isDeepStrictEqual(before[name], after[name]))
       body[name] = before[name] ?? null
+  if (body.tags) {
+    const [old, current] = [before.tags as string[], after.tags as string[]]
+    const added = withoutTags(current, old)
+    if (!withoutTags(old, current).length) {
+      delete body.tags
+      body.$added_tags = added
+    }
+  }
   if (body.custom_fields) {
     const added = Object.keys(after.custom_fields as Fields).map((key) => [key, null])
     body.custom_fields = { ...Object.fromEntries(added), ...(before.custom_fields as Fields) }
@@ -116,12 +142,17 @@ function earlierValues(
   return body
 }
 
+function withoutTags(tags: readonly string[], others: readonly string[]): string[] {
+  const keys = new Set(others.map(sameText))
+  return tags.filter((tag) => !keys.has(sameText(tag)))
+}
+
 /** The first values of a record that an import changed twice; null for one that it made. */
 function merged(
   first: string | null,
   second: Earlier | null,
   sets: (name: string) => boolean,
-): string | null {
+): Earlier | null {
   if (first === null) return null
   const earlier: Earlier = JSON.parse(first)
   const body: Earlier = { ...second, ...earlier }
@@ -129,7 +160,15 @@ function merged(
   for (const [name, value] of Object.entries(earlier.$followed ?? {}))
     if (sets(name)) body[name] = earlier[name] ?? value
     else if (!(name in earlier)) delete body[name]
+  const { $added_tags = [] } = earlier
+  if (second?.$added_tags) body.$added_tags = [...$added_tags, ...second.$added_tags]
+  // The second change replaced the tags, those that the first one had added too.
+  else if (second?.tags && $added_tags.length) {
+    body.tags = withoutTags(second.tags as string[], $added_tags)
+    delete body.$added_tags
+  }
+  if (earlier.tags) delete body.$added_tags
   if (second?.custom_fields && earlier.custom_fields)
     body.custom_fields = { ...(second.custom_fields as Fields), ...(earlier.custom_fields as Fields) }
-  return JSON.stringify(body)
+  return body
 }

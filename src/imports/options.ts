@@ -38,6 +38,7 @@ export function optionsFrom(
   return {
     on_match,
     match: on_match === 'create' ? null : match,
+    tags: query.tags ?? 'add',
     dry_run: query.dry_run === 'true',
     columns,
     rest,
@@ -50,7 +51,7 @@ export function optionsFrom(
 /** The options of an import of an archive. Throws 422 with those that only rows of one kind have. */
 export function archiveOptions(query: Query): ImportOptions {
   const problems = (
-    ['on_match', 'match', 'columns', 'rest', 'program', 'time_zone', 'encoding', 'header_row'] as const
+    ['on_match', 'match', 'tags', 'columns', 'rest', 'program', 'time_zone', 'encoding', 'header_row'] as const
   ).flatMap((field): FieldProblem[] =>
     query[field] === undefined || query[field] === 'ignore'
       ? []
@@ -61,6 +62,7 @@ export function archiveOptions(query: Query): ImportOptions {
   return {
     on_match: 'create',
     match: null,
+    tags: 'add',
     dry_run,
     columns: {},
     rest: 'ignore',

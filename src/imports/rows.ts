@@ -151,7 +151,8 @@ async function runPart(tx: Tx, { room, options }: Running, context: Context, par
   if (!items.length) return { part, outcomes: [] }
   const one_by_one = room.archived !== undefined
   const { after_create } = room.import
-  const given = { atomic: false, on_match: onMatch(options), one_by_one, after_create } as const
+  const { tags } = options
+  const given = { atomic: false, on_match: onMatch(options), tags, one_by_one, after_create } as const
   return { part, outcomes: await runBatch(tx, context, writesOf(room) as Writes, items, given) }
 }
 

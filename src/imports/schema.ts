@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../events/actors.ts'
 import { flag, nullableObject, OptionalTimestamp } from '../http/fields.ts'
+import { type TagsChoice, tags_choices } from '../resources/batch/items.ts'
 import type { Target } from './columns.ts'
 import { programs } from './programs/index.ts'
 
@@ -10,6 +11,8 @@ export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'
 export type ImportOptions = {
   on_match: 'create' | 'update' | 'skip'
   match: string | null
+  /** What the tags of a row do with those of the record that it matches. */
+  tags: TagsChoice
   dry_run: boolean
   columns: Record<string, Target | null>
   rest: 'custom_fields' | 'ignore'
@@ -83,6 +86,12 @@ export const ImportQuery = (names: readonly string[]) =>
             'The field by which a row finds its record; by default email, or the name. A row without it makes a record.',
         }),
       ),
+      tags: Type.Optional(
+        code(tags_choices, {
+          description:
+            'What the tags of a row do with those of the record that it matches. Default add; replace: the record gets the tags of the row alone.',
+        }),
+      ),
       dry_run: flag('true: counts and errors as usual, but no record is written.'),
       columns,
       rest,
@@ -148,6 +157,7 @@ export const Import = Type.Object(
       {
         on_match: Type.String(),
         match: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        tags: Type.String(),
         dry_run: Type.Boolean(),
         columns: Type.Unsafe<Record<string, string | null>>({ type: 'object', additionalProperties: true }),
         rest: Type.String(),

@@ -16,10 +16,11 @@ export type ImportRow = Selectable<ImportsTable>
 /** How long a process keeps an import without a commit. Then another process continues it. */
 export const lease_ms = 10_000
 
-/** The options of an import. Imports of earlier versions name no program and no zone. */
+/** The options of an import. Imports of earlier versions name no program and no zone, and replaced tags. */
 export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => ({
   program: null,
   time_zone: 'UTC',
+  tags: 'replace',
   ...JSON.parse(row.options),
 })
 export const formOf = (row: Pick<ImportRow, 'form'>): FileForm => JSON.parse(row.form as string)

@@ -81,6 +81,48 @@ test('undo removes what an import made, puts back what it changed, and leaves wh
   assert.equal(entries[1].after.created, 3)
 })
 
+test('undo takes away the tags that the import added, and no tag that somebody added since', async () => {
+  const make = async (email: string) =>
+    data('POST', 'contacts', { first_name: 'T', last_name: 'Ag', email, tags: ['a', 'Café'] })
+  const [tagged, changed] = [await make('tag@undo.example'), await make('change@undo.example')]
+  const rows = ['tag', 'change', 'tag'].map(
+    (name, n) => `${name}@undo.example,Title,"b;Cafe\u0301;${n ? 'd' : 'a'}"`,
+  )
+  const file = ['email,title,tags', ...rows].join('\n')
+  const done = await importFile(rapport, { resource: 'contacts', on_match: 'update', match: 'email' }, file)
+  assert.equal(done.failed, 0)
+  const tagsOf = async (id: number) => (await data('GET', `contacts/${id}`)).tags
+  assert.deepEqual(await tagsOf(tagged.id), ['a', 'Café', 'b', 'd'])
+  for (const { id } of [tagged, changed])
+    await data('PUT', `contacts/${id}`, { tags: [...(await tagsOf(id)), 'c'] })
+  await data('PUT', `contacts/${changed.id}`, { phone: '1' })
+  const { restored, left } = await data('POST', `imports/${done.id}/undo`)
+  assert.deepEqual([restored, left], [1, [{ kind: 'contacts', id: changed.id, reason: 'changed' }]])
+  assert.deepEqual(await tagsOf(tagged.id), ['a', 'Café', 'c'])
+  assert.equal((await data('GET', `contacts/${tagged.id}`)).title, null)
+  assert.deepEqual(await tagsOf(changed.id), ['a', 'Café', 'b', 'd', 'c'])
+})
+
+test('an import adds tags to those of the record, or replaces them with tags=replace; undo puts them back', async () => {
+  const { id } = await data('POST', 'contacts', {
+    first_name: 'T',
+    last_name: 'Ag',
+    email: 'r@undo.example',
+    tags: ['a'],
+  })
+  const tags = async () => (await data('GET', `contacts/${id}`)).tags
+  const query = { resource: 'contacts', on_match: 'update', match: 'email' }
+  await importFile(rapport, query, 'email,tags\nr@undo.example,b\n')
+  assert.deepEqual(await tags(), ['a', 'b'])
+  await importFile(rapport, query, 'email,tags\nr@undo.example,\n')
+  assert.deepEqual(await tags(), ['a', 'b'])
+  const done = await importFile(rapport, { ...query, tags: 'replace' }, 'email,tags\nr@undo.example,b;c\n')
+  assert.equal(done.options.tags, 'replace')
+  assert.deepEqual(await tags(), ['b', 'c'])
+  await data('POST', `imports/${done.id}/undo`)
+  assert.deepEqual(await tags(), ['a', 'b'])
+})
+
 test('undo leaves a record that an import made and others were merged into', async () => {
   const old = await data('POST', 'contacts', { first_name: 'Ana', last_name: 'Twice' })
   const { id } = await importFile(rapport, { resource: 'contacts' }, 'first_name,last_name\nAna,Twice\n')

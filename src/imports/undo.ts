@@ -12,7 +12,7 @@ import { type Item, type Outcome, type Writes, writesOf } from '../resources/bat
 import { referrersOf } from '../resources/derived.ts'
 import type { Room } from '../resources/room.ts'
 import { lease_ms, type WorkSteps } from '../work/run.ts'
-import { bodyOf } from './changes.ts'
+import { hasOtherTagsOnly, undoingItem } from './changes.ts'
 import { definitions_kind } from './definitions.ts'
 import { archiveRooms } from './rows.ts'
 import { undoViews, views_kind } from './saved-views.ts'
@@ -155,9 +155,7 @@ async function undoRecords(
   const undone = changes.filter(({ record_id }) => !kept.has(record_id))
   const wanted = undone.map(
     ({ record_id, before }): Item =>
-      before === null
-        ? { op: 'delete', id: record_id }
-        : { op: 'update', id: record_id, data: bodyOf(before) },
+      before === null ? { op: 'delete', id: record_id } : undoingItem(record_id, before),
   )
   items.splice(0, items.length, ...wanted)
   const outcomes = items.length
@@ -204,9 +202,10 @@ async function reasonsToKeep(
   tx: Tx,
   rooms: readonly Room[],
   { workspace_id }: ImportRow,
-  { resource: { table } }: Room,
+  { resource, detailsByIds }: Room,
   changes: readonly Change[],
 ): Promise<Map<number, string>> {
+  const { table } = resource
   const reasons = new Map<number, string>()
   const ids = changes.map(({ record_id }) => record_id)
   // Waits for transactions that begin to refer to a record, and then sees what they wrote.
@@ -219,6 +218,17 @@ async function reasonsToKeep(
     const record = found.get(record_id)
     if (!record || record.deleted_at !== null) reasons.set(record_id, 'deleted')
     else if (record.updated_at !== changed_at) reasons.set(record_id, 'changed')
+  }
+  const changed = changes.filter(({ record_id }) => reasons.get(record_id) === 'changed')
+  for (const record of changed.length
+    ? await detailsByIds(
+        tx,
+        workspace_id,
+        changed.map(({ record_id }) => record_id),
+      )
+    : []) {
+    const { before = null } = changed.find(({ record_id }) => record_id === record.id) ?? {}
+    if (hasOtherTagsOnly(resource, before, record)) reasons.delete(record.id)
   }
   const made = changes.flatMap(({ before, record_id }) =>
     before === null && !reasons.has(record_id) ? record_id : [],

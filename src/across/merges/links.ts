@@ -11,6 +11,7 @@ import { prepareEmit } from '../../events/emit.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Room } from '../../resources/room.ts'
+import type { Match } from '../../resources/writing/match.ts'
 import type { Merge } from './state.ts'
 
 /** A kind of record that can be merged, with all that refers to its records. */
@@ -18,6 +19,8 @@ export type MergeKind = {
   resource: Resource
   operations: NonNullable<Room['operations']>
   details: NonNullable<Room['details']>
+  /** The fields by which an upsert finds a record. */
+  match: readonly Match[]
   links: readonly Link[]
 }
 
@@ -33,10 +36,11 @@ export const unconditional = { problems: [], expect: () => {} }
 
 /** The kinds that can be merged, by their table. Throws for a description that is not complete. */
 export function mergeKinds(rooms: readonly Room[]): ReadonlyMap<string, MergeKind> {
-  const kinds = rooms.flatMap(({ resource, operations, details }): MergeKind[] => {
+  const kinds = rooms.flatMap(({ resource, operations, details, batch }): MergeKind[] => {
     if (!resource.duplicates.length) return []
     if (!operations || !details) throw new Error(`${resource.table} lacks its operations or its detail view.`)
-    return [{ resource, operations, details, links: linksTo(rooms, resource.table) }]
+    const match = batch?.match ?? []
+    return [{ resource, operations, details, match, links: linksTo(rooms, resource.table) }]
   })
   return new Map(kinds.map((kind) => [kind.resource.table, kind]))
 }

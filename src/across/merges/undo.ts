@@ -33,6 +33,12 @@ export async function beginUndo(
     .returning('record_id')
     .execute()
   const merged = new Set(rows.map(({ record_id }) => record_id))
+  if (rows.length)
+    await tx
+      .deleteFrom('merged_values')
+      .where((eb) => eb.and({ workspace_id: merge.workspace_id, kind: merge.kind }))
+      .where('record_id', 'in', [...merged])
+      .execute()
   let { restored } = merge
   if (await putSurvivorBack(tx, context, kind, merge)) restored++
   const { resource } = kind

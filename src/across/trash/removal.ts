@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { inBatches } from '../../db/batches.ts'
 import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { indexValues, type Valued } from '../../db/lists/field-values.ts'
+import { forgetMergedValues } from '../../db/merged.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { referrersOf } from '../../resources/derived.ts'
@@ -100,6 +101,7 @@ async function removeRows(
   for (const [owned, by] of Object.entries(owns))
     await sql`DELETE FROM ${sql.table(owned)} WHERE ${mine} AND ${sql.ref(by)} IN (${idsOf(ids)})`.execute(tx)
   await forgetSides(tx, workspace_id, table, ids)
+  if (resource.duplicates.length) await forgetMergedValues(tx, workspace_id, table, ids, action)
   if (totals.length)
     await sql`DELETE FROM record_counts WHERE ${mine} AND name IN (${idsOf(totals)})`.execute(tx)
   const { rows } = await sql<{ id: number }>`

@@ -208,7 +208,11 @@ function* wavesOf(tasks: readonly Task[], max_size: number): Generator<Task[]> {
  */
 async function runWave(work: Work, tasks: readonly Task[], has_failed: boolean): Promise<Outcome[]> {
   const { bulk, options, definitions } = work
-  const ran = await runTogether(work, tasks, await matchesOf(work, tasks))
+  const matched = await matchesOf(work, tasks)
+  // A record may have one of the values, and a record that was merged into it another one.
+  const records = [...new Set([...matched.values()].map(([first]) => first))]
+  if (records.length < matched.size) throw new Error('Two items change one record.')
+  const ran = await runTogether(work, tasks, matched)
   const outcomes = ran.map(({ outcome }) => outcome)
   if (dependOnOrder(definitions, outcomes)) throw new Error('An item needs a unique value of another one.')
   const failed = ran.filter(({ outcome }) => outcome.error)

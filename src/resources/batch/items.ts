@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import { uniqueValue } from '../../custom-fields/defined-values.ts'
 import { type Definition, definitionProblems } from '../../custom-fields/definition-rules.ts'
 import type { Tx } from '../../db/db.ts'
+import { distinctTexts, sameText } from '../../db/lists/same-text.ts'
 import { deletedAt } from '../../db/records.ts'
 import { perKey } from '../../db/statements/prepare.ts'
 import { type ApiError, type FieldProblem, invalid, refuse } from '../../errors.ts'
@@ -58,11 +59,16 @@ export type Outcome = {
   of_item?: boolean
 }
 
+export const tags_choices = ['add', 'replace'] as const
+export type TagsChoice = (typeof tags_choices)[number]
+
 export type BatchOptions = {
   /** All items or none: throws 422 with the problems of all failing items. Otherwise each item fails for itself. */
   atomic: boolean
   /** The action of an upsert on the record that it finds. */
   on_match?: 'update' | 'skip'
+  /** What the tags of an upsert do with those of the record that it finds. By default they are added. */
+  tags?: TagsChoice
   /** Items run one after the other, for rules that count the records of earlier items. */
   one_by_one?: boolean
   /** Fields that only an existing record takes. A new record gets them by a change of the same item. */
@@ -148,19 +154,22 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
   }
   const item = sent as Item
   const { op } = item
-  const changing = (id: number, body: object, problems: readonly FieldProblem[]) => async (tx: Tx) => {
-    let before: object | null = null
-    const expect = (record: object) => {
-      before = record
-      refuseStale(item.if_match ?? undefined, record)
-      // The record is locked, so no tag of another writer is lost.
-      const has_tags = !problems.some(({ field }) => /^tags\b/.test(field ?? ''))
-      if (has_tags && (item.add_tags || item.remove_tags)) setTags(update, body, item, record)
+  const changing =
+    (id: number, body: object, problems: readonly FieldProblem[], adjust = (_record: object) => {}) =>
+    async (tx: Tx) => {
+      let before: object | null = null
+      const expect = (record: object) => {
+        before = record
+        refuseStale(item.if_match ?? undefined, record)
+        adjust(record)
+        // The record is locked, so no tag of another writer is lost.
+        const has_tags = !problems.some(({ field }) => /^tags\b/.test(field ?? ''))
+        if (has_tags) setTags(update, body, record, item, op === 'upsert' && options.tags !== 'replace')
+      }
+      const after = await operations.change(tx, context, id, body, { problems, expect })
+      const is_same = after === before || isDeepStrictEqual(after, before)
+      return { status: is_same ? 'unchanged' : 'updated', id, before, after } as const
     }
-    const after = await operations.change(tx, context, id, body, { problems, expect })
-    const is_same = after === before || isDeepStrictEqual(after, before)
-    return { status: is_same ? 'unchanged' : 'updated', id, before, after } as const
-  }
   const creating = async (tx: Tx) => {
     const { first, later } = inSteps(item.data as object, options.after_create)
     const { body, problems } = checked(create, first)
@@ -196,7 +205,14 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
         if (first === undefined) return creating(tx)
         if (others.length) throw invalid([ambiguous(match.field, others.length + 1, resource.noun)])
         if (options.on_match === 'skip') return { status: 'unchanged', id: first }
-        return changing(first, body, problems)(tx)
+        return changing(first, body, problems, (record) => {
+          const own = unique
+            ? uniqueIn(unique, record)
+            : (record as Record<string, string | null>)[match.field]
+          const is_own = typeof own === 'string' && (unique ? own : match.keyOf(own)) === upsert.key
+          // It was found by the value of a record that was merged into it, and keeps its own value.
+          if (!is_own) leaveOut(body, match.field)
+        })(tx)
       },
     }
   }
@@ -225,18 +241,33 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
   }
 }
 
-type Tagged = { tags?: string[] }
+type Tagged = { tags?: string[] | null }
 
-/** Sets the tags in a body: those of it or of the record, without the removed ones, and with the added ones. */
+/** Removes a field from a body, which may be `custom_fields.KEY`. */
+function leaveOut(body: object, field: string): void {
+  const [name = '', key] = field.split(/\.(.*)/s)
+  const fields = body as Record<string, unknown>
+  if (key === undefined) delete fields[name]
+  else
+    fields[name] = Object.fromEntries(Object.entries(fields[name] as object).filter(([one]) => one !== key))
+}
+
+/** Sets the tags in a body: those of it or of the record, or of both, without the removed ones, and with the added ones. */
 function setTags(
   schema: TSchema,
   body: Tagged,
-  { add_tags = [], remove_tags = [] }: Item,
   record: Tagged,
+  { add_tags = [], remove_tags = [] }: Item,
+  both: boolean,
 ): void {
-  const [added, removed] = [add_tags, remove_tags].map((tags) => new Set(tags.map((tag) => tag.trim())))
-  const kept = (body.tags ?? record.tags ?? []).filter((tag) => !removed?.has(tag))
-  const tags = [...new Set([...kept, ...(added ?? [])])]
+  if (!(both && 'tags' in body) && !add_tags.length && !remove_tags.length) return
+  const removed = new Set(remove_tags.map(sameText))
+  const own = record.tags ?? []
+  const kept = both ? [...own, ...(body.tags ?? [])] : (body.tags ?? own)
+  const tags = distinctTexts([
+    ...kept.filter((tag) => !removed.has(sameText(tag))),
+    ...add_tags.map((tag) => tag.trim()),
+  ])
   refuse(checked(schema, { tags }).problems)
   body.tags = tags
 }

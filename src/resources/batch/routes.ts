@@ -11,7 +11,7 @@ import type { Service } from '../../http/service.ts'
 import { bodyProblems, bodyValidator } from '../../http/validation.ts'
 import type { Room } from '../room.ts'
 import { runBatch } from './batch.ts'
-import { type Outcome, ops, type Writes, writesOf } from './items.ts'
+import { type Outcome, ops, type TagsChoice, tags_choices, type Writes, writesOf } from './items.ts'
 
 /** The maximum number of items in a batch. */
 const max_items = 1000
@@ -41,6 +41,15 @@ const Answer = Type.Object({
 const Query = Type.Object(
   {
     dry_run: flag('Answers as usual, but writes nothing: a new record has no id, and a changed one no etag.'),
+    tags: Type.Optional(
+      Type.Unsafe<TagsChoice>({
+        type: 'string',
+        enum: [...tags_choices],
+        default: 'add',
+        description:
+          'What `data.tags` of an upsert does with the tags of the record that it finds: add to them, or replace them.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -146,12 +155,13 @@ export function batchRoute(app: App, service: Service, room: Room): void {
     // A body with another form is refused below.
     const items: unknown[] = Array.isArray(sent) ? sent : []
     const dry_run = request.query.dry_run === 'true'
+    const { tags } = request.query
     return service.write(
       request,
       reply,
       async (tx, context, problems) => {
         refuse(problems)
-        const outcomes = await runBatch(tx, context, writes, items, { atomic, views: false })
+        const outcomes = await runBatch(tx, context, writes, items, { atomic, tags, views: false })
         return { body: answerOf(outcomes, dry_run) }
       },
       { large: items.length >= large_from, dry_run },

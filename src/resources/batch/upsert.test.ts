@@ -47,6 +47,26 @@ describe('an upsert', () => {
     })
   })
 
+  test('adds its tags to those of the record, or replaces them with tags=replace; an update replaces them', async () => {
+    const { id } = await made({ email: 'tags@acme.example', tags: ['a', 'Café'] })
+    const tags = async () => dataOf(await call('GET', `${path}/${id}`), 200).tags
+    const item = upsert({ email: 'tags@acme.example', tags: ['b', 'Cafe\u0301', 'a'] })
+    await results(send([item]))
+    assert.deepEqual(await tags(), ['a', 'Café', 'b'])
+    const [again] = await results(send([item, upsert({ email: 'tags@acme.example', tags: [] })]))
+    assert.equal(again.status, 'unchanged')
+    assert.deepEqual(await tags(), ['a', 'Café', 'b'])
+    const many = Array.from({ length: 48 }, (_, n) => `t${n}`)
+    assert.deepEqual(await fields(send([upsert({ email: 'tags@acme.example', tags: many })])), {
+      'items[0].data.tags': 'too_many',
+    })
+    const replacing = { items: [upsert({ email: 'tags@acme.example', tags: ['c'] })] }
+    await results(call('POST', `${path}/batch?tags=replace`, replacing))
+    assert.deepEqual(await tags(), ['c'])
+    await results(send([{ op: 'update', id, data: { tags: ['d'] } }]))
+    assert.deepEqual(await tags(), ['d'])
+  })
+
   test('ignores records in the trash', async () => {
     const { id } = await made({ email: 'gone@acme.example' })
     await call('DELETE', `${path}/${id}`)
