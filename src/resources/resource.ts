@@ -73,6 +73,8 @@ type Facts = {
   stored: readonly { field: string; name: string; column: Column }[]
   /** The fields with a column for the key of their value. */
   keyed: readonly { field: string; name: string; keyOf: (value: string) => string }[]
+  /** The columns with the keys of telephone numbers, at which a search looks. */
+  numbers: readonly string[]
 }
 
 /** The description of a resource, as data. All code for several resources reads it. */
@@ -242,6 +244,7 @@ function factsOf(columns: Columns): Facts {
     keyed: all.flatMap(([field, { key }]) =>
       key ? [{ field, name: `${field}_key`, keyOf: keyOf[key] }] : [],
     ),
+    numbers: all.flatMap(([field, { key }]) => (key === 'phone' ? [`${field}_key`] : [])),
   }
 }
 

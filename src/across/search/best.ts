@@ -1,7 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
-import { nameFilter, searchContacts, searchWords } from '../../db/lists/search.ts'
+import { nameOrNumberFilter, searchContacts, searchWords } from '../../db/lists/search.ts'
+import { numberIn } from '../../db/lists/search-numbers.ts'
+import { sortName } from '../../db/lists/sort-names.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** A record that a search found. */
@@ -47,7 +49,7 @@ async function candidates(
   text: string,
   words: string[],
 ): Promise<number[]> {
-  const start = normaliseText(text).trim()
+  const start = sortName(text)
   const beginning = await idsOf(
     db,
     resource,
@@ -57,13 +59,15 @@ async function candidates(
     sql`sort_name, id`,
   )
   if (!resource.search_text.length) {
-    const [filter] = nameFilter(text)
+    const { table, numbers } = resource
+    const [filter] = await nameOrNumberFilter(db, table, workspace_id, numbers, text)
     if (!filter) return beginning
     return [...beginning, ...(await idsOf(db, resource, workspace_id, filter.where, sql`id DESC`))]
   }
   const { ids } = await searchContacts(db, {
     workspace_id,
     words,
+    number: numberIn(text),
     conditions: [],
     limit: compared,
     offset: 0,

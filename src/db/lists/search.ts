@@ -2,9 +2,11 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { anywhere, likeAll, searchByLike } from '../engines/postgres/search.ts'
 import { forgetRemoved, searchByTokens, tokenFilter } from '../engines/sqlite/search.ts'
+import type { Deletable } from '../records.ts'
 import { engineOf } from '../tx.ts'
 import type { Filter } from './filters.ts'
 import { normaliseText } from './normalise.ts'
+import { hasNumber, numberIn, orByNumber, type WrittenNumber } from './search-numbers.ts'
 
 /** The searched text of a record, from its fields. A word contains no line break, so it matches within one field. */
 export const searchText = (texts: readonly string[]): string => normaliseText(texts.join('\n'))
@@ -17,10 +19,15 @@ export function searchWords(query: string): string[] {
     .sort((a, b) => b.length - a.length)
 }
 
+// Columns with the keys of the telephone numbers of contacts.
+const contact_numbers = ['phone_key', 'mobile_key']
+
 /** A search: at least one word, and conditions on columns of `contacts`. */
 export type ContactSearch = {
   workspace_id: number
   words: string[]
+  /** The telephone number that the words write. */
+  number?: WrittenNumber | null
   conditions: Expression<SqlBool>[]
   limit: number
   offset: number
@@ -33,8 +40,27 @@ export const forgetSearched = async (db: Db): Promise<void> => {
   if (engineOf(db) === 'sqlite') await forgetRemoved(db)
 }
 
-/** The condition that a contact contains all words, for lists with another order or a cursor. */
-export async function searchFilter(db: Db, workspace_id: number, words: string[]): Promise<Filter> {
+/** The condition that a contact contains all words, or has their number, for lists with another order or a cursor. */
+export async function searchFilter(
+  db: Db,
+  workspace_id: number,
+  words: string[],
+  number: WrittenNumber | null = null,
+): Promise<Filter> {
+  const with_number = number && (await numberFilter(db, workspace_id, words, number))
+  return with_number ?? textFilter(db, workspace_id, words)
+}
+
+/** The condition that a contact contains all words, or has their number; null if no contact has the number. */
+async function numberFilter(db: Db, workspace_id: number, words: string[], number: WrittenNumber) {
+  const by_number = await hasNumber(db, 'contacts', workspace_id, contact_numbers, number)
+  if (!by_number) return null
+  const rest = searchWords(number.rest)
+  const others = rest.length ? [await textFilter(db, workspace_id, rest)] : []
+  return orByNumber(await textFilter(db, workspace_id, words), by_number, others)
+}
+
+async function textFilter(db: Db, workspace_id: number, words: string[]): Promise<Filter> {
   if (engineOf(db) === 'sqlite') return tokenFilter(db, workspace_id, words)
   const where = likeAll(words)
   return { where, plain: where }
@@ -53,6 +79,39 @@ export function nameFilter(text: string | undefined): Filter[] {
   return [{ field: 'name', where, plain: where }]
 }
 
-/** The live contacts of a workspace that contain all words and match the conditions. */
-export const searchContacts = (db: Db, search: ContactSearch): Promise<SearchResult> =>
-  (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, search)
+/** The condition that a record's name contains all words of a text, or that it has the number that they write. */
+export async function nameOrNumberFilter(
+  db: Db,
+  table: Deletable,
+  workspace_id: number,
+  number_columns: readonly string[],
+  text = '',
+): Promise<Filter[]> {
+  const [name] = nameFilter(text)
+  const number = name && number_columns.length ? numberIn(text) : null
+  const by_number = number && (await hasNumber(db, table, workspace_id, number_columns, number))
+  if (!name || !number || !by_number) return name ? [name] : []
+  return [orByNumber(name, by_number, nameFilter(number.rest))]
+}
+
+/** The live contacts of a workspace that contain all words, or have their number, and match the conditions. */
+export async function searchContacts(db: Db, search: ContactSearch): Promise<SearchResult> {
+  const { workspace_id, words, number } = search
+  const with_number = number && (await numberFilter(db, workspace_id, words, number))
+  if (with_number) return searchWhere(db, search, with_number)
+  return (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, search)
+}
+
+async function searchWhere(
+  db: Db,
+  { workspace_id, conditions, limit, offset }: ContactSearch,
+  { where }: Filter,
+): Promise<SearchResult> {
+  const all = [sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`, where, ...conditions]
+  const found = sql`FROM contacts WHERE ${sql.join(all, sql` AND `)}`
+  const { rows } = await sql<{
+    id: number
+  }>`SELECT id ${found} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`.execute(db)
+  const counted = await sql<{ n: number }>`SELECT count(*) AS n ${found}`.execute(db)
+  return { ids: rows.map(({ id }) => id), total: Number(counted.rows[0]?.n) }
+}

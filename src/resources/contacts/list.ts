@@ -5,6 +5,7 @@ import type { Filter } from '../../db/lists/filters.ts'
 import type { Listed } from '../../db/lists/lists.ts'
 import { newest_first } from '../../db/lists/orders.ts'
 import { searchContacts, searchFilter, searchWords } from '../../db/lists/search.ts'
+import { numberIn } from '../../db/lists/search-numbers.ts'
 import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { emptyPage, filtersOf, type ListRequest, listFiltered, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
@@ -27,16 +28,16 @@ const firstPage = perKey((key: string) => {
   })
 })
 
-/** The filter by the words of a search, which looks at names and e-mail addresses. */
+/** The filter by the words of a search, which looks at names, e-mail addresses and telephone numbers. */
 export async function searchFilters(
   db: Db,
   { workspace_id, query }: Pick<ListRequest<FilterValues<typeof contact_filters>>, 'workspace_id' | 'query'>,
 ): Promise<Filter[]> {
   const words = searchWords(query.search ?? '')
-  return words.length ? [await searchFilter(db, workspace_id, words)] : []
+  return words.length ? [await searchFilter(db, workspace_id, words, numberIn(query.search ?? ''))] : []
 }
 
-/** One page of the live contacts that meet the query; a search looks at names and e-mail addresses. */
+/** One page of the live contacts that meet the query; a search looks at names, e-mail addresses and telephone numbers. */
 export async function listContacts(
   db: Db,
   request: ListRequest<FilterValues<typeof contact_filters>>,
@@ -54,6 +55,7 @@ export async function listContacts(
     const { ids, total } = await searchContacts(db, {
       workspace_id,
       words,
+      number: numberIn(query.search ?? ''),
       conditions: leading(filters),
       limit: page.per_page,
       offset: page.offset,

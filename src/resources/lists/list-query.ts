@@ -21,16 +21,22 @@ export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[]
 export const searchesNames = ({ sort_name, search_text }: Resource): boolean =>
   sort_name.length > 0 && !search_text.length
 
-/** The search parameter of lists that search only the name. */
-const name_search = {
+/** The search parameter of lists that search the name, and telephone numbers if records have them. */
+const nameSearch = ({ numbers }: Resource) => ({
   search: Type.Optional(
     Type.String({
       maxLength: 255,
-      description:
+      description: [
         'Each word must occur anywhere in the first 100 characters of the name. Case and accents are ignored.',
+        ...(numbers.length ? [found_numbers] : []),
+      ].join(' '),
     }),
   ),
-}
+})
+
+/** What a search finds beside words. */
+export const found_numbers =
+  'At least 4 digits also find a telephone number, or a part of it, however it is written.'
 
 const tag = Type.Optional(
   Type.String({
@@ -74,7 +80,7 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
           ...sortSchema(resource),
         }),
       ),
-      ...(searchesNames(resource) && name_search),
+      ...(searchesNames(resource) && nameSearch(resource)),
       ...filterParameters(resource),
       ...('tags' in resource.columns && { tag }),
       ...filters,

@@ -20,7 +20,7 @@ import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
 import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
 import { keyOf, sameText } from '../../db/lists/same-text.ts'
-import { nameFilter } from '../../db/lists/search.ts'
+import { nameOrNumberFilter } from '../../db/lists/search.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
 import type { Actor } from '../../events/context.ts'
@@ -143,7 +143,11 @@ export async function filtersOf(
     ...(await valueFilters(db, resource, workspace_id, query)),
     ...(await customRanges(db, resource, workspace_id, query)),
   ]
-  if (searchesNames(resource)) filters.push(...nameFilter((query as { search?: string }).search))
+  if (searchesNames(resource)) {
+    const { table, numbers } = resource
+    const { search } = query as { search?: string }
+    filters.push(...(await nameOrNumberFilter(db, table, workspace_id, numbers, search)))
+  }
   const found = await Promise.all(
     conditions.map((condition) => filterOf(db, resource, { workspace_id, person_id }, condition)),
   )
