@@ -195,6 +195,7 @@ const begin = () => {
     options: {
       on_match: 'create',
       match: null,
+      tags: 'add',
       dry_run: false,
       columns: {},
       rest: 'ignore',
