@@ -28,10 +28,6 @@ export const companies = {
     )
     return data.map(({ id, name, industry }) => ({ id, name, detail: industry }))
   },
-  async findByPhone(phone, per_page, signal) {
-    const { data } = await companiesApi.list({ phone, per_page }, signal)
-    return data.map((company) => ({ id: company.id, name: visible(company.name), detail: company.phone }))
-  },
   named: (name) => ({ name }),
   list: async () => (await import('./companies-page.tsx')).CompaniesPage,
   firstRows: (client) => client.prefetchQuery(companiesApi.listQuery(first_page)),

@@ -38,10 +38,6 @@ export const contacts = {
       detail: contact.company?.name ?? contact.email,
     }))
   },
-  async findByPhone(phone, per_page, signal) {
-    const { data } = await contactsApi.list({ phone, per_page }, signal)
-    return data.map((contact) => ({ id: contact.id, name: fullName(contact), detail: contact.phone }))
-  },
   named(name) {
     const words = name.split(/\s+/)
     const last_name = words.pop()

@@ -111,8 +111,6 @@ export type Kind<K extends RecordKind = RecordKind> = {
   search?(words: string, per_page: number, t: Texts, signal?: AbortSignal): Promise<Choice[]>
   /** The text beside the name of a found record in the palette, from the search's subtitle. Left out: the kind is not searched. */
   found?(subtitle: string, t: Texts, formats: Formats): string
-  /** Finds records by their telephone number, a filter of the API. Left out: the kind has no telephone. */
-  findByPhone?(phone: string, per_page: number, signal: AbortSignal): Promise<Choice[]>
   /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */
   named?(name: string): object | null
   list(): Promise<ComponentType>
