@@ -169,3 +169,19 @@ test('stored texts stay as they are written', async () => {
   const [row] = await stored.rows(`SELECT website_key FROM companies WHERE id = ${id}`)
   assert.equal(row?.website_key, 'xn--mller-kva.example')
 })
+
+test('a blank in a filter by e-mail is refused, and says how a + is written', async () => {
+  const call = await newWorkspace(rapport)
+  const id = await made(call, 'contacts', { ...person, email: 'a+b@acme.example' })
+  for (const query of [
+    'email=a+b@acme.example',
+    'email=x@acme.example,a+b@acme.example',
+    'email=!a%20b@acme.example',
+  ]) {
+    const reply = await call('GET', `/api/v1/contacts?${query}`)
+    assert.deepEqual(problems(reply), { email: 'invalid_format' })
+    assert.match(reply.text, /write %2B for \+/)
+  }
+  for (const query of ['email=a%2Bb@acme.example', 'email=+a%2Bb@acme.example+'])
+    assert.deepEqual((await ok(call, 'GET', `/contacts?${query}`))[0].id, id)
+})

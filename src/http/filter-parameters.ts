@@ -8,6 +8,7 @@ const forms: Record<FilterKind, string> = {
   member: 'The id of a member, or `me`',
   code: 'The code',
   text: 'The text',
+  email: 'The address, with `%2B` for `+`',
   number: 'The number',
   integer: 'The number',
   day: 'The day',

@@ -5,7 +5,7 @@ import { formats, isDay, isInstant } from './formats.ts'
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
 // backslash before a comma, an exclamation mark or a `null` that belongs to the value (docs/lists.md, Filter).
 
-export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'number' | 'integer' | 'day' | 'time'
+export type FilterKind = 'id' | 'member' | 'code' | 'text' | 'email' | 'number' | 'integer' | 'day' | 'time'
 
 /** The values that a filter accepts: one of `any`, or no value (`or_none`), but none of `not`. `some` requires a value. */
 export type Wanted<Value = string | number> = { any: Value[]; or_none: boolean; not: Value[]; some: boolean }
@@ -33,6 +33,11 @@ type End = 'from' | 'to'
 type Reader = (text: string, end?: End) => string | number | { code: FieldCode; text: string }
 
 // Longer numbers do not fit into the columns, which PostgreSQL refuses.
+const readText: Reader = (text) =>
+  text || {
+    code: 'required',
+    text: 'must not be empty: write null for records without a value, or leave the parameter out',
+  }
 const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
   id(text) {
     if (!/^-?\d+$/.test(text)) return { code: 'invalid_type', text: 'must be an integer' }
@@ -40,11 +45,12 @@ const readers: Record<Exclude<FilterKind, 'code'>, Reader> = {
     return id >= 1 && Number.isSafeInteger(id) ? id : { code: 'out_of_range', text: 'must be an id' }
   },
   member: (text) => text || { code: 'required', text: 'must be the id of a member, or me' },
-  text: (text) =>
-    text || {
-      code: 'required',
-      text: 'must not be empty: write null for records without a value, or leave the parameter out',
-    },
+  text: readText,
+  // A + in a query is a blank.
+  email: (text) =>
+    /\s/.test(text)
+      ? { code: 'invalid_format', text: 'must have no blank: write %2B for + in the query' }
+      : readText(text),
   number(text) {
     return /^-?\d{1,11}(\.\d{1,4})?$/.test(text)
       ? Number(text)

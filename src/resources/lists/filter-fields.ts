@@ -72,7 +72,8 @@ function kindOf(resource: Resource, name: string, column: Column): FilterKind | 
   if (format === 'date-time') return 'time'
   const number = [type].flat().find((one) => one === 'integer' || one === 'number')
   if (number) return resource.part_of ? null : (number as 'integer' | 'number')
-  return counted || filtered || matches(resource, name) ? 'text' : null
+  if (!counted && !filtered && !matches(resource, name)) return null
+  return format === 'email_address' ? 'email' : 'text'
 }
 
 /** Whether lists find equal values of an e-mail, a telephone number or a website, by the index of its key. */
