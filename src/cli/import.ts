@@ -48,6 +48,10 @@ export const importCommand: Command = {
       value: 'FIELD',
       about: 'The field by which a row finds its record; default: email, or the name',
     },
+    tags: {
+      value: 'T',
+      about: 'add or replace, for the tags of a record that a row matches; default: add',
+    },
     columns: { value: 'JSON', about: 'The fields of columns, such as {"Firm":"company"}' },
     rest: { value: 'R', about: 'ignore or custom_fields, for other columns; default: ignore' },
     program: {
