@@ -13,6 +13,8 @@ export type Extra = {
   request_id?: string
   /** Answers as usual, but writes nothing. */
   dry_run?: boolean
+  /** The tags of a change are added to those of the record. By default they replace them. */
+  adds_tags?: boolean
   /** The rate limit has counted it already, as the request that it is part of. */
   counted?: boolean
 }

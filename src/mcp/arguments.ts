@@ -53,6 +53,10 @@ function fieldsOf({ operation }: Tool): Field[] {
 }
 
 const dry_run = { type: 'boolean', description: 'true: answers as usual, but changes nothing.' }
+const replace_tags = {
+  type: 'boolean',
+  description: 'true: `tags` replace those of the record. By default they are added to them.',
+}
 const change_group = {
   type: 'string',
   description:
@@ -78,6 +82,10 @@ const clear = (names: readonly string[]) => ({
   examples: [names.slice(0, 1)],
 })
 
+/** Whether a tool changes the tags of a record. */
+export const changesTags = (tool: Tool): boolean =>
+  tool.method === 'PUT' && fieldsOf(tool).some(({ part, name }) => part === 'body' && name === 'tags')
+
 /** The JSON Schema of the arguments of a tool. `custom_fields` describes the defined ones of the tool's records. */
 export function argumentsOf(tool: Tool, custom_fields: string | null): object {
   const fields = fieldsOf(tool)
@@ -86,6 +94,7 @@ export function argumentsOf(tool: Tool, custom_fields: string | null): object {
     properties.custom_fields = { ...properties.custom_fields, description: custom_fields }
   const names = clearable(tool)
   if (names.length) properties.clear = clear(names)
+  if (changesTags(tool)) properties.replace_tags = replace_tags
   if (tool.writes) Object.assign(properties, { change_group, dry_run })
   const required = fields.filter((field) => field.required).map(({ name }) => name)
   return { type: 'object', properties, required, additionalProperties: false }
@@ -120,6 +129,8 @@ export function problemsIn(tool: Tool, given: Readonly<Record<string, unknown>>)
   // Any other value would be a change, which the caller did not want.
   if (!isAbsent(dry_run) && typeof dry_run !== 'boolean')
     missing.push(problem('dry_run', 'invalid_type', 'must be a boolean'))
+  if (changesTags(tool) && !isAbsent(given.replace_tags) && typeof given.replace_tags !== 'boolean')
+    missing.push(problem('replace_tags', 'invalid_type', 'must be a boolean'))
   if (!isAbsent(change_group) && !group_pattern.test(String(change_group)))
     missing.push(problem('change_group', 'invalid_format', 'must be one that an answer named'))
   return [...missing, ...problemsOfClear(tool, given)]
@@ -178,7 +189,7 @@ export function requestOf(tool: Tool, given: Readonly<Record<string, unknown>>) 
   const has_body = tool.writes && tool.operation.body !== undefined
   for (const [name, value] of Object.entries(given)) {
     const part = known.get(name)
-    if (name === 'clear' && clears) continue
+    if ((name === 'clear' && clears) || (name === 'replace_tags' && changesTags(tool))) continue
     if (part === 'params') path = path.replace(`:${name}`, segment(String(value)))
     // Some programs send null for an argument that is left out.
     else if (part === 'query' && isAbsent(value)) continue

@@ -190,6 +190,24 @@ describe('an assistant', () => {
     await close()
   })
 
+  test('adds tags to those of a record, replaces them with replace_tags, and clears them', async () => {
+    const { use, close } = await assistant()
+    const { data } = await use('create_company', { name: 'Tagged', tags: ['a', 'Café'] })
+    const tagsAfter = async (given: object) =>
+      (await use('update_company', { id: data.id, ...given })).data.tags
+    assert.deepEqual(await tagsAfter({ tags: ['b', 'Cafe\u0301'] }), ['a', 'Café', 'b'])
+    assert.deepEqual(await tagsAfter({ name: 'Tagged Ltd' }), ['a', 'Café', 'b'])
+    assert.deepEqual(await tagsAfter({ tags: ['c'], replace_tags: true }), ['c'])
+    assert.deepEqual(await tagsAfter({ clear: ['tags'] }), [])
+    const { error } = await use('update_company', { id: data.id, tags: ['d'], replace_tags: 'yes' })
+    assert.deepEqual(error.fields[0].field, 'replace_tags')
+    // A single request still replaces them.
+    await use('update_company', { id: data.id, tags: ['d'] })
+    const put = await call('PUT', `/api/v1/companies/${data.id}`, { tags: ['e'] })
+    assert.deepEqual(put.body.data.tags, ['e'])
+    await close()
+  })
+
   test('has the tools of its scopes, and no others', async () => {
     const { tools, use, close } = await assistant(
       await keyWith(['contacts:read', 'deals:read', 'deals:write']),

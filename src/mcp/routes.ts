@@ -8,7 +8,7 @@ import type { Operation } from '../http/operation.ts'
 import { callAs } from '../http/own-calls.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
-import { problemsIn, requestOf } from './arguments.ts'
+import { changesTags, problemsIn, requestOf } from './arguments.ts'
 import { answerBatch, batchProblem, codes, isInitialize, protocolError } from './batch.ts'
 import { createListing, mayCall } from './listing.ts'
 import { createSessions, group_pattern } from './sessions.ts'
@@ -84,8 +84,11 @@ export function mcpRoutes(
     const change_group = tool.writes
       ? String(asked ?? (group_pattern.test(String(header)) ? header : sessions.of(request.access.id)))
       : null
-    const extra = { change_group, dry_run: dry_run === true, counted: true }
-    const { status, body, etag } = await callAs(app, request, requestOf(tool, sent), extra)
+    const asked_for = requestOf(tool, sent)
+    // Null clears them.
+    const adds_tags = changesTags(tool) && sent.replace_tags !== true && asked_for.body?.tags !== null
+    const extra = { change_group, dry_run: dry_run === true, adds_tags, counted: true }
+    const { status, body, etag } = await callAs(app, request, asked_for, extra)
     if (status >= 300) return failed(body.error)
     const { success: _, ...answer } = body
     const content = {

@@ -163,8 +163,8 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
         refuseStale(item.if_match ?? undefined, record)
         adjust(record)
         // The record is locked, so no tag of another writer is lost.
-        const has_tags = !problems.some(({ field }) => /^tags\b/.test(field ?? ''))
-        if (has_tags) setTags(update, body, record, item, op === 'upsert' && options.tags !== 'replace')
+        if (!refusesTags(problems))
+          setTags(update, body, record, item, op === 'upsert' && options.tags !== 'replace')
       }
       const after = await operations.change(tx, context, id, body, { problems, expect })
       const is_same = after === before || isDeepStrictEqual(after, before)
@@ -252,12 +252,25 @@ function leaveOut(body: object, field: string): void {
     fields[name] = Object.fromEntries(Object.entries(fields[name] as object).filter(([one]) => one !== key))
 }
 
+const refusesTags = (problems: readonly FieldProblem[]): boolean =>
+  problems.some(({ field }) => /^tags\b/.test(field))
+
+/** Adds the tags of a record to those of the body that changes it. */
+export function addTags(
+  schema: TSchema,
+  body: object,
+  record: object,
+  problems: readonly FieldProblem[],
+): void {
+  if (!refusesTags(problems)) setTags(schema, body, record, {}, true)
+}
+
 /** Sets the tags in a body: those of it or of the record, or of both, without the removed ones, and with the added ones. */
 function setTags(
   schema: TSchema,
   body: Tagged,
   record: Tagged,
-  { add_tags = [], remove_tags = [] }: Item,
+  { add_tags = [], remove_tags = [] }: Pick<Item, 'add_tags' | 'remove_tags'>,
   both: boolean,
 ): void {
   if (!(both && 'tags' in body) && !add_tags.length && !remove_tags.length) return

@@ -7,9 +7,11 @@ import type { Access } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
 import { listingOf } from '../../http/lists.ts'
+import { extraOf } from '../../http/own-calls.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Sharing } from '../../http/write-groups.ts'
+import { addTags } from '../batch/items.ts'
 import { type ListRequest, type ReadByIds, requestOf } from '../lists/list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from '../lists/list-query.ts'
 import type { Resource } from '../resource.ts'
@@ -166,9 +168,14 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
   )
   records.change(
     { summary: `Change ${a_record}`, description: descriptions.update, body: update, view, conflict, shares },
-    async (tx, context, { params, body, ...sent }) => ({
-      record: await operations.change(tx, context, params.id, body as Static<Update> & object, sent),
-    }),
+    async (tx, context, { params, body, request, ...sent }) => {
+      const changes = body as Static<Update> & object
+      const expect = (record: object) => {
+        sent.expect(record)
+        if (extraOf(request).adds_tags) addTags(update, changes, record, sent.problems)
+      }
+      return { record: await operations.change(tx, context, params.id, changes, { ...sent, expect }) }
+    },
   )
   records.read({ summary: `Read ${a_record}`, view }, ({ access, params }) =>
     existing(service.db, { resource, find }, access.workspace_id, params.id),
