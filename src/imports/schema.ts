@@ -11,7 +11,7 @@ export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'
 export type ImportOptions = {
   on_match: 'create' | 'update' | 'skip'
   match: string | null
-  /** What the tags of a row do with those of the record that it matches. */
+  /** How the tags of a row join those of the record that it matches. */
   tags: TagsChoice
   dry_run: boolean
   columns: Record<string, Target | null>

@@ -21,6 +21,7 @@ const columns: Record<string, Record<string, string>> = {
   field_values: { value: removed },
   defined_values: { sort_value: removed, unique_value: removed },
   merges: { wanted: removed, changes: removed },
+  merged_values: { value: removed },
   merge_links: { reason: 'a word of the service' },
   import_errors: { content: removed, message: removed },
   import_changes: { before: removed },

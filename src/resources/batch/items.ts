@@ -67,7 +67,7 @@ export type BatchOptions = {
   atomic: boolean
   /** The action of an upsert on the record that it finds. */
   on_match?: 'update' | 'skip'
-  /** What the tags of an upsert do with those of the record that it finds. By default they are added. */
+  /** How the tags of an upsert join those of the record that it finds. By default they are added. */
   tags?: TagsChoice
   /** Items run one after the other, for rules that count the records of earlier items. */
   one_by_one?: boolean

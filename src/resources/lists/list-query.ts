@@ -34,7 +34,7 @@ const nameSearch = ({ numbers }: Resource) => ({
   ),
 })
 
-/** What a search finds beside words. */
+/** The description of numbers in a search. */
 export const found_numbers =
   'At least 4 digits also find a telephone number, or a part of it, however it is written.'
 
