@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto'
-import { domainToASCII } from 'node:url'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Migration } from '../migrate.ts'
 import type { Tx } from '../tx.ts'
 import { cut } from './0003_sort_names.ts'
@@ -24,10 +22,24 @@ export const sameTexts: Migration = {
     const definitions = await definitionsByKind(tx)
     for (const [table, { sort, keys = {} }] of Object.entries(tables))
       for await (const rows of pagesOf(tx, engine, table, sort, Object.keys(keys))) {
-        await setKeys(tx, table, keys, rows)
-        const odd = rows.filter(({ is_odd }) => is_odd)
-        await setSortNames(tx, table, sort, odd)
-        for (const row of odd)
+        const fields = Object.entries(keys)
+        await setTexts(
+          tx,
+          table,
+          fields.map(([field]) => `${field}_key`),
+          rows.map((row) => [
+            row,
+            ...fields.map(([field, keyOf]) => (row[field] && keyOf(row[field])) || null),
+          ]),
+        )
+        const renamed = rows.filter((row) => sort.some((field) => isOdd(row[field] ?? '')))
+        await setTexts(
+          tx,
+          table,
+          ['sort_name'],
+          renamed.map((row) => [row, sortName(sort.map((field) => row[field]))]),
+        )
+        for (const row of rows.filter(hasOddValues))
           await setValues(tx, table, row, definitions.get(`${row.workspace_id} ${table}`))
       }
   },
@@ -45,11 +57,7 @@ const tables: Record<string, { sort: string[]; keys?: Record<string, KeyOf> }> =
   appointments: { sort: ['title'] },
 }
 
-type Row = Record<string, string | null> & {
-  workspace_id: never
-  id: never
-  is_odd: never
-}
+type Row = Record<string, string | null> & { workspace_id: never; id: never }
 
 const rows_at_once = 1000
 
@@ -81,7 +89,7 @@ async function* pagesOf(
         ? [sql`id > ${last.id}`, sql`id`]
         : [sql`(workspace_id, id) > (${last.workspace_id}, ${last.id})`, sql`workspace_id, id`]
     const { rows } = await sql<Row>`
-      SELECT workspace_id, id, tags, custom_fields, ${sql.join(fields)}, ${is_odd} AS is_odd FROM ${sql.table(table)}
+      SELECT workspace_id, id, tags, custom_fields, ${sql.join(fields)} FROM ${sql.table(table)}
       WHERE ${beyond} AND (${chosen}) ORDER BY ${order} LIMIT ${rows_at_once}`.execute(tx)
     const end = rows.at(-1)
     if (!end) return
@@ -90,36 +98,32 @@ async function* pagesOf(
   }
 }
 
-/** A row of VALUES. PostgreSQL would take its parameters for texts. */
-const rowOf = ({ workspace_id, id }: Row, texts: (string | null)[]): RawBuilder<unknown> =>
-  sql`(${sql.join([
-    ...[workspace_id, id].map((one) => sql`CAST(${one} AS bigint)`),
-    ...texts.map((text) => sql`CAST(${text} AS text)`),
-  ])})`
-
-async function setKeys(tx: Tx, table: string, keys: Record<string, KeyOf>, rows: Row[]): Promise<void> {
-  const fields = Object.entries(keys)
-  if (!fields.length) return
-  const values = rows.map((row) =>
-    rowOf(
-      row,
-      fields.map(([field, keyOf]) => (row[field] && keyOf(row[field])) || null),
-    ),
-  )
-  const set = fields.map(([field], n) => sql`${sql.ref(`${field}_key`)} = r.${sql.ref(`column${n + 3}`)}`)
-  await sql`UPDATE ${sql.table(table)} AS t SET ${sql.join(set)} FROM (VALUES ${sql.join(values)}) AS r
-    WHERE t.workspace_id = r.column1 AND t.id = r.column2`.execute(tx)
+/** Writes texts of rows, which come with the values of the columns. */
+async function setTexts(
+  tx: Tx,
+  table: string,
+  columns: string[],
+  rows: [Row, ...(string | null)[]][],
+): Promise<void> {
+  if (!columns.length || !rows.length) return
+  const json = JSON.stringify(rows.map(([{ workspace_id, id }, ...texts]) => [workspace_id, id, ...texts]))
+  const given =
+    tx.engine === 'sqlite'
+      ? sql`json_each(${json}) AS r`
+      : sql`jsonb_array_elements(CAST(${json} AS jsonb)) AS r(value)`
+  const set = columns.map((column, n) => sql`${sql.ref(column)} = r.value ->> ${sql.lit(n + 2)}`)
+  await sql`UPDATE ${sql.table(table)} AS t SET ${sql.join(set)} FROM ${given}
+    WHERE t.workspace_id = CAST(r.value ->> 0 AS bigint) AND t.id = CAST(r.value ->> 1 AS bigint)`.execute(tx)
 }
+
+/** Whether a text has another form. */
+const isOdd = (text: string) => sameText(text) !== text
+// JSON writes control characters with a backslash.
+const hasOddValues = ({ tags, custom_fields }: Row) =>
+  [tags ?? '', custom_fields ?? ''].some((json) => isOdd(json) || /\\|" | "/.test(json))
 
 const sortName = (texts: (string | null | undefined)[]) =>
   texts.map((text) => cut(normalised(sameText(text ?? '')))).join('\n')
-
-async function setSortNames(tx: Tx, table: string, sort: string[], rows: Row[]): Promise<void> {
-  if (!rows.length) return
-  const values = rows.map((row) => rowOf(row, [sortName(sort.map((field) => row[field]))]))
-  await sql`UPDATE ${sql.table(table)} AS t SET sort_name = r.column3 FROM (VALUES ${sql.join(values)}) AS r
-    WHERE t.workspace_id = r.column1 AND t.id = r.column2 AND t.sort_name <> r.column3`.execute(tx)
-}
 
 type Definition = { id: number; key: string; type: string }
 
@@ -169,12 +173,19 @@ async function setDefined(tx: Tx, { workspace_id, id }: Row, definition: Definit
   await sql`UPDATE defined_values SET sort_value = ${sort_value}
     WHERE ${of_field} AND record_id = ${id} AND sort_value <> ${sort_value}`.execute(tx)
   const key = definition.type === 'email' ? emailKey(value) : sameText(value)
-  const unique_value = key.length > 100 ? `#${hash('sha256', key)}` : key
+  const unique_value = await shortened(key)
   await sql`UPDATE defined_values SET unique_value = ${unique_value}
     WHERE ${of_field} AND record_id = ${id} AND unique_value IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM defined_values WHERE ${of_field} AND unique_value = ${unique_value})`.execute(
     tx,
   )
+}
+
+/** A longer text does not fit into an index entry. */
+export async function shortened(key: string): Promise<string> {
+  if (key.length <= 100) return key
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key))
+  return `#${Buffer.from(digest).toString('hex')}`
 }
 
 // A copy of db/lists/same-text.ts as it was released with this migration.
@@ -196,7 +207,7 @@ export function sameText(text: string): string {
 
 const lowerCased = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 const domainKey = (domain: string) =>
-  is_ascii.test(domain) ? domain.toLowerCase() : domainToASCII(domain) || domain.toLowerCase()
+  (is_ascii.test(domain) ? null : URL.parse(`http://${domain}`)?.host) || domain.toLowerCase()
 
 export function emailKey(email: string): string {
   const text = sameText(email)

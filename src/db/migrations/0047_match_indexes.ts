@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Migration } from '../migrate.ts'
 import type { Tx } from '../tx.ts'
-import { emailKey, sameText } from './0046_same_texts.ts'
+import { emailKey, sameText, shortened } from './0046_same_texts.ts'
 import { liveIndex } from './parts.ts'
 
 /**
@@ -68,12 +67,12 @@ async function keepMerged(tx: Tx, kind: string, columns: ReturnType<typeof sql>)
         ['name', row.name && sameText(row.name).toLowerCase()],
         ...definitions
           .filter(({ workspace_id, key }) => workspace_id === row.workspace_id && Object.hasOwn(custom, key))
-          .map(({ key, type }) => [`custom_fields.${key}`, uniqueValue(type, custom[key])]),
+          .map(({ key, type }) => [`custom_fields.${key}`, uniqueValue(type, custom[key])] as const),
       ]
       for (const [field, value] of values)
         if (value)
           await sql`INSERT INTO merged_values (workspace_id, kind, field, value, record_id)
-            VALUES (${row.workspace_id}, ${kind}, ${field}, ${value}, ${row.id})`.execute(tx)
+            VALUES (${row.workspace_id}, ${kind}, ${field}, ${await value}, ${row.id})`.execute(tx)
     }
     const end = rows.at(-1)
     if (!end) return
@@ -82,8 +81,7 @@ async function keepMerged(tx: Tx, kind: string, columns: ReturnType<typeof sql>)
 }
 
 /** A copy of uniqueValue of custom-fields/defined-values.ts. */
-function uniqueValue(type: string, value: unknown): string {
+function uniqueValue(type: string, value: unknown): Promise<string> {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const key = type === 'email' ? emailKey(text) : sameText(text)
-  return key.length > 100 ? `#${hash('sha256', key)}` : key
+  return shortened(type === 'email' ? emailKey(text) : sameText(text))
 }
