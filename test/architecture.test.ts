@@ -15,7 +15,7 @@ const folders = globSync('src/resources/*/**/resource.ts', { cwd: root }).map((f
 const resource = `(${folders.join('|')})`
 // The descriptions of the resources, and the parts that all of them share.
 const shared = 'resources/((writing|lists|batch|endpoints|values)/)?[a-z-]+'
-const lists = 'db/lists/(lists|orders|filters|search|field-values|letter-case)'
+const lists = 'db/lists/(lists|orders|filters|search|search-numbers|field-values|same-text)'
 // All rooms above may import these.
 const floor =
   'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|work/run|errors|clock|telemetry/tracer|zones/[a-z]+'
@@ -70,7 +70,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The type of a resource. Rooms that handle all resources get their list as an argument.
   {
     files: 'resources/resource',
-    may: 'http/fields|events/define|db/records|db/lists/orders',
+    may: 'http/fields|events/define|db/records|db/lists/(orders|same-text)',
     packages: 'kysely|typebox',
   },
   // The filters that follow from a description.

@@ -74,16 +74,22 @@ const columns = {
 } as const
 const add = prepareInsert('merged_values', columns, { existing: 'stays' })
 
-/** Keeps values of a record that is merged into another one. */
-export const keepMergedValues = (
+/** Keeps values of a live record that is merged into another one, and those of its unique custom fields. */
+export async function keepMergedValues(
   tx: Tx,
-  record: { workspace_id: number; kind: string; record_id: number },
+  { workspace_id, kind, record_id }: { workspace_id: number; kind: string; record_id: number },
   values: readonly MergedValue[],
-): Promise<unknown> =>
-  add(
+): Promise<void> {
+  const { rows } = await sql<MergedValue>`
+    SELECT 'custom_fields.' || d.key AS field, v.unique_value AS value FROM defined_values AS v
+    JOIN field_definitions AS d ON d.workspace_id = v.workspace_id AND d.id = v.definition_id
+    WHERE v.workspace_id = ${workspace_id} AND d.kind = ${kind} AND v.record_id = ${record_id}
+      AND v.unique_value IS NOT NULL`.execute(tx)
+  await add(
     tx,
-    values.map((value) => ({ ...record, ...value })),
+    [...values, ...rows].map((value) => ({ workspace_id, kind, record_id, ...value })),
   )
+}
 
 type Wanted = { workspace_id: number; field: string; values: unknown }
 const survivors = perKey((key: string) => {

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, RawBuilder } from 'kysely'
 import { type Static, type TInteger, type TOptional, type TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
-import { type KeyedField, keyOf } from '../db/lists/same-text.ts'
+import type { KeyedField } from '../db/lists/same-text.ts'
 import type { Deletable } from '../db/records.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { Body, Id, Listed, Timestamp } from '../http/fields.ts'
@@ -72,7 +72,7 @@ type Facts = {
   /** The fields that have a column in the table, with the column's name. */
   stored: readonly { field: string; name: string; column: Column }[]
   /** The fields with a column for the key of their value. */
-  keyed: readonly { field: string; name: string; keyOf: (value: string) => string }[]
+  keyed: readonly { field: string; name: string; key: KeyedField }[]
   /** The columns with the keys of telephone numbers, at which a search looks. */
   numbers: readonly string[]
 }
@@ -241,9 +241,7 @@ function factsOf(columns: Columns): Facts {
       const { stored: name = field, embeds } = column
       return name === false || embeds ? [] : [{ field, name, column }]
     }),
-    keyed: all.flatMap(([field, { key }]) =>
-      key ? [{ field, name: `${field}_key`, keyOf: keyOf[key] }] : [],
-    ),
+    keyed: all.flatMap(([field, { key }]) => (key ? [{ field, name: `${field}_key`, key }] : [])),
     numbers: all.flatMap(([field, { key }]) => (key === 'phone' ? [`${field}_key`] : [])),
   }
 }

@@ -11,7 +11,6 @@ import { prepareEmit } from '../../events/emit.ts'
 import { referrersOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Room } from '../../resources/room.ts'
-import type { Match } from '../../resources/writing/match.ts'
 import type { Merge } from './state.ts'
 
 /** A kind of record that can be merged, with all that refers to its records. */
@@ -20,7 +19,7 @@ export type MergeKind = {
   operations: NonNullable<Room['operations']>
   details: NonNullable<Room['details']>
   /** The fields by which an upsert finds a record. */
-  match: readonly Match[]
+  match: NonNullable<Room['batch']>['match']
   links: readonly Link[]
 }
 

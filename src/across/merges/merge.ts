@@ -1,5 +1,3 @@
-import { definedValues } from '../../custom-fields/defined-values.ts'
-import { definitionsOf } from '../../custom-fields/definitions.ts'
 import type { Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { keepMergedValues, type MergedValue, mergedInto } from '../../db/merged.ts'
@@ -165,13 +163,13 @@ async function conclude(tx: Tx, context: Context, kind: MergeKind, merge: Merge)
   const away = { ...context, merge: { merged_into_id: survivor_id } }
   for (const other of others) {
     const { id } = other
+    const record = { workspace_id, kind: resource.table, record_id: id }
+    await keepMergedValues(tx, record, matchedValues(kind, other))
     await operations.remove(tx, away, id, () => {})
     await tx
       .insertInto('merged_records')
       .values({ workspace_id, kind: resource.table, record_id: id, merge_id, survivor_id })
       .execute()
-    const record = { workspace_id, kind: resource.table, record_id: id }
-    await keepMergedValues(tx, record, await matchedValues(tx, workspace_id, kind, other))
   }
   const set = await changeSurvivor(tx, context, kind, merge, {
     survivor,
@@ -183,28 +181,12 @@ async function conclude(tx: Tx, context: Context, kind: MergeKind, merge: Merge)
   return { ...merge, status: 'done', changes }
 }
 
-/** The values by which an upsert finds a record. */
-async function matchedValues(
-  tx: Tx,
-  workspace_id: number,
-  { resource, match }: MergeKind,
-  record: Fields,
-): Promise<MergedValue[]> {
-  const definitions = await definitionsOf(tx, workspace_id, resource)
-  const custom = (record.custom_fields ?? {}) as Record<string, unknown>
-  return [
-    ...match.flatMap(({ field, keyOf }) => {
-      const value = record[field]
-      return typeof value === 'string' ? { field, value: keyOf(value) } : []
-    }),
-    ...definedValues(definitions, workspace_id, record.id, custom).flatMap(
-      ({ definition_id, unique_value }) => {
-        const key = definitions.find(({ id }) => id === definition_id)?.key
-        return unique_value === null ? [] : { field: `custom_fields.${key}`, value: unique_value }
-      },
-    ),
-  ]
-}
+/** The values of fields by which an upsert finds a record. */
+const matchedValues = ({ match }: MergeKind, record: Fields): MergedValue[] =>
+  match.flatMap(({ field, keyOf }) => {
+    const value = record[field]
+    return typeof value === 'string' ? { field, value: keyOf(value) } : []
+  })
 
 type Taken = { survivor: Fields; body: Record<string, unknown>; from_ids: number[] }
 

@@ -1,4 +1,3 @@
-import { domainToASCII } from 'node:url'
 import { invisible } from './normalise.ts'
 
 // Whether two texts are the same. Each function gives a key: texts with equal keys are the same. The database stores keys, so a
@@ -36,7 +35,7 @@ export const lowerCased = (text: string): string =>
 
 /** A domain in lower case and in its IDNA form, such as `xn--mller-kva.example`. */
 const domainKey = (domain: string): string =>
-  is_ascii.test(domain) ? domain.toLowerCase() : domainToASCII(domain) || domain.toLowerCase()
+  (is_ascii.test(domain) ? null : URL.parse(`http://${domain}`)?.host) || domain.toLowerCase()
 
 /** The key of an e-mail address. Only A to Z of its local part ignore case. */
 export function emailKey(email: string): string {

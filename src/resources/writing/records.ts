@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { recount } from '../../db/lists/counts.ts'
 import { addValues, indexValues, type Valued } from '../../db/lists/field-values.ts'
 import { byIds } from '../../db/lists/pages.ts'
+import { keyOf } from '../../db/lists/same-text.ts'
 import { searchText } from '../../db/lists/search.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { join, prepareById, rowsOfTable } from '../../db/statements/bulk.ts'
@@ -336,8 +337,8 @@ function rowMaker(resource: Resource) {
     const isChanged = (names: readonly string[]) => names.some((name) => name in fields)
     if (isChanged(sort_name)) row.sort_name = sortName(...textsOf(sort_name))
     if (isChanged(search_text)) row.search_text = searchText(textsOf(search_text))
-    for (const { field, name, keyOf } of keyed)
-      if (field in fields) row[name] = fields[field] ? keyOf(fields[field] as string) || null : null
+    for (const { field, name, key } of keyed)
+      if (field in fields) row[name] = fields[field] ? keyOf[key](fields[field] as string) || null : null
     return row
   }
 }
