@@ -5,13 +5,16 @@ import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { runs } from '../../test/quick.ts'
+import { bookOf, zipOf } from '../../test/zip.ts'
 import { csvRow, guardCell, unguardCell } from './csv.ts'
 import { type CsvForm, guessDelimiter, rowEnds } from './delimiter.ts'
 import { createEncodingDetector, type Encoding } from './encoding.ts'
 import { readRows } from './read-rows.ts'
 import { createRowEnds } from './row-groups.ts'
-import { FileError, type FileForm, type FileRow, max_row_characters } from './rows.ts'
+import { FileError, type FileRow, max_row_characters, type TextForm } from './rows.ts'
+import { readSheet } from './sheet-rows.ts'
 import { tar_end, tarFile } from './tar.ts'
+import { openWorkbook } from './workbook.ts'
 
 async function* inParts(bytes: Buffer, size: number) {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
@@ -23,10 +26,10 @@ function detect(bytes: Buffer, size = 7): Encoding {
   return detector.result().encoding
 }
 
-const csv = (form: Partial<FileForm> = {}): FileForm =>
-  ({ format: 'csv', encoding: 'utf-8', delimiter: ',', header_line: 1, ...form }) as FileForm
+const csv = (form: Partial<TextForm> = {}): TextForm =>
+  ({ format: 'csv', encoding: 'utf-8', delimiter: ',', header_line: 1, ...form }) as TextForm
 
-async function rowsOf(bytes: Buffer | string, form: FileForm, size = 5): Promise<FileRow[]> {
+async function rowsOf(bytes: Buffer | string, form: TextForm, size = 5): Promise<FileRow[]> {
   return (await Array.fromAsync(readRows(inParts(Buffer.from(bytes), size), form))).flat()
 }
 
@@ -229,8 +232,8 @@ test('a row that is too long ends where the parser would end it', () => {
 
 test('a file that is continued after any of its rows gives the other ones', async () => {
   const sign = fc.constantFrom('"', ',', '\n', '\n', '\r', 'x', '{}', ' ')
-  const forms: FileForm[] = [csv(), csv({ ends_at_cr: true }), { format: 'ndjson', encoding: 'utf-8' }]
-  const read = async (text: string, form: FileForm, size: number, after: number) => {
+  const forms: TextForm[] = [csv(), csv({ ends_at_cr: true }), { format: 'ndjson', encoding: 'utf-8' }]
+  const read = async (text: string, form: TextForm, size: number, after: number) => {
     const parts = readRows(inParts(Buffer.from(text), size), form, after)
     const rows: FileRow[] = []
     try {
@@ -362,4 +365,43 @@ test('tar reads the archive', () => {
   const listed = execFileSync('tar', ['-tvf', '-'], { input: archive }).toString()
   assert.match(listed, /8 .*a\.ndjson\n.* 0 .*b\.ndjson\n$/)
   assert.equal(execFileSync('tar', ['-xOf', '-', 'a.ndjson'], { input: archive }).toString(), '{"a":1}\n')
+})
+
+test('a sheet that is continued after any of its rows gives the other ones', async () => {
+  const cell = (n: number) => `<c t="s"><v>${n % 50}</v></c>`
+  const rows = Array.from({ length: 3000 }, (_, n) =>
+    // Two of ten rows are blank, and one has only a format.
+    n % 10 < 2
+      ? ''
+      : n % 10 === 2
+        ? `<row r="${n + 3}"><c s="1"/></row>`
+        : `<row r="${n + 3}">${cell(n)}</row>`,
+  )
+  const texts = Array.from({ length: 50 }, (_, n) => `<si><t>text ${n}</t></si>`)
+  const content = zipOf(bookOf(`<row r="2">${cell(1)}</row>${rows.join('')}`, texts.join('')))
+  const file = {
+    size: content.length,
+    read: (from: number, to: number) => inParts(content.subarray(from, to), 999),
+  }
+  const read = async (after: number) => {
+    const book = await openWorkbook(file, null)
+    const found = (await Array.fromAsync(readSheet(book, { header_row: 2 }, after))).flat()
+    return found.flatMap(({ number, values, blank_lines = 1 }) =>
+      Array.from({ length: blank_lines }, (_, n) => [number - blank_lines + n + 1, values[0] ?? null]),
+    )
+  }
+  const all = await read(0)
+  assert.deepEqual(
+    all.map(([number]) => number),
+    Array.from({ length: 3000 }, (_, n) => n + 3),
+  )
+  assert.deepEqual(
+    [all[3], all[4]],
+    [
+      [6, 'text 3'],
+      [7, 'text 4'],
+    ],
+  )
+  for (const after of [2, 3, 4, 5, 6, 1500, 2999, 3001, 3002])
+    assert.deepEqual(await read(after), all.slice(after - 2))
 })

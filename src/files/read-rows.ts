@@ -1,14 +1,14 @@
 import { readCsv } from './csv-rows.ts'
 import { readLines } from './json-lines.ts'
-import type { FileForm, FileRow } from './rows.ts'
+import type { FileRow, TextForm } from './rows.ts'
 
 /**
- * The rows of a file whose bytes arrive in parts, without its header: those with a number above `after`, some at once. It
+ * The rows of a text file whose bytes arrive in parts, without its header: those with a number above `after`, some at once. It
  * reads a few milliseconds between two of its results, which may be empty. Throws FileError.
  */
 export const readRows = (
   bytes: AsyncIterable<Buffer>,
-  form: FileForm,
+  form: TextForm,
   after = 0,
 ): AsyncGenerator<FileRow[]> =>
   form.format === 'csv' ? readCsv(bytes, form, after) : readLines(bytes, form, after)

@@ -1,8 +1,10 @@
 import type { CsvForm } from './delimiter.ts'
 import type { Encoding } from './encoding.ts'
+import type { SheetForm } from './sheet-rows.ts'
 
 /** How a file of rows is read. */
-export type FileForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | Lines)
+export type FileForm = TextForm | SheetForm
+export type TextForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | Lines)
 export type Lines = { format: 'ndjson'; max_characters?: number }
 
 /** A row of a file: the names of its columns and their values. */
@@ -10,10 +12,12 @@ export type FileRow = {
   /** As a spreadsheet shows it: the header of a CSV file is row 1. */
   number: number
   names: readonly string[]
-  /** Texts in a CSV file, else JSON values. */
+  /** Texts in a CSV file, cells of a sheet with their types, else JSON values. */
   values: readonly unknown[]
   /** The row as it was sent: of lines of JSON, and the start of a row beyond a limit. Absent: cells. */
   text?: string
+  /** Whether its numbers are those of a sheet, also where people write texts, such as telephone numbers. */
+  is_typed?: true
   /** Why the row cannot be read. */
   problem?: RowProblem
   /** The row stands for so many blank lines, of which it has the number of the last one. */
@@ -55,7 +59,7 @@ export const linesOf = (rows: readonly FileRow[]): number =>
 export function charactersOf({ values, text, blank_lines }: FileRow): number {
   if (text !== undefined) return text.length
   let characters = blank_lines ?? values.length
-  for (const value of values) characters += (value as string).length
+  for (const value of values) characters += typeof value === 'string' ? value.length : 8
   return characters
 }
 

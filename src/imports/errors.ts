@@ -8,7 +8,7 @@ import type { ImportRow } from './store.ts'
 /** The codes of rows that are imported without a link. */
 export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member', 'not_found'] as const
 /** The codes of cells and names that have several meanings. */
-export const unclear_codes = ['two_readings', 'ambiguous'] as const
+export const unclear_codes = ['two_readings', 'ambiguous', 'cell_error'] as const
 
 /** The code of an import error: a code of a single request, or one that only an import has (docs/import.md). */
 export type ImportErrorCode =
@@ -75,7 +75,7 @@ const escaped = /\\(?:u([\da-f]{4})|\/)/gi
 function sentRow({ values, text }: FileRow): string {
   const start =
     text === undefined
-      ? csvRow(cellsWithin(values as string[], max_characters))
+      ? csvRow(cellsWithin(values.map(String), max_characters))
       : text
           .slice(0, max_characters)
           .replace(escaped, (_, hex) => (hex ? String.fromCharCode(Number.parseInt(hex, 16)) : '/'))

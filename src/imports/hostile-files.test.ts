@@ -4,7 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { longestHold } from '../../test/calm-time.ts'
 import { useRapport } from '../../test/harness.ts'
 import { archiveOf, ended, upload } from '../../test/imports.ts'
+import { bookOf, zipOf } from '../../test/zip.ts'
 import { tar_end, tarFile } from '../files/tar.ts'
+import { sheet_type } from './upload.ts'
 
 // The service runs in this process, so measure this event loop. Build each file before.
 
@@ -12,7 +14,12 @@ const rapport = useRapport()
 
 const most_ms = 100
 const mib = 1024 * 1024
-const types = { csv: 'text/csv', json: 'application/x-ndjson', archive: 'application/gzip' }
+const types = {
+  csv: 'text/csv',
+  json: 'application/x-ndjson',
+  sheet: sheet_type,
+  archive: 'application/gzip',
+}
 
 type Case = {
   what: string
@@ -45,9 +52,23 @@ const archive = (what: string, files: Record<string, string>, counts: Case['coun
   counts,
 })
 
+const sheet = (what: string, rows: string, counts: Case['counts'], texts = '', query = ''): Case => ({
+  what,
+  type: 'sheet',
+  file: zipOf(bookOf(`<row><c t="inlineStr"><is><t>name</t></is></c></row>${rows}`, texts)),
+  counts,
+  query,
+})
+const row = (cells: string) => `<row>${cells}</row>`
+const shared = '<c t="s"><v>0</v></c>'
+// Rows with a value that has no header, more than are searched for the header.
+const stray = row('<c/><c><v>1</v></c>').repeat(40)
+
 const size = 4 * mib
 const custom = '&rest=custom_fields'
 const companies = 'companies-0001.ndjson'
+
+const long_text = `<si><t>${'x'.repeat(200_000)}</t></si>`
 
 const cases: (() => Case)[] = [
   () => csv('line ends of Unix', `name\n${'\n'.repeat(size)}`, [size, size, 0]),
@@ -81,6 +102,25 @@ const cases: (() => Case)[] = [
       Array.from({ length: 200 }, (_, n) => json(named(490, `k${n}-`))).join(''),
       [200, 0, 200],
       custom,
+    ),
+  () => sheet('a sheet of empty rows', row('').repeat(400_000), [0, 0, 0]),
+  () =>
+    sheet('a sheet of rows that refer to a long text', row(shared).repeat(1000), [1000, 0, 1000], long_text),
+  () => sheet('a row that refers to a long text 4,000 times', row(shared.repeat(4000)), [1, 0, 1], long_text),
+  () => sheet('a row of a million cells', row('<c><v>1</v></c>'.repeat(mib)), [1, 0, 1]),
+  () =>
+    sheet(
+      'a sheet of a long text without an end',
+      `${stray}<row><c t="str"><v>${'x'.repeat(size)}`,
+      [40, 0, 40],
+    ),
+  () =>
+    sheet('a million texts', row('<c t="s"><v>999999</v></c>'), [1, 0, 1], '<si><t/></si>'.repeat(1_000_000)),
+  () =>
+    sheet(
+      'an element of 200,000 attributes',
+      `${stray}<row ${Object.keys(named(200_000, 'a')).join('="" ')}="">`,
+      [40, 0, 40],
     ),
   () => archive('an archive of blank lines', { [companies]: '\n'.repeat(16 * mib) }, [16 * mib, 16 * mib, 0]),
   () =>

@@ -2,6 +2,7 @@ import { instantOf } from '../cells/days.ts'
 import { splitName } from '../cells/person-names.ts'
 import { folded, googleValues, severalOf } from '../cells/words.ts'
 import type { FileRow } from '../files/rows.ts'
+import { CellError } from '../files/sheet-values.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
 import type { Use, UsedCells } from './account.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type Target,
 } from './columns.ts'
 import type { Problem } from './errors.ts'
-import { no_reading, type Readings } from './evidence.ts'
+import { no_reading, type Reading, type Readings } from './evidence.ts'
 import type { Program, ProgramFile } from './programs/program.ts'
 import { type Form, readersOf } from './readers.ts'
 
@@ -51,6 +52,8 @@ export type Mapping = {
 }
 
 const max_remembered = 1000
+// The number of a sheet has one reading.
+const exact: Reading = { decimal: '.', order: null }
 
 /** Reads the rows of a file for a resource. */
 export function createMapping(
@@ -79,7 +82,7 @@ export function createMapping(
     return found
   }
 
-  function read({ names: headers, values }: FileRow, now: string): MappedRow {
+  function read({ names: headers, values, is_typed }: FileRow, now: string): MappedRow {
     const of_row = columnsOf(headers)
     const cells: Use[] = new Array(of_row.length)
     const row: Row = {
@@ -97,7 +100,8 @@ export function createMapping(
         const column = of_row[n] as Column
         if (column.is_chosen !== chosen) continue
         const value = values[n]
-        cells[n] = value === '' || value === undefined ? 'empty' : put(row, column, value, values)
+        cells[n] =
+          value === '' || value === undefined ? 'empty' : put(row, column, value, values, is_typed === true)
       }
     if (form.split_name) joinName(row, form.split_name)
     if (form.join)
@@ -110,9 +114,12 @@ export function createMapping(
 
   type Row = MappedRow & { cells: Use[]; parts: Map<string, unknown>; custom: Map<string, unknown> }
 
-  function put(row: Row, column: Column, given: unknown, values: readonly unknown[]): Use {
-    const value = unguarded(given)
+  function put(row: Row, column: Column, given: unknown, values: readonly unknown[], is_typed: boolean): Use {
     const { target, lack } = column
+    if (given instanceof CellError) return putError(row, column, given)
+    // A field reads the number of a sheet as it reads a text: it may be a telephone number.
+    const is_number = is_typed && target !== null && typeof given === 'number' && !isUndefined(target)
+    const value = is_number ? String(given) : unguarded(given)
     if (!is_own && typeof value === 'string' && value.trim() === '') return 'empty'
     if (target === null) return column.is_prefix ? 'stored' : aside(row, column, value, lack as Use)
     const reference = columns.references.get(target)
@@ -131,7 +138,7 @@ export function createMapping(
     }
     const parts = is_own ? [value] : severalIn(reader.form, withPrefix(value, column, values))
     const [text = value, ...further] = parts
-    const cell = reader.read(text, readings[column.header] ?? no_reading, column)
+    const cell = reader.read(text, is_number ? exact : (readings[column.header] ?? no_reading), column)
     if (cell === 'unknown_value') return aside(row, column, value, 'unknown_value')
     if ('problem' in cell) {
       row.problems.push({ field: target, ...cell.problem })
@@ -145,6 +152,17 @@ export function createMapping(
     const use = putOnce(row, into, key, column, cell.value, sameText(cell.value, text) ? 'stored' : 'changed')
     if (!further.length) return use
     return aside(row, column, further.join('; '), 'further_value') === 'stored' ? 'changed' : 'further_value'
+  }
+
+  /** Whether no definition and no schema says what a value is. */
+  const isUndefined = (target: Target) => target.startsWith(custom) && !readers.has(target)
+
+  function putError(row: Row, column: Column, { text }: CellError): Use {
+    const { target, lack, header } = column
+    if (target === null) return aside(row, column, text, lack as Use)
+    const message = `The cell of "${header.slice(0, 100)}" has the error ${text}. Correct its formula, or clear the cell.`
+    row.problems.push({ field: target, code: 'cell_error', message })
+    return 'row_failed'
   }
 
   /** Without the sign that a program writes before a cell that begins like a formula. */

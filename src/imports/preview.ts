@@ -1,69 +1,65 @@
 import type { Readable } from 'node:stream'
 import { createPace } from '../db/pace.ts'
-import { badRequest } from '../errors.ts'
+import { ApiError, badRequest } from '../errors.ts'
 import { createEncodingDetector } from '../files/encoding.ts'
 import { readRows } from '../files/read-rows.ts'
 import { FileError, type FileRow } from '../files/rows.ts'
+import { readSheet } from '../files/sheet-rows.ts'
+import { max_workbook_bytes } from '../files/workbook.ts'
 import type { Room } from '../resources/room.ts'
 import { countRows } from './archive.ts'
 import { custom, type Defined, type MappingOptions } from './columns.ts'
 import { createEvidence } from './evidence.ts'
-import { headerFinder } from './header-row.ts'
+import { type FindHeader, headerFinder } from './header-row.ts'
 import { createMapping } from './mapping.ts'
 import { refuseUnknownHeaders } from './options.ts'
 import { programs } from './programs/index.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions, Preview } from './schema.ts'
+import { openSheet } from './sheets.ts'
 import { addEvidence, sourceOf } from './source.ts'
-import { columnNames, type FileFacts, formOf, partsOf, tooLarge } from './upload.ts'
+import {
+  columnNames,
+  type FileFacts,
+  formOf,
+  partsOf,
+  refuseLarger,
+  refuseOthers,
+  tooLarge,
+} from './upload.ts'
 
 type PreviewOptions = MappingOptions & Pick<ImportOptions, 'program' | 'time_zone'>
 
 const shown_rows = 20
 const read_bytes = 1024 * 1024
 
-/** The first rows of a file, and what its columns become. It reads the first MiB; the rest only decides the encoding. */
+/** The first rows of a file, and what its columns become. */
 export async function previewFile(
   body: Readable,
   facts: FileFacts,
   { room, options, defined }: { room: ImportRoom; options: PreviewOptions; defined: readonly Defined[] },
   max_bytes: number,
 ): Promise<Preview> {
-  const detector = createEncodingDetector(facts.encoding)
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of partsOf(body)) {
-    if (bytes < read_bytes) parts.push(part)
-    bytes += part.length
-    if (bytes > max_bytes) throw tooLarge(max_bytes)
-    detector.add(part)
-  }
-  if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
-  const start = Buffer.concat(parts)
-  const { is_guess, sample, encoding } = detector.result()
-  const form = formOf(facts, encoding, start, headerFinder(room, options))
-  refuseUnknownHeaders(options.columns, columnNames(form, start))
-  const rows = await firstRows(start, form)
+  const findHeader = headerFinder(room, options)
+  const start = facts.format === 'xlsx' ? startOfSheet : startOfText
+  const { names, rows, told } = await start(body, facts, findHeader, max_bytes)
+  refuseUnknownHeaders(options.columns, names)
   const first = rows[0]?.problem
   if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
   const shown = rows.filter(hasCells).slice(0, shown_rows)
-  // Lines of JSON may have any names. A CSV file may have equal ones.
+  // Lines of JSON and cards may have any names. A table may have equal ones.
   const named = shown.flatMap(({ names, problem }) => (problem ? [] : [names]))
-  const headers = form.format === 'csv' ? (named[0] ?? []) : [...new Set(named.flat())]
+  const is_table = told.header_row !== null
+  const headers = is_table ? (named[0] ?? []) : [...new Set(named.flat())]
   const source = sourceOf(headers, room, options)
   const first_mapping = createMapping(room, options, defined, source)
   const evidence = createEvidence()
   addEvidence(evidence, first_mapping, rows)
-  const delimiter = form.format === 'csv' ? form.delimiter : null
+  const { delimiter } = told
   const readings = source.is_own ? {} : evidence.readings({ program: source.program, delimiter, headers })
   const { program, file, evidence: seen } = source.recognised ?? {}
   return {
-    file_type: form.format,
-    encoding,
-    encoding_is_guess: is_guess,
-    encoding_sample: sample,
-    delimiter,
-    header_row: form.format === 'csv' ? (form.header_row ?? 1) : null,
+    ...told,
     columns: first_mapping.columnsOf(headers).map((column) => {
       const { header, target, lack, spare_key } = column
       return {
@@ -85,10 +81,108 @@ export async function previewFile(
     kinds: [],
     complete: true,
     rows: shown.map(({ names, values }) => {
-      if (form.format === 'csv') return headers.map((_, n) => values[n] ?? null)
+      if (is_table) return headers.map((_, n) => values[n] ?? null)
       const cells = new Map(names.map((name, n): [string, unknown] => [name, values[n]]))
       return headers.map((header) => cells.get(header) ?? null)
     }),
+  }
+}
+
+/** The start of a file: its first rows, the names of its columns if they are known, and how it is read. */
+type Start = { names: string[] | null; rows: FileRow[]; told: Told }
+type Told = Pick<
+  Preview,
+  | 'file_type'
+  | 'encoding'
+  | 'encoding_is_guess'
+  | 'encoding_sample'
+  | 'delimiter'
+  | 'header_row'
+  | 'sheet'
+  | 'sheets'
+>
+const no_table = {
+  encoding: 'utf-8',
+  encoding_is_guess: false,
+  encoding_sample: null,
+  delimiter: null,
+  header_row: null,
+  sheet: null,
+  sheets: [],
+}
+
+/** Reads the first MiB of a text; the rest only decides the encoding. */
+async function startOfText(
+  body: Readable,
+  facts: FileFacts,
+  findHeader: FindHeader,
+  max_bytes: number,
+): Promise<Start> {
+  const detector = createEncodingDetector(facts.encoding)
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of partsOf(body)) {
+    if (bytes < read_bytes) parts.push(part)
+    bytes += part.length
+    refuseLarger(bytes, facts, max_bytes)
+    detector.add(part)
+  }
+  if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+  const start = Buffer.concat(parts)
+  const { is_guess, sample, encoding } = detector.result()
+  const form = formOf(facts, encoding, start, findHeader)
+  async function* pieces() {
+    const part_bytes = 32 * 1024
+    for (let from = 0; from < start.length; from += part_bytes) yield start.subarray(from, from + part_bytes)
+  }
+  const rows = await firstRows(readRows(pieces(), form))
+  const of_table = form.format === 'csv' && { delimiter: form.delimiter, header_row: form.header_row ?? 1 }
+  const of_text = { encoding, encoding_is_guess: is_guess, encoding_sample: sample }
+  const told = { ...no_table, file_type: form.format, ...of_text, ...of_table }
+  return { names: columnNames(form, start), rows, told }
+}
+
+// The directory of a workbook is at its end, so a preview keeps all of it. Large ones wait in their clients.
+const max_held_bytes = 4 * max_workbook_bytes
+let held_bytes = 0
+
+/** Reads the first rows of a sheet. */
+async function startOfSheet(
+  body: Readable,
+  facts: FileFacts,
+  findHeader: FindHeader,
+  max_bytes: number,
+): Promise<Start> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const part of partsOf(body)) {
+      bytes += part.length
+      held_bytes += part.length
+      refuseLarger(bytes, facts, max_bytes)
+      if (held_bytes > max_held_bytes)
+        throw new ApiError(
+          'unavailable',
+          'Too many sheets are previewed at this moment. Try again in a minute.',
+        )
+      chunks.push(part)
+    }
+    if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
+    const content = Buffer.concat(chunks.splice(0))
+    refuseOthers('xlsx', content)
+    async function* read(from: number, to: number) {
+      yield content.subarray(from, to)
+    }
+    const { workbook, form, names } = await openSheet({ size: bytes, read }, facts, findHeader)
+    const rows = await firstRows(readSheet(workbook, form, 0))
+    const { sheet, header_row } = form
+    return {
+      names,
+      rows,
+      told: { ...no_table, file_type: 'xlsx', header_row, sheet, sheets: [...workbook.sheets] },
+    }
+  } finally {
+    held_bytes -= bytes
   }
 }
 
@@ -116,11 +210,7 @@ export async function previewArchive(
   try {
     const counted = await countRows(limited(), rooms, counted_bytes)
     const none = {
-      encoding: 'utf-8',
-      encoding_is_guess: false,
-      encoding_sample: null,
-      delimiter: null,
-      header_row: null,
+      ...no_table,
       columns: [],
       program: null,
       programs: [],
@@ -134,15 +224,11 @@ export async function previewArchive(
   }
 }
 
-async function firstRows(start: Buffer, form: Parameters<typeof readRows>[1]): Promise<FileRow[]> {
-  async function* parts() {
-    const part_bytes = 32 * 1024
-    for (let from = 0; from < start.length; from += part_bytes) yield start.subarray(from, from + part_bytes)
-  }
+async function firstRows(read: AsyncIterable<FileRow[]>): Promise<FileRow[]> {
   const rows: FileRow[] = []
   try {
     const pace = createPace()
-    for await (const some of readRows(parts(), form)) {
+    for await (const some of read) {
       rows.push(...some.filter(({ blank_lines }) => !blank_lines))
       if (rows.length >= shown_rows) break
       await pace()

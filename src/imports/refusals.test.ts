@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { problems, refused } from '../../test/envelope.ts'
 import { startRapport, useRapport } from '../../test/harness.ts'
 import { importFile, upload } from '../../test/imports.ts'
+import { zipOf } from '../../test/zip.ts'
 
 const rapport = useRapport()
 
@@ -208,6 +209,46 @@ test('a sheet of Excel and a compressed file are refused with what to do, also i
     }
   assert.equal((await rapport.call('GET', '/api/v1/imports')).body.meta.total, total)
 })
+
+test('a web page, a PDF, a picture and other files of people are refused by their first bytes, with what to save', async () => {
+  const zip = (name: string, content: string) => zipOf({ [name]: content })
+  const cases: [string, string | Buffer, RegExp][] = [
+    [
+      'HTML',
+      '\ufeff\n <!DOCTYPE html>\n<html><body>Sign in</body></html>',
+      /web page.*save it as \.xlsx or CSV/,
+    ],
+    ['HTML as .xls', '<html xmlns:x="urn:schemas-microsoft-com:office:excel"><table>', /web page/],
+    ['XML', '<?xml version="1.0"?><Workbook/>', /XML file.*save it as \.xlsx or CSV/],
+    ['PDF', '%PDF-1.7\n', /PDF file. Send a table, as CSV or \.xlsx/],
+    ['PNG', Buffer.from('89504e470d0a1a0a', 'hex'), /picture/],
+    ['JPEG', Buffer.from('ffd8ffe000104a464946', 'hex'), /picture/],
+    ['RTF', '{\\rtf1\\ansi name}', /text document/],
+    ['.xls', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old Excel file, or one with a password/],
+    ['.ods', storedFirst('mimetype', 'application/vnd.oasis.opendocument.spreadsheet'), /OpenDocument/],
+    ['.numbers', zip('Index/Document.iwa', 'x'), /Numbers/],
+    ['.xlsx', zip('[Content_Types].xml', '<Types/>'), /with Content-Type application\/vnd\.openxml/],
+  ]
+  for (const [what, file, message] of cases)
+    for (const path of ['', '/preview'])
+      for (const type of ['text/csv', 'application/x-ndjson']) {
+        const headers = { 'content-type': type }
+        const reply = await upload(rapport, `${path}?resource=companies`, file, headers)
+        assert.match(refused(reply, 400, 'bad_request').message, message, what)
+      }
+  // A text that only begins like one of them is a text.
+  for (const text of [
+    'BM,name\n1,Acme\n',
+    'II,name\n1,Acme\n',
+    '<name>,name\n1,Acme\n',
+    'PKW,name\n1,Acme\n',
+  ])
+    assert.equal((await upload(rapport, '/preview?resource=companies', text)).status, 200, text)
+})
+
+/** The start of a ZIP file whose first file is not packed. */
+const storedFirst = (name: string, content: string) =>
+  Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26), Buffer.from(name + content)])
 
 test('a cancel and an undo of an import with a stale If-Match are 412 and change nothing, and those with its ETag succeed', async () => {
   const stale = { 'if-match': '"stale"' }

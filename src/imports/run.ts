@@ -7,7 +7,6 @@ import { actorOf, namedActors } from '../events/actors.ts'
 import { recordChange } from '../events/audit.ts'
 import { contextOf } from '../events/context.ts'
 import { notifyOfImport } from '../events/notify.ts'
-import { readRows } from '../files/read-rows.ts'
 import { charactersOf, FileError, type FileRow } from '../files/rows.ts'
 import type { Room } from '../resources/room.ts'
 import { archivedRows, openRows } from './archive.ts'
@@ -19,13 +18,11 @@ import {
   AccessEnded,
   claimImport,
   forgetClaims,
-  formOf,
   holdLease,
   type ImportRow,
-  keepLease,
   Lost,
   optionsOf,
-  readFile,
+  readFileRows,
   releaseImport,
   removeFile,
 } from './store.ts'
@@ -146,9 +143,7 @@ async function* batchesOf(running: Running): AsyncGenerator<FileRow[]> {
 }
 
 const rowsOf = (running: Running) =>
-  running.row.resource === 'workspace'
-    ? archivedRows(running)
-    : keepLease(running, readRows(readFile(running), formOf(running.row), running.row.last_row))
+  running.row.resource === 'workspace' ? archivedRows(running) : readFileRows(running, running.row.last_row)
 
 async function* untilError(rows: AsyncIterable<FileRow[]>): AsyncGenerator<FileRow[] | FileError> {
   try {

@@ -66,6 +66,14 @@ const header_row = Type.Optional(
     description: 'The row of the header, as a spreadsheet numbers it. By default it is found.',
   }),
 )
+const sheet = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description:
+      'The sheet of a workbook, by its name or its number from 1. By default the first visible one.',
+  }),
+)
 const resourceOf = (names: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: [...names] })
 
 /** The query of an import; `names` are the resources that have one. */
@@ -99,6 +107,7 @@ export const ImportQuery = (names: readonly string[]) =>
       time_zone,
       encoding,
       header_row,
+      sheet,
       file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     },
     { additionalProperties: false },
@@ -106,7 +115,7 @@ export const ImportQuery = (names: readonly string[]) =>
 
 export const PreviewQuery = (names: readonly string[]) =>
   Type.Object(
-    { resource: resourceOf(names), columns, rest, program, time_zone, encoding, header_row },
+    { resource: resourceOf(names), columns, rest, program, time_zone, encoding, header_row, sheet },
     { additionalProperties: false },
   )
 
@@ -202,7 +211,7 @@ export type Import = Static<typeof Import>
 
 export const Preview = Type.Object(
   {
-    file_type: code(['csv', 'ndjson', 'archive']),
+    file_type: code(['csv', 'ndjson', 'xlsx', 'archive']),
     encoding: Type.String({ examples: ['utf-8'] }),
     encoding_is_guess: Type.Boolean({
       description:
@@ -220,6 +229,12 @@ export const Preview = Type.Object(
       description: 'The row of the header, as a spreadsheet numbers it. Null for a file without a header.',
       examples: [1],
     }),
+    sheet: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The sheet of a workbook. Null for other files.',
+      examples: ['Contacts'],
+    }),
+    sheets: Type.Array(Type.String(), { description: 'The sheets of a workbook, in their order.' }),
     columns: Type.Array(
       Type.Object({
         header: Type.String(),

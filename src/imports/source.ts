@@ -1,6 +1,5 @@
 import type { Db } from '../db/db.ts'
 import { transaction } from '../db/db.ts'
-import { readRows } from '../files/read-rows.ts'
 import { FileError, type FileRow } from '../files/rows.ts'
 import type { Resource } from '../resources/resource.ts'
 import { type Column, custom, type Defined, plain } from './columns.ts'
@@ -10,7 +9,7 @@ import { programs } from './programs/index.ts'
 import type { Program, ProgramFile } from './programs/program.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions } from './schema.ts'
-import { formOf, holdLease, type ImportRow, keepLease, readFile } from './store.ts'
+import { formOf, holdLease, type ImportRow, type keepLease, readFileRows } from './store.ts'
 
 // Which program wrote a file, and how it writes numbers and days. Found before the first row is imported, and stored with
 // the import: so a continued import reads its rows as it began.
@@ -110,7 +109,7 @@ export async function findSource(reads: Reads, defined: readonly Defined[]): Pro
   let headers: readonly string[] = []
   let mapping: Mapping | null = null
   try {
-    for await (const rows of keepLease(reads, readRows(readFile(reads), form))) {
+    for await (const rows of readFileRows(reads)) {
       const first = rows.find(({ names }) => names.length)
       if (!mapping && first) {
         headers = first.names
@@ -120,7 +119,7 @@ export async function findSource(reads: Reads, defined: readonly Defined[]): Pro
         const columns = mapping.columnsOf(headers)
         if (
           source.is_own ||
-          (form.format === 'csv' && !columns.some((column) => mapping?.evidenceOf(column)))
+          (form.format !== 'ndjson' && !columns.some((column) => mapping?.evidenceOf(column)))
         )
           break
       }

@@ -21,7 +21,7 @@ import { beginImport, dropUpload, queueImport } from './queue.ts'
 import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
 import { shownImports } from './store.ts'
-import { type FileFacts, type FileFormat, storeFile, tooLarge } from './upload.ts'
+import { type FileFacts, type FileFormat, sheet_type, storeFile, tooLarge } from './upload.ts'
 
 // The routes that take a file.
 
@@ -33,13 +33,14 @@ const formats: Record<string, FileFormat> = {
   'text/csv': 'csv',
   'text/tab-separated-values': 'csv',
   'application/x-ndjson': 'ndjson',
+  [sheet_type]: 'xlsx',
   [archive_type]: 'archive',
 }
 const row_types = Object.keys(formats).filter((type) => type !== archive_type)
 const text = { schema: { type: 'string' } }
 // A body of Fastify with types that are not JSON.
 const file = {
-  content: { 'text/csv': text, 'application/x-ndjson': text, [archive_type]: text },
+  content: { 'text/csv': text, 'application/x-ndjson': text, [sheet_type]: text, [archive_type]: text },
 } as unknown as TSchema
 const asItIs = (body: unknown) => ({ value: body })
 
@@ -55,7 +56,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       scope: 'imports:write',
       summary: 'Import a file',
       description:
-        'The body is the file: CSV or JSON lines; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. Members are not imported: a record gets the owner whose e-mail address a member has, otherwise none. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+        'The body is the file: CSV, JSON lines or an .xlsx workbook; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. Members are not imported: a record gets the owner whose e-mail address a member has, otherwise none. An import of a workspace waits for the one before. 409 while 10 are waiting.',
       query: ImportQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
       body: file,
       checkBody: asItIs,
@@ -117,12 +118,12 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
   }
 }
 
-type Facts = { encoding?: string; header_row?: number }
+type Facts = { encoding?: string; header_row?: number; sheet?: string }
 
 /** The file of a request, as it arrives. */
 function fileOf(
   request: FastifyRequest,
-  { encoding, header_row }: Facts,
+  query: Facts,
   is_archive = false,
 ): { body: Readable; facts: FileFacts } {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').split(';')
@@ -141,18 +142,34 @@ function fileOf(
       'unsupported_media_type',
       `Send the file as the body, with Content-Type ${is_archive ? archive_type : row_types.join(' or ')}, without a content encoding.`,
     )
-  if (header_row !== undefined && format === 'ndjson')
-    throw invalid([
-      { field: 'header_row', code: 'not_allowed', message: 'header_row is not allowed with lines of JSON.' },
-    ])
+  refuseOtherFacts(format, query)
+  const { encoding, header_row = null, sheet = null } = query
   const label = encoding ?? charsetOf(parameters)
   const facts = {
     format,
     encoding: label === null ? null : namedEncoding(label),
-    header_row: header_row ?? null,
+    header_row,
+    sheet,
   }
   allowLongBody(request.raw.socket)
   return { body: request.body, facts }
+}
+
+/** Throws 422 for a fact that files of a format do not have. */
+function refuseOtherFacts(format: FileFormat, query: Facts): void {
+  const refused = { csv: ['sheet'], xlsx: ['encoding'], ndjson: ['header_row', 'sheet'], archive: [] }[format]
+  const problems = (refused as (keyof Facts)[]).flatMap((field): FieldProblem[] =>
+    query[field] === undefined
+      ? []
+      : [
+          {
+            field,
+            code: 'not_allowed',
+            message: `${field} is not allowed with a file of this content type.`,
+          },
+        ],
+  )
+  if (problems.length) throw invalid(problems)
 }
 
 function charsetOf(parameters: readonly string[]): string | null {

@@ -7,7 +7,10 @@ import { createPace } from '../db/pace.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import type { ImportsTable } from '../db/tables.ts'
 import { actorOf, namedActors } from '../events/actors.ts'
-import type { FileForm } from '../files/rows.ts'
+import { readRows } from '../files/read-rows.ts'
+import type { FileForm, FileRow } from '../files/rows.ts'
+import { readSheet } from '../files/sheet-rows.ts'
+import { type FileBytes, openWorkbook } from '../files/workbook.ts'
 import { type ColumnAccount, shownColumn } from './account.ts'
 import type { Import, ImportOptions } from './schema.ts'
 
@@ -170,6 +173,8 @@ const chunk = prepare((p: { workspace_id: number; import_id: string; number: num
     .where((eb) => eb.and({ workspace_id: p.workspace_id, import_id: p.import_id, number: p.number })),
 )
 
+/** The size of all chunks of a file, except its last one. The longest header fits into it, in any encoding. */
+export const chunk_bytes = 1024 * 1024
 // A part is parsed at once, so a larger one would block the event loop.
 const part_bytes = 32 * 1024
 
@@ -212,6 +217,37 @@ async function* partsOf({ db, row }: Held, { pass, of }: Pass): AsyncGenerator<B
       yield part
     }
   }
+}
+
+type File = Pick<ImportRow, 'workspace_id' | 'id'>
+
+/** A stored file of which any part can be read. */
+export function storedBytes(db: Db, { workspace_id, id }: File, size: number): FileBytes {
+  async function* read(from: number, to: number) {
+    for (let at = from; at < to; ) {
+      const number = Math.floor(at / chunk_bytes)
+      const [stored] = await chunk(db, { workspace_id, import_id: id, number })
+      if (!stored) throw new Lost()
+      const { buffer, byteOffset, byteLength } = stored.content
+      const end = Math.min(to - number * chunk_bytes, byteLength)
+      const start = at - number * chunk_bytes
+      yield Buffer.from(buffer, byteOffset + start, end - start)
+      at = number * chunk_bytes + end
+    }
+  }
+  return { size, read }
+}
+
+/** The rows of a running import with a number above `after`. Renews the lease, and sets `progress`. Throws Lost, FileError. */
+export async function* readFileRows(held: Held, after = 0): AsyncGenerator<FileRow[]> {
+  const { db, row } = held
+  const form = formOf(row)
+  if (form.format !== 'xlsx') return yield* keepLease(held, readRows(readFile(held), form, after))
+  const workbook = await openWorkbook(storedBytes(db, row, form.bytes), form.sheet)
+  const onShare = (share: number) => {
+    row.progress = share
+  }
+  yield* keepLease(held, readSheet(workbook, form, after, onShare))
 }
 
 // A chunk has up to 1 MiB, which SQLite removes page by page.

@@ -185,7 +185,10 @@ test('concurrent claims take one import of a workspace, and the next one waits f
   assert.equal((await claim(outbox))?.id, 'imp_2')
 })
 
-const as_csv = { facts: { format: 'csv', encoding: null, header_row: null }, findHeader: () => 1 } as const
+const as_csv = {
+  facts: { format: 'csv', encoding: null, header_row: null, sheet: null },
+  findHeader: () => 1,
+} as const
 const begin = () => {
   const { db, clock, workspace_id } = outbox
   const access = { workspace_id, actor: { kind: 'key', id: 'key_test' } }

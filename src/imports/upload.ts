@@ -5,16 +5,21 @@ import { ApiError, badRequest } from '../errors.ts'
 import { firstCells, readHeader } from '../files/csv-rows.ts'
 import { type CsvForm, guessBehindNotes, guessDelimiter } from '../files/delimiter.ts'
 import { createEncodingDetector, type Encoding } from '../files/encoding.ts'
-import type { FileForm } from '../files/rows.ts'
+import type { FileForm, TextForm } from '../files/rows.ts'
+import { max_workbook_bytes } from '../files/workbook.ts'
 import { type FindHeader, searched_rows } from './header-row.ts'
-import type { ImportRow } from './store.ts'
+import { openSheet } from './sheets.ts'
+import { chunk_bytes, type ImportRow, storedBytes } from './store.ts'
 
 export type FileFormat = FileForm['format'] | 'archive'
 /** What a request says about its file. Null: it is found. */
-export type FileFacts = { format: FileFormat; encoding: Encoding | null; header_row: number | null }
+export type FileFacts = {
+  format: FileFormat
+  encoding: Encoding | null
+  header_row: number | null
+  sheet: string | null
+}
 
-// The longest header fits into the first chunk, in any encoding.
-const chunk_bytes = 1024 * 1024
 const sample_bytes = 64 * 1024
 // How long an upload may send nothing.
 const silence_ms = 30_000
@@ -62,8 +67,8 @@ export async function storeFile(
   }
   for await (const part of partsOf(body)) {
     bytes += part.length
-    if (bytes > max_bytes) throw tooLarge(max_bytes)
-    detector.add(part)
+    refuseLarger(bytes, facts, max_bytes)
+    if (facts.format !== 'xlsx') detector.add(part)
     hash.update(part)
     for (let from = 0; from < part.length; ) {
       const copied = part.copy(chunk, filled, from)
@@ -75,12 +80,18 @@ export async function storeFile(
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   if (filled) await store()
+  if (facts.format === 'xlsx') {
+    refuseOthers(facts.format, start)
+    const stored = storedBytes(db, { workspace_id, id: import_id }, bytes)
+    const { form, names } = await openSheet(stored, facts, findHeader)
+    return { form, names, chunks, hash: hash.digest() }
+  }
   const form = formOf(facts, detector.result().encoding, start, findHeader)
   return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
 
 /** The names of a file's columns, from its start. Null for lines of JSON, which may have different names. */
-export const columnNames = (form: FileForm, start: Buffer): string[] | null =>
+export const columnNames = (form: TextForm, start: Buffer): string[] | null =>
   form.format === 'csv' ? readHeader(start, form) : null
 
 /** The lease of an upload, which its process renews. An upload without a lease is removed. */
@@ -101,6 +112,16 @@ export async function changeUpload(
     .returning('id')
     .execute()
   if (!changed.length) throw badRequest('The upload stood still for too long. Send the file again.')
+}
+
+/** Throws 413 for a file that is larger than its kind may be. */
+export function refuseLarger(bytes: number, { format }: FileFacts, max_bytes: number): void {
+  if (format === 'xlsx' && bytes > max_workbook_bytes)
+    throw new ApiError(
+      'payload_too_large',
+      `The .xlsx file is larger than ${max_workbook_bytes / 1024 / 1024} MiB. Save it as CSV, and send that file.`,
+    )
+  if (bytes > max_bytes) throw tooLarge(max_bytes)
 }
 
 export const tooLarge = (max_bytes: number) =>
@@ -142,24 +163,62 @@ export async function* partsOf(body: Readable, max_silence_ms = silence_ms): Asy
   }
 }
 
+export const sheet_type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+const table = 'Send a table, as CSV or .xlsx.'
 // Files that people send in place of rows, by their first bytes.
-const others: readonly [Buffer, string][] = [
-  [Buffer.from('PK\x03\x04'), 'The file is an Excel or ZIP file. Save the sheet as CSV, and send that file.'],
-  [Buffer.from('d0cf11e0', 'hex'), 'The file is an Excel file. Save the sheet as CSV, and send that file.'],
-  [Buffer.from('1f8b', 'hex'), 'The file is compressed. Unpack it first.'],
+const others: readonly [RegExp, string][] = [
+  [
+    /^PK\x03\x04.{26}mimetypeapplication\/vnd\.oasis/s,
+    'The file is an OpenDocument file. Save it as .xlsx or CSV.',
+  ],
+  [/^PK\x03\x04.{26}Index\//s, 'The file is a Numbers file. Export it as CSV or .xlsx.'],
+  [
+    /^PK\x03\x04/,
+    `The file is an Excel or ZIP file. Save the sheet as CSV, or send an .xlsx file with Content-Type ${sheet_type}.`,
+  ],
+  [
+    /^\xd0\xcf\x11\xe0/,
+    'The file is an old Excel file, or one with a password. Save the sheet as CSV, or as .xlsx without a password.',
+  ],
+  [/^\x1f\x8b/, 'The file is compressed. Unpack it first.'],
+  [/^%PDF/, `The file is a PDF file. ${table}`],
+  [/^\{\\rtf/, `The file is a text document. ${table}`],
+  [
+    /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|.{4}ftyp)/s,
+    `The file is a picture or a film. ${table}`,
+  ],
+  [
+    /^(\xef\xbb\xbf)?\s*<(!doctype\s+html|html|head|body|table|meta)\b/i,
+    'The file is a web page. Open it in a spreadsheet, and save it as .xlsx or CSV.',
+  ],
+  [
+    /^(\xef\xbb\xbf)?\s*<\?xml/i,
+    'The file is an XML file. Open it in a spreadsheet, and save it as .xlsx or CSV.',
+  ],
 ]
+const sign_bytes = 256
 
-/** How a file is read, by all of its bytes for the encoding and by its start for the delimiter and the header. */
+/** Throws 400 for a file of another type, with what to do. */
+export function refuseOthers(format: FileFormat, start: Buffer): void {
+  const first = start.toString('latin1', 0, sign_bytes)
+  const found = others.find(([sign]) => sign.test(first))
+  const is_zip = first.startsWith('PK\x03\x04')
+  if (format === 'xlsx' && !is_zip && !found)
+    throw badRequest('The file is not an .xlsx file. Save the sheet as .xlsx or CSV, and send that file.')
+  // The parts of a ZIP file say what it is.
+  if (found && !(format === 'xlsx' && is_zip)) throw badRequest(found[1])
+}
+
+/** How a text file is read, by all of its bytes for the encoding and by its start for the delimiter and the header. */
 export function formOf(
   { format, header_row }: FileFacts,
   encoding: Encoding,
   start: Buffer,
   findHeader: FindHeader,
-): FileForm {
+): TextForm {
   if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
-  for (const [sign, message] of others)
-    if (start.subarray(0, sign.length).equals(sign)) throw badRequest(message)
-  if (format === 'ndjson') return { format, encoding }
+  refuseOthers(format, start)
+  if (format !== 'csv') return { format: 'ndjson', encoding }
   const sample = start.subarray(0, sample_bytes)
   const text = new TextDecoder(encoding).decode(sample)
   const first = guessDelimiter(text)
