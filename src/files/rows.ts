@@ -1,10 +1,11 @@
+import type { Cards } from './cards.ts'
 import type { CsvForm } from './delimiter.ts'
 import type { Encoding } from './encoding.ts'
 import type { SheetForm } from './sheet-rows.ts'
 
 /** How a file of rows is read. */
 export type FileForm = TextForm | SheetForm
-export type TextForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | Lines)
+export type TextForm = { encoding: Encoding } & (({ format: 'csv' } & CsvForm) | Lines | Cards)
 export type Lines = { format: 'ndjson'; max_characters?: number }
 
 /** A row of a file: the names of its columns and their values. */

@@ -6,7 +6,7 @@ import { useRapport } from '../../test/harness.ts'
 import { archiveOf, ended, upload } from '../../test/imports.ts'
 import { bookOf, zipOf } from '../../test/zip.ts'
 import { tar_end, tarFile } from '../files/tar.ts'
-import { sheet_type } from './upload.ts'
+import { card_type, sheet_type } from './upload.ts'
 
 // The service runs in this process, so measure this event loop. Build each file before.
 
@@ -18,6 +18,7 @@ const types = {
   csv: 'text/csv',
   json: 'application/x-ndjson',
   sheet: sheet_type,
+  card: card_type,
   archive: 'application/gzip',
 }
 
@@ -58,6 +59,12 @@ const sheet = (what: string, rows: string, counts: Case['counts'], texts = '', q
   file: zipOf(bookOf(`<row><c t="inlineStr"><is><t>name</t></is></c></row>${rows}`, texts)),
   counts,
   query,
+})
+const card = (what: string, lines: string): Case => ({
+  what,
+  type: 'card',
+  file: Buffer.from(`BEGIN:VCARD\n${lines}\nEND:VCARD\n`),
+  counts: [1, 0, 1],
 })
 const row = (cells: string) => `<row>${cells}</row>`
 const shared = '<c t="s"><v>0</v></c>'
@@ -122,6 +129,11 @@ const cases: (() => Case)[] = [
       `${stray}<row ${Object.keys(named(200_000, 'a')).join('="" ')}="">`,
       [40, 0, 40],
     ),
+  () => card('a card of a million lines', 'A:1\n'.repeat(mib)),
+  () => card('a card of short folded lines', `NOTE:${'\n x'.repeat(mib)}`),
+  () => card('a card of short quoted-printable lines', `NOTE;QUOTED-PRINTABLE:${'=\nx'.repeat(mib)}`),
+  () => card('a card of a name without an end', `${'A;"'.repeat(mib)}`),
+  () => card('a card with a picture of 16 MiB', `PHOTO:${'x'.repeat(16 * mib)}`),
   () => archive('an archive of blank lines', { [companies]: '\n'.repeat(16 * mib) }, [16 * mib, 16 * mib, 0]),
   () =>
     archive(
@@ -163,7 +175,8 @@ const cases: (() => Case)[] = [
 
 /** Sends a file to the preview, and imports it; returns the longest hold, and the import. */
 async function tryFile({ type, file, query = '' }: Case) {
-  const path = `?resource=${type === 'archive' ? 'workspace' : 'companies'}${query}`
+  const resources = { archive: 'workspace', card: 'contacts' } as const
+  const path = `?resource=${resources[type as keyof typeof resources] ?? 'companies'}${query}`
   const send = (to: string) => upload(rapport, `${to}${path}`, file, { 'content-type': types[type] })
   const preview = await longestHold(() => send('/preview'))
   assert.ok([200, 400].includes(preview.value.status), preview.value.text.slice(0, 200))

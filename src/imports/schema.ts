@@ -211,7 +211,7 @@ export type Import = Static<typeof Import>
 
 export const Preview = Type.Object(
   {
-    file_type: code(['csv', 'ndjson', 'xlsx', 'archive']),
+    file_type: code(['csv', 'ndjson', 'xlsx', 'vcf', 'archive']),
     encoding: Type.String({ examples: ['utf-8'] }),
     encoding_is_guess: Type.Boolean({
       description:

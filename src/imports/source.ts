@@ -119,7 +119,8 @@ export async function findSource(reads: Reads, defined: readonly Defined[]): Pro
         const columns = mapping.columnsOf(headers)
         if (
           source.is_own ||
-          (form.format !== 'ndjson' && !columns.some((column) => mapping?.evidenceOf(column)))
+          ((form.format === 'csv' || form.format === 'xlsx') &&
+            !columns.some((column) => mapping?.evidenceOf(column)))
         )
           break
       }

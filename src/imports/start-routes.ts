@@ -21,7 +21,7 @@ import { beginImport, dropUpload, queueImport } from './queue.ts'
 import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
 import { shownImports } from './store.ts'
-import { type FileFacts, type FileFormat, sheet_type, storeFile, tooLarge } from './upload.ts'
+import { card_type, type FileFacts, type FileFormat, sheet_type, storeFile, tooLarge } from './upload.ts'
 
 // The routes that take a file.
 
@@ -34,13 +34,21 @@ const formats: Record<string, FileFormat> = {
   'text/tab-separated-values': 'csv',
   'application/x-ndjson': 'ndjson',
   [sheet_type]: 'xlsx',
+  [card_type]: 'vcf',
+  'text/x-vcard': 'vcf',
   [archive_type]: 'archive',
 }
 const row_types = Object.keys(formats).filter((type) => type !== archive_type)
 const text = { schema: { type: 'string' } }
 // A body of Fastify with types that are not JSON.
 const file = {
-  content: { 'text/csv': text, 'application/x-ndjson': text, [sheet_type]: text, [archive_type]: text },
+  content: {
+    'text/csv': text,
+    'application/x-ndjson': text,
+    [sheet_type]: text,
+    [card_type]: text,
+    [archive_type]: text,
+  },
 } as unknown as TSchema
 const asItIs = (body: unknown) => ({ value: body })
 
@@ -56,7 +64,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       scope: 'imports:write',
       summary: 'Import a file',
       description:
-        'The body is the file: CSV, JSON lines or an .xlsx workbook; for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. Members are not imported: a record gets the owner whose e-mail address a member has, otherwise none. An import of a workspace waits for the one before. 409 while 10 are waiting.',
+        'The body is the file: CSV, JSON lines, an .xlsx workbook or vCards (for contacts); for the resource workspace, the .tar.gz of an export of a workspace. Also needs the write scope of the resource; for the resource workspace, workspace:write, views:write and those of all kinds. The rows are imported after the answer, with the same rules as single requests. Members are not imported: a record gets the owner whose e-mail address a member has, otherwise none. An import of a workspace waits for the one before. 409 while 10 are waiting.',
       query: ImportQuery([...roomsWithImport(rooms).map(({ resource }) => resource.table), 'workspace']),
       body: file,
       checkBody: asItIs,
@@ -118,7 +126,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
   }
 }
 
-type Facts = { encoding?: string; header_row?: number; sheet?: string }
+type Facts = { resource: string; encoding?: string; header_row?: number; sheet?: string }
 
 /** The file of a request, as it arrives. */
 function fileOf(
@@ -142,6 +150,8 @@ function fileOf(
       'unsupported_media_type',
       `Send the file as the body, with Content-Type ${is_archive ? archive_type : row_types.join(' or ')}, without a content encoding.`,
     )
+  if (format === 'vcf' && query.resource !== 'contacts')
+    throw invalid([{ field: 'resource', code: 'not_allowed', message: 'vCards are imported as contacts.' }])
   refuseOtherFacts(format, query)
   const { encoding, header_row = null, sheet = null } = query
   const label = encoding ?? charsetOf(parameters)
@@ -157,7 +167,13 @@ function fileOf(
 
 /** Throws 422 for a fact that files of a format do not have. */
 function refuseOtherFacts(format: FileFormat, query: Facts): void {
-  const refused = { csv: ['sheet'], xlsx: ['encoding'], ndjson: ['header_row', 'sheet'], archive: [] }[format]
+  const refused = {
+    csv: ['sheet'],
+    xlsx: ['encoding'],
+    ndjson: ['header_row', 'sheet'],
+    vcf: ['header_row', 'sheet'],
+    archive: [],
+  }[format]
   const problems = (refused as (keyof Facts)[]).flatMap((field): FieldProblem[] =>
     query[field] === undefined
       ? []
@@ -221,7 +237,7 @@ export function previewRoute(app: App, { db, config }: Service, rooms: readonly 
       const { query } = request
       const max_bytes = config.max_import_mb * 1024 * 1024
       if (query.resource === 'workspace')
-        return single(await previewArchive(fileOf(request, {}, true).body, rooms, max_bytes))
+        return single(await previewArchive(fileOf(request, query, true).body, rooms, max_bytes))
       const room = roomOf(rooms, query.resource)
       const problems: FieldProblem[] = []
       const mapping = mappingFrom(query, room, problems)

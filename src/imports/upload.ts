@@ -90,7 +90,7 @@ export async function storeFile(
   return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
 
-/** The names of a file's columns, from its start. Null for lines of JSON, which may have different names. */
+/** The names of a file's columns, from its start. Null for lines of JSON and cards, which may have different names. */
 export const columnNames = (form: TextForm, start: Buffer): string[] | null =>
   form.format === 'csv' ? readHeader(start, form) : null
 
@@ -163,6 +163,7 @@ export async function* partsOf(body: Readable, max_silence_ms = silence_ms): Asy
   }
 }
 
+export const card_type = 'text/vcard'
 export const sheet_type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 const table = 'Send a table, as CSV or .xlsx.'
 // Files that people send in place of rows, by their first bytes.
@@ -218,9 +219,16 @@ export function formOf(
 ): TextForm {
   if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
   refuseOthers(format, start)
-  if (format !== 'csv') return { format: 'ndjson', encoding }
   const sample = start.subarray(0, sample_bytes)
   const text = new TextDecoder(encoding).decode(sample)
+  const has_cards = /^\s*BEGIN:VCARD\s/i.test(text)
+  if (has_cards !== (format === 'vcf'))
+    throw badRequest(
+      has_cards
+        ? `The file has vCards. Send it with Content-Type ${card_type}.`
+        : 'The file has no vCards. Its first line must be BEGIN:VCARD.',
+    )
+  if (format === 'ndjson' || format === 'vcf') return { format, encoding }
   const first = guessDelimiter(text)
   const cells = (form: CsvForm) => firstCells(sample, { ...form, encoding }, searched_rows)
   const rows = cells(first)
@@ -228,8 +236,8 @@ export function formOf(
     // A note does not show the delimiter. Other rows do, if one of them is the header.
     const behind = guessBehindNotes(text)
     const row = findHeader(cells(behind))
-    if (row > 1) return { format, encoding, ...behind, header_row: row }
+    if (row > 1) return { format: 'csv', encoding, ...behind, header_row: row }
   }
   const row = header_row ?? findHeader(rows)
-  return { format, encoding, ...first, ...(row > 1 && { header_row: row }) }
+  return { format: 'csv', encoding, ...first, ...(row > 1 && { header_row: row }) }
 }
