@@ -35,6 +35,9 @@ const types: Record<string, string> = {
   '.tgz': 'application/gzip',
   '.ndjson': 'application/x-ndjson',
   '.jsonl': 'application/x-ndjson',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.xlsm': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.vcf': 'text/vcard',
 }
 
 export const importCommand: Command = {
@@ -58,11 +61,14 @@ export const importCommand: Command = {
       value: 'P',
       about: 'The program that wrote the file, such as hubspot; default: found by the headers',
     },
+    encoding: { value: 'E', about: 'The encoding of the file, such as windows-1252; default: found' },
+    'header-row': { value: 'N', about: 'The row of the header; default: found' },
+    sheet: { value: 'S', about: 'The sheet of a workbook, by its name or number; default: the first one' },
     'time-zone': { value: 'ZONE', about: 'The zone of times without an offset, such as Europe/Berlin' },
   },
   flags: { 'dry-run': 'Count and check, but write nothing' },
   notes: [
-    'RESOURCE is contacts, companies, deals or activities. FILE is CSV, or JSON lines (.ndjson).',
+    'RESOURCE is contacts, companies, deals or activities. FILE is CSV, .xlsx, vCards (.vcf) or JSON lines (.ndjson).',
     'RESOURCE workspace reads the .tar.gz of an export of a workspace.',
   ],
   async run({ operands, options, flags, io }) {

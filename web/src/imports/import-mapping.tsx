@@ -8,9 +8,18 @@ import { useTexts } from '../texts/texts.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
 import { customKey } from './custom-key.ts'
+import { FileFactsChoice } from './file-facts.tsx'
 import { useTargetNames } from './import-parts.tsx'
 import { Start } from './import-start.tsx'
-import { type ImportedKind, isImported, type Preview, type RowChoices, readPreview } from './imports.ts'
+import {
+  type FileFacts,
+  found_facts,
+  type ImportedKind,
+  isImported,
+  type Preview,
+  type RowChoices,
+  readPreview,
+} from './imports.ts'
 import './imports.css'
 
 type MappingProps = { file: File; resource: ImportedKind }
@@ -25,16 +34,34 @@ export function Mapping({ file, resource }: MappingProps) {
   const [match, setMatch] = useState(fields[0] ?? '')
   const [program, setProgram] = useState<string | null>(null)
   const [time_zone, setTimeZone] = useState<string | null>(null)
+  const [facts, setFacts] = useState(found_facts)
+  // Another header has other columns.
+  const readAs = (to: FileFacts) => {
+    setFacts(to)
+    setColumns({})
+  }
   const { data, error, refetch } = useQuery({
-    queryKey: ['import-preview', file.name, file.size, file.lastModified, resource, rest, program, time_zone],
-    queryFn: ({ signal }) => readPreview(file, { resource, rest, program, time_zone }, signal),
+    queryKey: [
+      'import-preview',
+      file.name,
+      file.size,
+      file.lastModified,
+      resource,
+      rest,
+      program,
+      time_zone,
+      facts,
+    ],
+    queryFn: ({ signal }) => readPreview(file, { resource, rest, program, time_zone, ...facts }, signal),
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
+  const retry = () => (facts === found_facts ? refetch() : readAs(found_facts))
+  if (error) return <ProblemNote error={error} onRetry={retry} />
   if (!data) return <Skeleton height={180} />
   return (
     <>
+      <FileFactsChoice preview={data} facts={facts} onFacts={readAs} />
       <Origin
         preview={data}
         resource={resource}
@@ -75,7 +102,10 @@ export function Mapping({ file, resource }: MappingProps) {
           onChange={(to) => setMatch(to ?? '')}
         />
       )}
-      <Start file={file} choices={{ resource, on_match, match, rest, columns, program, time_zone }} />
+      <Start
+        file={file}
+        choices={{ resource, on_match, match, rest, columns, program, time_zone, ...facts }}
+      />
     </>
   )
 }

@@ -22,7 +22,11 @@ export type Choices = ArchiveChoice | RowChoices
 /** An archive says itself what its rows become. */
 type ArchiveChoice = { resource: 'workspace' }
 
-export type RowChoices = {
+/** What a person says about the file. Null: it is found. */
+export type FileFacts = { encoding: string | null; sheet: string | null; header_row: string | null }
+export const found_facts: FileFacts = { encoding: null, sheet: null, header_row: null }
+
+export type RowChoices = FileFacts & {
   resource: ImportedKind
   on_match: 'create' | 'update' | 'skip'
   match: string
@@ -36,23 +40,31 @@ export type RowChoices = {
 
 const path = '/api/v1/imports'
 
-const isLines = (name: string) => /\.(ndjson|jsonl)$/i.test(name)
-export const typeOf = (name: string): string => (isLines(name) ? 'application/x-ndjson' : 'text/csv')
+const sheet_type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+const types: [RegExp, string][] = [
+  [/\.(ndjson|jsonl)$/i, 'application/x-ndjson'],
+  [/\.xls[xm]$/i, sheet_type],
+  [/\.vcf$/i, 'text/vcard'],
+]
+export const typeOf = (name: string): string => types.find(([ending]) => ending.test(name))?.[1] ?? 'text/csv'
+
+const given = (facts: Record<string, string | null>) =>
+  Object.entries(facts).filter((fact): fact is [string, string] => fact[1] !== null)
 
 const archive_type = 'application/gzip'
 
-// The start of a file shows its columns.
+// The start of a file shows its columns, but the directory of a workbook is at its end.
 const preview_bytes = 1024 * 1024
 const nothing = () => {}
 
 export const readPreview = (
   file: File,
-  { resource, rest, program, time_zone }: Pick<RowChoices, 'resource' | 'rest' | 'program' | 'time_zone'>,
+  { resource, rest, ...facts }: Omit<RowChoices, 'on_match' | 'match' | 'columns'>,
   signal: AbortSignal,
 ) =>
   upload<Preview>(
-    `${path}/preview?${new URLSearchParams({ resource, rest, ...(program && { program }), ...(time_zone && { time_zone }) })}`,
-    file.slice(0, preview_bytes),
+    `${path}/preview?${new URLSearchParams([['resource', resource], ['rest', rest], ...given(facts)])}`,
+    typeOf(file.name) === sheet_type ? file : file.slice(0, preview_bytes),
     typeOf(file.name),
     nothing,
     signal,
@@ -71,12 +83,11 @@ export function queryOf(choices: Choices, name: string, dry_run: boolean) {
     file_name: name.slice(-255),
   })
   if (choices.resource === 'workspace') return query
-  const { on_match, match, rest, columns, program, time_zone } = choices
+  const { resource: _, on_match, match, rest, columns, ...facts } = choices
   query.set('on_match', on_match)
   query.set('rest', rest)
   if (on_match !== 'create') query.set('match', match)
-  if (program) query.set('program', program)
-  if (time_zone) query.set('time_zone', time_zone)
+  for (const [name, value] of given(facts)) query.set(name, value)
   if (Object.keys(columns).length) query.set('columns', JSON.stringify(columns))
   return query
 }

@@ -63,7 +63,7 @@ const archive_scopes = ['workspace:write', 'appointments:write', 'booking_pages:
 const archive: Choices = { resource: 'workspace' }
 
 const archive_types = '.gz,.tgz,application/gzip'
-const row_types = '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson'
+const row_types = '.csv,.tsv,.txt,.xlsx,.xlsm,.vcf,.ndjson,.jsonl,text/csv,text/vcard,application/x-ndjson'
 
 type FileChoiceProps = { file: File | null; onFile: (file: File) => void; resource: Imported }
 
