@@ -7,6 +7,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { useRapport } from '../../test/harness.ts'
 import { main, scratchFolder } from '../../test/process.ts'
@@ -49,6 +50,28 @@ test('import and export on the command line go through the API', async (t) => {
     '  contacts: 1 row: 1 created, 0 updated, 0 skipped, 0 failed',
     'Members are not imported. Records whose owner is not a member here have no owner.',
   ])
+})
+
+test('the command line sends sheets and cards as what they are, and names the encoding of a file', async (t) => {
+  const firms = join(scratchFolder(t), 'firms.csv')
+  writeFileSync(firms, Buffer.from([...Buffer.from('name,address\nCyrillic '), 0xcf, 0xf0, 0x2c, 0x78]))
+  const fixtures = fileURLToPath(new URL('../../test/fixtures/imports/', import.meta.url))
+  const first = async (words: string[]) => (await run(['import', ...words])).lines[0]
+  const made = (rows: string, counts: string) => `Imported ${rows}: ${counts}.`
+  assert.equal(
+    await first(['companies', firms, '--encoding', 'cp1251']),
+    made('1 row', '1 created, 0 updated, 0 skipped, 0 failed'),
+  )
+  const [firm] = (await rapport.call('GET', '/api/v1/companies?search=cyrillic')).body.data
+  assert.equal(firm.name, 'Cyrillic Пр')
+  assert.equal(
+    await first(['deals', join(fixtures, 'sheets/xlsxwriter.xlsx'), '--sheet', 'Deals', '--header-row', '1']),
+    made('3 rows', '2 created, 0 updated, 0 skipped, 1 failed'),
+  )
+  assert.equal(
+    await first(['contacts', join(fixtures, 'cards/four.vcf')]),
+    made('2 rows', '2 created, 0 updated, 0 skipped, 0 failed'),
+  )
 })
 
 test('an export without FILE goes to standard output, and all messages to standard error', async () => {

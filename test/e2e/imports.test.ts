@@ -123,6 +123,37 @@ test('a file is imported by keyboard alone, and updates what it matches', async 
   await checkScreen(page)
 })
 
+test('a sheet of a workbook is chosen, and imported with its numbers', async (t) => {
+  const page = await web.open(t, '/settings/imports/new?resource=deals')
+  const buffer = readFileSync(new URL('../fixtures/imports/sheets/xlsxwriter.xlsx', import.meta.url))
+  await file(page).setInputFiles({ name: 'fair.xlsx', mimeType: '', buffer })
+  const sheet = page.getByRole('combobox', { name: 'Sheet' })
+  await untilEqual(() => sheet.inputValue(), 'People')
+  await sheet.click()
+  await page.getByRole('option', { name: 'Deals' }).click()
+  await page.getByRole('combobox', { name: 'value becomes' }).waitFor()
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await heading(page, 'fair.xlsx')
+  await ended(page)
+  assert.deepEqual([await count(page, 'Created'), await count(page, 'With errors')], ['2', '1'])
+  await page.getByText('A cell has an error of its formula.').waitFor()
+})
+
+test('a guessed encoding is shown with a text of the file, and another one is chosen', async (t) => {
+  const page = await web.open(t, '/settings/imports/new?resource=companies')
+  const buffer = Buffer.from([...Buffer.from('Name\nAcme '), 0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x0a])
+  await file(page).setInputFiles({ name: 'firms.csv', mimeType: 'text/csv', buffer })
+  await page.getByText('The encoding is a guess. A text in it: Acme Ïðèâåò').waitFor()
+  await page.getByRole('combobox', { name: 'Encoding' }).click()
+  await page.getByRole('option', { name: 'windows-1251' }).click()
+  await page.getByText('Acme Привет').waitFor()
+  await page.getByRole('button', { name: 'Start import' }).click()
+  await heading(page, 'firms.csv')
+  await ended(page)
+  assert.equal((await read('/companies?sort=-id&per_page=1')).data[0].name, 'Acme Привет')
+})
+
 test('a file that cannot be read says why', async (t) => {
   const page = await web.open(t, '/settings/imports/new?resource=deals', { allow: /status of 400/ })
   await file(page).setInputFiles(csv('empty.csv', ''))
