@@ -20,7 +20,7 @@ export function readTexts(): Record<string, Record<string, Messages>> {
 }
 
 // A third of all texts, which no other page needs. The app loads them by themselves.
-const of_settings = ['definitions', 'settings', 'webhooks']
+const late = { settings: ['definitions', 'settings', 'webhooks'], imports: ['imports'] }
 
 const together = (rooms: string[]) =>
   [
@@ -35,9 +35,9 @@ export function generateTexts(): void {
   for (const [language, rooms] of Object.entries(readTexts())) {
     for (const [room, messages] of Object.entries(rooms))
       files.set(join(language, `${room}.ts`), compileRoom(language, room, messages))
-    const first = Object.keys(rooms).filter((room) => !of_settings.includes(room))
-    files.set(join(language, 'first-texts.ts'), together(first))
-    files.set(join(language, 'settings-texts.ts'), together(of_settings))
+    const first = Object.keys(rooms).filter((room) => !Object.values(late).flat().includes(room))
+    for (const [part, of_part] of Object.entries({ first, ...late }))
+      files.set(join(language, `${part}-texts.ts`), together(of_part))
   }
   for (const name of globSync('*/*.ts', { cwd: target })) if (!files.has(name)) rmSync(join(target, name))
   for (const [name, text] of files) write(join(target, name), text)

@@ -51,7 +51,17 @@ export function optionsFrom(
 /** The options of an import of an archive. Throws 422 with those that only rows of one kind have. */
 export function archiveOptions(query: Query): ImportOptions {
   const problems = (
-    ['on_match', 'match', 'tags', 'columns', 'rest', 'program', 'time_zone', 'encoding', 'header_row'] as const
+    [
+      'on_match',
+      'match',
+      'tags',
+      'columns',
+      'rest',
+      'program',
+      'time_zone',
+      'encoding',
+      'header_row',
+    ] as const
   ).flatMap((field): FieldProblem[] =>
     query[field] === undefined || query[field] === 'ignore'
       ? []

@@ -12,7 +12,7 @@ import { openSheet } from './sheets.ts'
 import { chunk_bytes, type ImportRow, storedBytes } from './store.ts'
 
 export type FileFormat = FileForm['format'] | 'archive'
-/** What a request says about its file. Null: it is found. */
+/** The facts of a file that a request names. Null: it is found. */
 export type FileFacts = {
   format: FileFormat
   encoding: Encoding | null

@@ -7,10 +7,12 @@ generateTexts()
 const load = createRequire(import.meta.url)
 type First = typeof import('../../web/src/texts/generated/en/first-texts.ts')
 type Settings = typeof import('../../web/src/texts/generated/en/settings-texts.ts')
-function textsOf(language: 'en' | 'de'): First['texts'] & Settings['texts'] {
+type Imports = typeof import('../../web/src/texts/generated/en/imports-texts.ts')
+function textsOf(language: 'en' | 'de'): First['texts'] & Settings['texts'] & Imports['texts'] {
   const first: First = load(`../../web/src/texts/generated/${language}/first-texts.ts`)
   const settings: Settings = load(`../../web/src/texts/generated/${language}/settings-texts.ts`)
-  return { ...first.texts, ...settings.texts }
+  const imports: Imports = load(`../../web/src/texts/generated/${language}/imports-texts.ts`)
+  return { ...first.texts, ...settings.texts, ...imports.texts }
 }
 export const en = textsOf('en')
 export const de = textsOf('de')

@@ -1,5 +1,5 @@
 import { Group, Stack } from '@mantine/core'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-imports.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import type { FileFacts, Preview } from './imports.ts'
 

@@ -9,7 +9,7 @@ import { RecordLink } from '../record/fields/linked.tsx'
 import { type Kind, useKinds } from '../record/kinds.ts'
 import { ReadRecord } from '../record/page/record-page.tsx'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-imports.ts'
 import { ImportProgress } from './import-parts.tsx'
 import { cancelImport, hasEnded, type Import, importQuery, type Undone, undoImport } from './imports.ts'
 

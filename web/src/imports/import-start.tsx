@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-imports.ts'
 import { ImportProgress } from './import-parts.tsx'
 import { type Choices, importQuery, startImport } from './imports.ts'
 

@@ -1,7 +1,7 @@
 import { useNavigate } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { SettingsList } from '../settings/settings-list.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-imports.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
 import { ImportStatus } from './import-parts.tsx'

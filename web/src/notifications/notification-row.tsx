@@ -93,7 +93,7 @@ function useTarget({ record, records, kind, note_id }: Notification): Shown {
   }
   if (record.kind === 'imports')
     return {
-      name: name || t.imports.unnamed,
+      name: name || t.notifications.unnamed_import,
       detail: null,
       target: gone ? null : { to: `/settings/imports/${id}` },
     }

@@ -1,5 +1,6 @@
 import { forms } from './forms.ts'
 import type { texts as first } from './generated/en/first-texts.ts'
+import type { texts as imports } from './generated/en/imports-texts.ts'
 import type { texts as settings } from './generated/en/settings-texts.ts'
 
 export const languages = { en: 'English', de: 'Deutsch' } as const
@@ -7,25 +8,31 @@ export type Language = keyof typeof languages
 
 type First = typeof first
 type Settings = typeof settings
+type Imports = typeof imports
 /** Every text of the app, and the arguments of each message. Another language without one of them is a type error. */
-export type AllTexts = First & Settings
+export type AllTexts = First & Settings & Imports
+/** The texts with those of the settings. */
+export type SettingsTexts = First & Settings & Partial<Imports>
 /** The texts of each room. The texts of the settings are there as soon as with-settings.ts is loaded. */
-export type Texts = First & Partial<Settings>
+export type Texts = First & Partial<Settings & Imports>
 
 type Load<Part> = () => Promise<{ texts: Part }>
-const parts: Record<Language, { first: Load<First>; settings: Load<Settings> }> = {
+type Parts = { first: Load<First>; settings: Load<Settings>; imports: Load<Imports> }
+const parts: Record<Language, Parts> = {
   en: {
     first: () => import('./generated/en/first-texts.ts'),
     settings: () => import('./generated/en/settings-texts.ts'),
+    imports: () => import('./generated/en/imports-texts.ts'),
   },
   de: {
     first: () => import('./generated/de/first-texts.ts'),
     settings: () => import('./generated/de/settings-texts.ts'),
+    imports: () => import('./generated/de/imports-texts.ts'),
   },
 }
 
 let current: Language | undefined
-const asked = new Set<keyof (typeof parts)[Language]>(['first'])
+const asked = new Set<keyof Parts>(['first'])
 const known: { [language in Language]?: Texts } = {}
 
 /** Adds the parts that were asked for to the texts of a language, which becomes the current one. */
@@ -40,8 +47,8 @@ export async function loadParts(language: Language): Promise<Texts> {
   return texts
 }
 
-/** Asks for the texts of the settings: they are there when the chunk that needs them is. */
-export const askForSettings = (): unknown => asked.add('settings')
+/** Asks for a part of the texts: it is there when the chunk that needs it is. */
+export const askFor = (part: 'settings' | 'imports'): unknown => asked.add(part)
 
 /** Resolves when the texts are there that a chunk has asked for. */
 export const partsLoaded = async (): Promise<unknown> => current && loadParts(current)

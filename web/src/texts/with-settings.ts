@@ -1,11 +1,11 @@
-import { type AllTexts, askForSettings } from './parts.ts'
+import { askFor, type SettingsTexts } from './parts.ts'
 import { useTexts as useFirstTexts } from './texts.ts'
 
 // The settings have a third of all texts, which no other page needs.
-askForSettings()
+askFor('settings')
 
 export { type Language, languages, useLanguage } from './texts.ts'
-export type { AllTexts as Texts }
+export type { SettingsTexts as Texts }
 
 /** The texts, with those of the settings. */
-export const useTexts = useFirstTexts as () => AllTexts
+export const useTexts = useFirstTexts as () => SettingsTexts

@@ -42,7 +42,7 @@ export function ListMenu({ kind, query, grouped }: Props) {
   const may = useMay()
   const import_file: Item = {
     id: `import-${kind}`,
-    label: t.imports.import(names.in_sentence),
+    label: t.record.import(names.in_sentence),
     icon: UploadIcon,
     run: () => navigate({ to: '/settings/imports/new', search: { resource: kind } }),
   }
