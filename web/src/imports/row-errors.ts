@@ -1,5 +1,5 @@
 import { fieldMessage } from '../app/explain.ts'
-import type { Texts } from '../texts/with-imports.ts'
+import type { AllTexts as Texts } from '../texts/parts.ts'
 import { parseCsv } from './csv.ts'
 
 export type RowError = {
