@@ -27,7 +27,7 @@ function neededBy(resource: Resource, db: Db): string[] {
     ...references.map((field) => `${table} (${field}) WHERE`),
     ...filterFieldsOf(resource)
       .filter(({ column }) => column.filtered)
-      .map(({ name, column }) => live(`${column.filtered === 'by_key' ? `lower(${name})` : name}, id`)),
+      .map(({ name, column }) => live(`${column.filtered === 'by_key' ? `${name}_key` : name}, id`)),
     ...[...resource.counted, ...references].map((field) => live(`${field}, id`)),
     // A part of another record has no list that is sorted.
     ...(part_of ? [] : ordersOf(resource).map((order) => live(`${order.map(expression).join(', ')}, id)`))),

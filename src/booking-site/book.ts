@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
-import { emailKey } from '../db/lists/same-text.ts'
+import { emailKey, phoneKey, sameText } from '../db/lists/same-text.ts'
 import { lockText } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { type Context, contextOf } from '../events/context.ts'
@@ -179,8 +179,9 @@ async function contactOf(tx: Tx, context: Context, visitor: Visitor): Promise<Co
 // The visitor's message, and the name and phone if they differ from the contact's.
 function notesOf(visitor: Visitor, contact: Contact): string | null {
   const name = `${visitor.first_name} ${visitor.last_name}`
-  const other_name = name !== `${contact.first_name} ${contact.last_name}`
-  const other_phone = visitor.phone !== null && ![contact.phone, contact.mobile].includes(visitor.phone)
+  const other_name = sameText(name) !== sameText(`${contact.first_name} ${contact.last_name}`)
+  const known = [contact.phone, contact.mobile].map((number) => number && phoneKey(number))
+  const other_phone = visitor.phone !== null && !known.includes(phoneKey(visitor.phone))
   const lines = [
     ...(other_name ? [`Name: ${name}`] : []),
     ...(other_phone ? [`Phone: ${visitor.phone}`] : []),

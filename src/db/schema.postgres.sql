@@ -313,8 +313,7 @@ CREATE INDEX contacts_company_id_all ON contacts (company_id) WHERE company_id I
 CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_source_live ON contacts (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE deleted_at IS NULL AND email_key IS NOT NULL;
-CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
-CREATE INDEX contacts_by_mobile ON contacts (workspace_id, mobile_key, id) WHERE deleted_at IS NULL AND mobile_key IS NOT NULL;
+CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id, mobile_key) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER contacts_block_trash AFTER UPDATE OF deleted_at ON contacts
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');

@@ -17,8 +17,8 @@ export const matchIndexes: Migration = {
     'DROP INDEX companies_by_phone',
     'DROP INDEX companies_by_website',
     liveIndex('contacts', 'by_email', 'email_key', ' AND email_key IS NOT NULL'),
-    liveIndex('contacts', 'by_phone', 'phone_key', ' AND phone_key IS NOT NULL'),
-    liveIndex('contacts', 'by_mobile', 'mobile_key', ' AND mobile_key IS NOT NULL'),
+    // A search for a number reads it alone. SQLite would not use it with a condition of both columns.
+    'CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id, mobile_key) WHERE deleted_at IS NULL',
     liveIndex('companies', 'by_phone', 'phone_key', ' AND phone_key IS NOT NULL'),
     liveIndex('companies', 'by_website', 'website_key', ' AND website_key IS NOT NULL'),
     `CREATE TABLE merged_values (
