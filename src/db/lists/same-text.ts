@@ -53,9 +53,18 @@ const compact = (phone: string) => withoutUnseen(phone.normalize('NFKC')).replac
 /** A text without the separators of telephone numbers. */
 export const withoutSeparators = (text: string): string => compact(text).replaceAll(/[()+]/g, '')
 
+// Most numbers. The general way takes several times as long.
+const is_plain_number = /^\+?[1-9][\d -]*$/
+
 /** The key of a telephone number: without separators, and without the + or 00 before its calling code. */
-export const phoneKey = (phone: string): string =>
-  compact(phone).replace(trunk_zero, '$1').replaceAll(/[()]/g, '').replace(/^00/, '').replaceAll('+', '')
+export function phoneKey(phone: string): string {
+  if (is_plain_number.test(phone)) return phone.replaceAll(/[+ -]/g, '')
+  return compact(phone)
+    .replace(trunk_zero, '$1')
+    .replaceAll(/[()]/g, '')
+    .replace(/^00/, '')
+    .replaceAll('+', '')
+}
 
 /** The key of the address of a website: without its scheme, `www.`, and the slash at its end. */
 export function websiteKey(website: string): string {
