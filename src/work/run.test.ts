@@ -65,7 +65,17 @@ test('work that fails has its error, holds up no other work, and is tried again 
   assert.deepEqual(await rows(), [])
 })
 
-test('a step is repeated 50 ms after one that could do nothing, or waits for the next run of the job', async () => {
+test('the error of a step is thrown within seconds, also while there is other work', async () => {
+  await leave('wh_1')
+  await leave('wh_2')
+  const kind = stepsOf(({ subject, position }) => {
+    if (subject === 'wh_1') throw new Error('Broken.')
+    return { position: position + 1 }
+  })
+  await assert.rejects(run(kind), /Broken/)
+})
+
+test('a step is repeated 50 ms after one that could do nothing, or waits for 1 s', async () => {
   await leave('wh_1')
   await leave('wh_2')
   const kind = stepsOf(({ subject }) => {
@@ -75,6 +85,18 @@ test('a step is repeated 50 ms after one that could do nothing, or waits for the
   await run(kind)
   assert.deepEqual(steps.toSorted(), ['wh_1 0', 'wh_1 0', 'wh_1 0', 'wh_2 0'])
   assert.equal((await rows()).length, 1)
+})
+
+test('work that waits for long goes on while other work keeps the runner busy', async () => {
+  await leave('wh_1')
+  await leave('wh_2')
+  const times = (subject: string) => steps.filter((step) => step.startsWith(subject)).length
+  const kind = stepsOf(({ subject }) => {
+    if (subject === 'wh_2') return times('wh_2') === 1 ? 'later' : 'done'
+    return times('wh_2') < 2 ? 'busy' : 'done'
+  })
+  await run(kind)
+  assert.deepEqual(await rows(), [])
 })
 
 test('a stop ends the runner between two steps', async () => {

@@ -21,7 +21,7 @@ export type Work<P = unknown> = Pick<Row, 'workspace_id' | 'subject' | 'state' |
 
 /**
  * The result of a step: the work is done, or has more steps. `ends`: it is done, and answers still show it. A step that can do
- * nothing is `busy`, and repeated after 50 ms, or comes `later`, with the next run of the job.
+ * nothing is `busy`, and repeated after 50 ms, or comes `later`, after 1 s.
  */
 export type Progress<P = unknown> = 'done' | 'busy' | 'later' | { position?: P; state?: string; ends?: true }
 
@@ -44,6 +44,8 @@ type Who = Pick<Context, 'actor' | 'request_id' | 'traceparent'>
 // Leave at least half of the time to others.
 const max_pause_ms = 50
 const busy_ms = 50
+// The job runs as often.
+const later_ms = 1000
 const max_backoff_ms = 60_000
 
 /**
@@ -52,29 +54,29 @@ const max_backoff_ms = 60_000
  */
 export async function runWork(deps: Deps, kinds: readonly WorkSteps[], stopping: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  let waiting: { kind: WorkKind; subject: string; is_busy: boolean }[] = []
-  let looked_ms = performance.now()
-  while (!stopping.aborted) {
+  let waiting: { kind: WorkKind; subject: string; is_busy: boolean; until_ms: number }[] = []
+  // An error is logged when the run ends, so other work must not keep the run going.
+  let ends_ms = Infinity
+  while (!stopping.aborted && performance.now() < ends_ms) {
+    waiting = waiting.filter(({ until_ms }) => until_ms > performance.now())
     const elapsed_ms = deps.clock.elapsed()
-    const due_kinds = await kindsWithWork(deps.db, kinds, elapsed_ms)
     let has_taken = false
-    for (const steps of due_kinds) {
+    for (const steps of await kindsWithWork(deps.db, kinds, elapsed_ms)) {
       if (stopping.aborted) break
       const { kind } = steps
       const skipped = waiting.flatMap((one) => (one.kind === kind ? one.subject : []))
       const taken = await paced(() => takeStep(deps, steps, due(kind, elapsed_ms, skipped), { failures }))
       if (!taken) continue
       has_taken = true
+      if (failures.length) ends_ms = Math.min(ends_ms, performance.now() + later_ms)
       const { subject, progress } = taken
-      if (progress === 'busy' || progress === 'later')
-        waiting.push({ kind, subject, is_busy: progress === 'busy' })
+      if (progress !== 'busy' && progress !== 'later') continue
+      const is_busy = progress === 'busy'
+      waiting.push({ kind, subject, is_busy, until_ms: performance.now() + (is_busy ? busy_ms : later_ms) })
     }
-    const is_busy = waiting.some((one) => one.is_busy)
-    if (!has_taken && !is_busy) break
-    if (!has_taken) await pause(busy_ms, undefined, { signal: stopping }).catch(() => {})
-    if (performance.now() - looked_ms < busy_ms) continue
-    looked_ms = performance.now()
-    waiting = waiting.filter((one) => !one.is_busy)
+    if (has_taken) continue
+    if (!waiting.some(({ is_busy }) => is_busy)) break
+    await pause(busy_ms, undefined, { signal: stopping }).catch(() => {})
   }
   if (failures.length) throw failures[0]
 }
