@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Clock, day_ms, isoTime } from '../clock.ts'
 import { batch, inBatches } from '../db/batches.ts'
 import { type Db, transaction } from '../db/db.ts'
-import { removeFile } from './store.ts'
+import { lockImport, removeFile } from './store.ts'
 
 /**
  * Removes interrupted uploads and the files of imports that ended. Removes imports that ended `days` ago, with their
@@ -31,6 +31,8 @@ export async function removeOldImports(
   for (const { workspace_id, id } of old) {
     // Hide it first, as an interrupted upload: an undo that began now would lose the changes that it needs.
     const is_hidden = await transaction(db, async (tx) => {
+      // An undo that begins at the same time locks it, too. A later statement sees its work.
+      await lockImport(tx, workspace_id, id)
       const { numAffectedRows } =
         await sql`UPDATE imports SET status = 'uploading', lease_ends_ms = ${clock.elapsed()}
         WHERE id = ${id} AND ${is_old}`.execute(tx)

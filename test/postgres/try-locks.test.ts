@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { backfillWork } from '../../src/across/backfills/run.ts'
-import { isoTime } from '../../src/clock.ts'
+import { day_ms, isoTime } from '../../src/clock.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
 import { lockRow, lockText } from '../../src/db/locks.ts'
 import { addWork } from '../../src/db/work.ts'
-import { claimImport } from '../../src/imports/store.ts'
+import { removeOldImports } from '../../src/imports/retention.ts'
+import { claimImport, lockImport } from '../../src/imports/store.ts'
+import { beginUndo } from '../../src/imports/undo.ts'
 import { rooms } from '../../src/resources/index.ts'
 import { fanOutWork } from '../../src/webhooks/delivery/fanouts.ts'
 import { removeWebhook } from '../../src/webhooks/registration/removal.ts'
@@ -21,6 +23,9 @@ beforeEach(async () => {
   outbox = await openOutbox()
 })
 afterEach(() => outbox.close())
+
+const waiting = sql<{ n: string }>`SELECT count(*) AS n FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 /** Runs work while another transaction holds what `lock` locks. */
 async function whileLocked<T>(lock: (tx: Tx) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
@@ -43,6 +48,30 @@ test('a process does not wait for a lock while another one claims an import', as
   const claim = () => claimImport(outbox.db, outbox.clock.elapsed(), isoTime(outbox.clock.now()))
   assert.equal(await whileLocked((tx) => lockText(tx, 'imports', 0, 'claim'), claim), 'busy')
   assert.equal(await claim(), null)
+})
+
+test('an old import stays when its undo begins while it is removed', async () => {
+  const { db, clock, workspace_id } = outbox
+  const old = isoTime(clock.now() - 40 * day_ms)
+  await sql`INSERT INTO imports (id, workspace_id, resource, status, options, created_by, created_at, finished_at, lease_ends_ms)
+    VALUES ('imp_1', ${workspace_id}, 'contacts', 'succeeded', '{}', 'key_test', ${old}, ${old}, 0)`.execute(
+    db,
+  )
+  const undo = async (tx: Tx) => {
+    const row = await lockImport(tx, workspace_id, 'imp_1')
+    if (row) await beginUndo(tx, outbox.context(), row)
+  }
+  let removing: Promise<void> | undefined
+  await whileLocked(undo, async () => {
+    removing = removeOldImports(db, clock, 30)
+    await until(
+      () => waiting.execute(db),
+      ({ rows: [found] }) => Number(found?.n) > 0,
+    )
+  })
+  await removing
+  const { status } = await db.selectFrom('imports').select('status').executeTakeFirstOrThrow()
+  assert.equal(status, 'undone')
 })
 
 test('deliveries of a large transaction do not wait for a webhook that another transaction has locked', async () => {
@@ -111,8 +140,6 @@ async function assertLockOrder(work: () => Promise<unknown>): Promise<void> {
   await sql`ANALYZE webhook_queue`.execute(db)
   const lock = (tx: Tx, wanted: string[]) =>
     sql`SELECT 1 FROM webhook_queue WHERE delivery_id = ANY(${wanted}) FOR UPDATE NOWAIT`.execute(tx)
-  const waiting = sql<{ n: string }>`SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`
   let ending: Promise<unknown> | undefined
   await transaction(db, async (tx) => {
     await lock(tx, [first])
