@@ -64,8 +64,12 @@ const rows: { files: string; may: string; packages: string }[] = [
   // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
 
-  // Rows of files: CSV, lines of JSON, archives. Nothing of it knows a resource.
-  { files: 'files/.*', may: 'files/.*', packages: 'csv-parse/sync|secure-json-parse|node:buffer' },
+  // Rows of files: CSV, lines of JSON, sheets, cards, archives. Nothing of it knows a resource.
+  {
+    files: 'files/.*',
+    may: 'files/.*',
+    packages: 'csv-parse/sync|secure-json-parse|saxes|yauzl|node:(buffer|stream)',
+  },
 
   // The type of a resource. Rooms that handle all resources get their list as an argument.
   {

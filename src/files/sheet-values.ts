@@ -16,7 +16,7 @@ export class CellError {
 
 export type CellValue = string | number | boolean | CellError
 
-/** The kind of value that the format of a number shows. `digits`: a code such as 01067, with so many digits. */
+/** The kind of a number, by its format. `digits`: a code such as 01067, with so many digits. */
 export type NumberKind = 'number' | 'time' | 'percent' | { digits: number }
 
 // ECMA-376, 18.8.30. Formats of times by their ids, also those that some languages have.

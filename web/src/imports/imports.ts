@@ -22,7 +22,7 @@ export type Choices = ArchiveChoice | RowChoices
 /** An archive says itself what its rows become. */
 type ArchiveChoice = { resource: 'workspace' }
 
-/** The facts of a file that a person names. Null: it is found. */
+/** The facts of a file that a person chooses. Null: it is found. */
 export type FileFacts = { encoding: string | null; sheet: string | null; header_row: string | null }
 export const found_facts: FileFacts = { encoding: null, sheet: null, header_row: null }
 
