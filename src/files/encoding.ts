@@ -23,7 +23,7 @@ export function createEncodingDetector(named: Encoding | null = null) {
   let start = Buffer.alloc(0)
   let rest = Buffer.alloc(0)
   let sample: Buffer | null = null
-  const seen = { characters: 0, broken: 0 }
+  const seen = { longer: 0, broken: 0 }
   const count = (bytes: Buffer) => {
     if (!isAscii(bytes)) countUtf8(bytes, seen)
   }
@@ -47,7 +47,7 @@ export function createEncodingDetector(named: Encoding | null = null) {
         rest = Buffer.alloc(0)
       }
       const utf16 = known ? null : utf16Of(start)
-      const has_utf8 = !seen.broken || seen.characters * max_broken >= seen.broken
+      const has_utf8 = !seen.broken || seen.longer * max_broken >= seen.broken
       const encoding = known ?? utf16 ?? (has_utf8 ? 'utf-8' : 'windows-1252')
       const text = sample && new TextDecoder(encoding).decode(encoding.startsWith('utf-16') ? start : sample)
       return {
@@ -61,6 +61,7 @@ export function createEncodingDetector(named: Encoding | null = null) {
 
 const sample_bytes = 4096
 const shown_characters = 100
+const max_counted = 10_000
 // A text in another encoding is rarely valid UTF-8. So a file with this many broken characters for a valid one is UTF-8.
 const max_broken = 4
 
@@ -83,15 +84,15 @@ const linesWith = (text: string): string | null => {
     : null
 }
 
-/** Counts the characters beyond ASCII, and the bytes that belong to none. */
-function countUtf8(bytes: Buffer, seen: { characters: number; broken: number }): void {
-  for (let at = 0; at < bytes.length; ) {
-    const byte = bytes[at] as number
-    const length = byte < 0x80 ? 1 : lengthAt(bytes, at)
-    if (!length) seen.broken++
-    else if (length > 1) seen.characters++
-    at += length || 1
-  }
+/** Adds the bytes by which the characters beyond ASCII are longer, and the bytes that belong to none. */
+function countUtf8(bytes: Buffer, seen: { longer: number; broken: number }): void {
+  // Of a file with many such bytes, samples are enough.
+  const sample =
+    seen.broken > max_counted ? bytes.subarray(0, endOfCharacters(bytes.subarray(0, sample_bytes))) : bytes
+  const text = sample.toString('utf8')
+  seen.longer += sample.length - text.length
+  if (isUtf8(sample)) return
+  for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', at + 1)) seen.broken++
 }
 
 /** The bytes of the character at an index; 0 if there is none. */
