@@ -275,6 +275,23 @@ test('a file that is continued after any of its rows gives the other ones', asyn
   )
 })
 
+test('a file with notes before its header is continued after any of its rows', async () => {
+  const text = `note,\n\n"a\nnote",x,y\nname,address\n${Array.from({ length: 1200 }, (_, n) => `Row ${n},x`).join('\n')}`
+  for (const size of [7, 4096]) {
+    const read = async (after: number) => {
+      const parts = readRows(inParts(Buffer.from(text), size), csv({ header_row: 4 }), after)
+      return (await Array.fromAsync(parts)).flat()
+    }
+    const all = await read(0)
+    assert.deepEqual(
+      all.map(({ number, names, values }) => [number, names[0], values[0]]),
+      Array.from({ length: 1200 }, (_, n) => [n + 5, 'name', `Row ${n}`]),
+    )
+    for (const after of [1, 4, 5, 6, 600, 1203, 1204])
+      assert.deepEqual(await read(after), all.slice(Math.max(0, after - 4)))
+  }
+})
+
 test('a file may have line ends of several systems', async () => {
   const read = async (text: string) => {
     const form = guessDelimiter(text)
