@@ -118,8 +118,8 @@ export function createMapping(
     const { target, lack } = column
     if (given instanceof CellError) return putError(row, column, given)
     // A field reads the number of a sheet as it reads a text: it may be a telephone number.
-    const is_number = is_typed && target !== null && typeof given === 'number' && !isUndefined(target)
-    const value = is_number ? String(given) : unguarded(given)
+    const is_exact = is_typed && target !== null && typeof given !== 'string' && !isUndefined(target)
+    const value = is_exact ? String(given) : unguarded(given)
     if (!is_own && typeof value === 'string' && value.trim() === '') return 'empty'
     if (target === null) return column.is_prefix ? 'stored' : aside(row, column, value, lack as Use)
     const reference = columns.references.get(target)
@@ -138,7 +138,7 @@ export function createMapping(
     }
     const parts = is_own ? [value] : severalIn(reader.form, withPrefix(value, column, values))
     const [text = value, ...further] = parts
-    const cell = reader.read(text, is_number ? exact : (readings[column.header] ?? no_reading), column)
+    const cell = reader.read(text, is_exact ? exact : (readings[column.header] ?? no_reading), column)
     if (cell === 'unknown_value') return aside(row, column, value, 'unknown_value')
     if ('problem' in cell) {
       row.problems.push({ field: target, ...cell.problem })
