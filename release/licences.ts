@@ -29,10 +29,25 @@ function textOf(path: string): string {
   const names = readdirSync(join(root, path)).filter((name) => text_file.test(name))
   if (names.length) return names.map((name) => read(join(path, name)).trim()).join('\n\n')
   const { name, license, author = `The authors of ${name}` } = JSON.parse(read(join(path, 'package.json')))
-  if (license !== 'MIT')
-    throw new Error(`${name} has no text of its licence. Add the text of ${license} here.`)
   const holder = (author.name ?? author).replace(/ [<(].*/, '')
-  // Rapport has the same licence.
-  const text = read('LICENSE').replace(/^Copyright .*$/m, `Copyright (c) ${holder}`)
-  return `The package states MIT, and has no text of it. This is the text, with the author of the package.\n\n${text.trim()}`
+  // Rapport has the first one itself.
+  const texts: Record<string, string> = { MIT: read('LICENSE'), ISC: isc }
+  const text = texts[license]
+  if (text === undefined)
+    throw new Error(`${name} has no text of its licence. Add the text of ${license} here.`)
+  const own = text.replace(/^Copyright.*$/m, `Copyright (c) ${holder}`).trim()
+  return `The package states ${license}, and has no text of it. This is the text, with the author of the package.\n\n${own}`
 }
+
+const isc = `ISC License
+
+Copyright
+
+Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided
+that the above copyright notice and this permission notice appear in all copies.
+
+THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED
+WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT, INDIRECT, OR
+CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT,
+NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
+`
