@@ -19,7 +19,8 @@ type Import = {
   message: string | null
   progress: number
   kinds: ({ kind: string } & Counts)[]
-  columns: Column[]
+  /** Absent in answers of earlier versions. */
+  columns?: Column[]
 } & Counts
 type Column = {
   header: string
@@ -85,7 +86,7 @@ export const importCommand: Command = {
       for (const one of done.kinds) io.out(`  ${one.kind}: ${shown(one)}`)
       io.out('Members are not imported. Records whose owner is not a member here have no owner.')
     }
-    for (const line of accountOf(done.columns)) io.out(line)
+    for (const line of accountOf(done.columns ?? [])) io.out(line)
     if (done.status !== 'succeeded') throw new Error(done.message ?? `The import is ${done.status}.`)
     if (!done.failed) return 0
     for (const line of (await (await api(`/imports/${done.id}/errors`)).text())
@@ -100,10 +101,19 @@ export const importCommand: Command = {
 const shown = ({ rows_read, created, updated, skipped, failed }: Counts) =>
   `${rowsOf(rows_read)}: ${created} created, ${updated} updated, ${skipped} skipped, ${failed} failed`
 
-/** The account of the cells: a sentence, and a line for each column with cells in another form or left out. */
+/**
+ * The account of the cells: a sentence, and a line for each column with cells in another form or left out. The errors tell
+ * the cells of rows that failed.
+ */
 function accountOf(columns: readonly Column[]): string[] {
   const sum = (name: 'stored' | 'changed' | 'left_out') => columns.reduce((all, one) => all + one[name], 0)
-  const told = columns.filter(({ changed, left_out }) => changed + left_out > 0)
+  const told = columns
+    .map(({ reasons: { row_failed = 0, ...reasons }, ...one }) => ({
+      ...one,
+      reasons,
+      left_out: one.left_out - row_failed,
+    }))
+    .filter(({ changed, left_out }) => changed + left_out > 0)
   const [stored, changed, left_out] = [sum('stored'), sum('changed'), sum('left_out')]
   if (stored + changed + left_out === 0) return []
   return [

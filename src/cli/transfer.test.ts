@@ -33,11 +33,15 @@ test('import and export on the command line go through the API', async (t) => {
   writeFileSync(file, 'First Name,Last Name,Email\nAna,Ruiz,ana@acme.example\nBad,One,nothing\n')
   const imported = await run(['import', 'contacts', file, '--on-match', 'update'])
   assert.equal(imported.code, 1)
-  assert.deepEqual(imported.lines, ['Imported 2 rows: 1 created, 0 updated, 0 skipped, 1 failed.'])
+  assert.deepEqual(imported.lines, [
+    'Imported 2 rows: 1 created, 0 updated, 0 skipped, 1 failed.',
+    '6 values: 3 as they are, 0 in another form, 3 left out.',
+  ])
   assert.match(imported.errors.join('\n'), /3,email,/)
   const tried = await run(['import', 'contacts', file, '--dry-run'])
   assert.deepEqual(tried.lines, [
     'Checked 2 rows: 1 created, 0 updated, 0 skipped, 1 failed. Nothing was written.',
+    '6 values: 3 as they are, 0 in another form, 3 left out.',
   ])
   const exported = await run(['export', 'contacts', out, '--filters', 'search=ruiz'])
   assert.deepEqual([exported.code, exported.lines], [0, [`Wrote 1 row to ${out}.`]])
