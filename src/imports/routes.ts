@@ -21,6 +21,7 @@ import { other_scopes } from './archive.ts'
 import { link_codes, readErrors } from './errors.ts'
 import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
+import { withoutReadings } from './source.ts'
 import { previewRoute, startRoute } from './start-routes.ts'
 import { findImport, type ImportRow, lockImport, optionsOf, shownImports } from './store.ts'
 import { beginUndo, undoWork } from './undo.ts'
@@ -107,7 +108,12 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       const cancelled = { ...row, status: 'cancelled' as const, finished_at: row.finished_at ?? context.now }
       if (row.status !== 'cancelled') {
         const { status, finished_at } = cancelled
-        await tx.updateTable('imports').set({ status, finished_at }).where('id', '=', row.id).execute()
+        const source = withoutReadings(row.source)
+        await tx
+          .updateTable('imports')
+          .set({ status, finished_at, source })
+          .where('id', '=', row.id)
+          .execute()
         const { resource, file_name, rows_read } = row
         recordChange(tx, context, {
           action: 'cancelled',

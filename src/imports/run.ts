@@ -13,7 +13,7 @@ import { archivedRows, openRows } from './archive.ts'
 import { confirmLinks } from './confirm.ts'
 import { createMapping, type Mapping } from './mapping.ts'
 import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
-import { findSource } from './source.ts'
+import { findSource, withoutReadings } from './source.ts'
 import {
   AccessEnded,
   claimImport,
@@ -166,7 +166,8 @@ async function finish(
     const { resource, file_name, rows_read, created, updated, skipped, failed } = row
     await tx
       .updateTable('imports')
-      .set({ status, message, finished_at: moment.now })
+      // Headers of a file without a header row may be about a person. The account has them, which an erasure reaches.
+      .set({ status, message, finished_at: moment.now, source: withoutReadings(row.source) })
       .where('id', '=', row.id)
       .execute()
     const counts = { rows_read, created, updated, skipped, failed }

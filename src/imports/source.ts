@@ -94,6 +94,10 @@ type Reads = {
   options: ImportOptions
 }
 
+/** A stored source without its readings, which an import that has ended needs no more. */
+export const withoutReadings = (source: string | null): string | null =>
+  source === null ? null : JSON.stringify({ ...(JSON.parse(source) as Stored), readings: {} })
+
 function restored({ program: id, file, is_own, readings }: Stored, time_zone: string): Source {
   const program = programs.find((one) => one.id === id) ?? null
   return { program, file: program?.files[file] ?? null, is_own, readings, time_zone }

@@ -12,7 +12,7 @@ export const setting_columns = {
   webhooks: { key: ['id'], texts: ['name', 'status_reason', 'conditions'] },
   webhook_registrations: { key: ['webhook_id', 'from_seq'], texts: ['conditions'] },
   field_definitions: { key: ['id'], texts: ['label', 'options', 'previous'] },
-  imports: { key: ['id'], texts: ['file_name', 'options', 'message'] },
+  imports: { key: ['id'], texts: ['file_name', 'options', 'message', 'account'] },
   api_keys: { key: ['id'], texts: ['name'] },
 } as const
 /** Their kinds in the audit log, whose sides have the same names. */

@@ -1,7 +1,7 @@
 import { invisible } from './normalise.ts'
 
 // Whether two texts are the same. Each function gives a key: texts with equal keys are the same. The database stores keys, so a
-// change here needs a migration of them, as 0046 is (decision 0102).
+// change here needs a migration of them, as 0044 is (decision 0102).
 
 // Most texts. The general way takes several times as long.
 const is_plain = /^[!-~]+(?: [!-~]+)*$/

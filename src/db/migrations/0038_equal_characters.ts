@@ -193,7 +193,7 @@ const spacing_accents = /[´΄᾽\u1ffd]/g
 
 const is_plain = /^[\0-_a-\x7f]*$/
 
-/** Migration 0046 uses it, too. */
+/** Migration 0044 uses it, too. */
 export function normalised(text: string): string {
   if (is_plain.test(text)) return text.toLowerCase()
   return text

@@ -41,9 +41,9 @@ import { deliveryFilters } from './0039_delivery_filters.ts'
 import { fanouts } from './0040_fanouts.ts'
 import { appointmentClocks } from './0041_appointment_clocks.ts'
 import { work } from './0042_work.ts'
-import { importAccounts } from './0045_import_accounts.ts'
-import { sameTexts } from './0046_same_texts.ts'
-import { matchIndexes } from './0047_match_indexes.ts'
+import { importAccounts } from './0043_import_accounts.ts'
+import { sameTexts } from './0044_same_texts.ts'
+import { matchIndexes } from './0045_match_indexes.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [

@@ -13,7 +13,7 @@ import { sortName } from '../lists/sort-names.ts'
 import { migrate } from '../migrate.ts'
 import { migrations } from './index.ts'
 
-const before = migrations.findIndex(({ name }) => name === '0046_same_texts')
+const before = migrations.findIndex(({ name }) => name === '0044_same_texts')
 const texts = [
   'Acme',
   'Cafe\u0301  Ruiz',

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migrate.ts'
 import type { Tx } from '../tx.ts'
-import { emailKey, sameText, shortened } from './0046_same_texts.ts'
+import { emailKey, sameText, shortened } from './0044_same_texts.ts'
 import { liveIndex } from './parts.ts'
 
 /**
- * Indexes of the keys of 0046 in place of those of expressions, and the values by which a merged record is found.
+ * Indexes of the keys of 0044 in place of those of expressions, and the values by which a merged record is found.
  */
 export const matchIndexes: Migration = {
-  name: '0047_match_indexes',
+  name: '0045_match_indexes',
   kind: 'contract',
   scans: ['contacts', 'companies'],
   statements: (engine) => [

@@ -9,7 +9,7 @@ import { normalised } from './0038_equal_characters.ts'
  * custom fields that are the same. Older processes write no keys, so this version would not find their records.
  */
 export const sameTexts: Migration = {
-  name: '0046_same_texts',
+  name: '0044_same_texts',
   kind: 'contract',
   scans: ['contacts', 'companies', 'deals', 'activities', 'appointments'],
   statements: (engine) => {
