@@ -59,8 +59,7 @@ async function candidates(
     sql`sort_name, id`,
   )
   if (!resource.search_text.length) {
-    const { table, numbers } = resource
-    const [filter] = await nameOrNumberFilter(db, table, workspace_id, numbers, text)
+    const [filter] = await nameOrNumberFilter(db, resource, workspace_id, text)
     if (!filter) return beginning
     return [...beginning, ...(await idsOf(db, resource, workspace_id, filter.where, sql`id DESC`))]
   }

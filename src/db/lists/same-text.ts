@@ -16,7 +16,12 @@ export const withoutUnseen = (text: string): string =>
 export const sameText = (text: string): string =>
   is_plain.test(text) ? text : withoutUnseen(text).normalize('NFC').replaceAll(/\s+/g, ' ').trim()
 
-/** The key of a name: of upper and lower case, too. */
+/** The forms in which programs write a text, for a column without keys. */
+export const writtenForms = (text: string): string[] => [
+  ...new Set([text, sameText(text), sameText(text).normalize('NFD')]),
+]
+
+/** The key of a name, without case. */
 export const sameName = (name: string): string => sameText(name).toLowerCase()
 
 /** The texts of a list whose keys differ: of equal ones, the first. */

@@ -82,14 +82,13 @@ export function nameFilter(text: string | undefined): Filter[] {
 /** The condition that a record's name contains all words of a text, or that it has the number that they write. */
 export async function nameOrNumberFilter(
   db: Db,
-  table: Deletable,
+  { table, numbers }: { table: Deletable; numbers: readonly string[] },
   workspace_id: number,
-  number_columns: readonly string[],
   text = '',
 ): Promise<Filter[]> {
   const [name] = nameFilter(text)
-  const number = name && number_columns.length ? numberIn(text) : null
-  const by_number = number && (await hasNumber(db, table, workspace_id, number_columns, number))
+  const number = name && numbers.length ? numberIn(text) : null
+  const by_number = number && (await hasNumber(db, table, workspace_id, numbers, number))
   if (!name || !number || !by_number) return name ? [name] : []
   return [orByNumber(name, by_number, nameFilter(number.rest))]
 }

@@ -19,7 +19,7 @@ import {
 import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
 import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
-import { keyOf, sameText } from '../../db/lists/same-text.ts'
+import { keyOf, writtenForms } from '../../db/lists/same-text.ts'
 import { nameOrNumberFilter } from '../../db/lists/search.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
@@ -144,9 +144,8 @@ export async function filtersOf(
     ...(await customRanges(db, resource, workspace_id, query)),
   ]
   if (searchesNames(resource)) {
-    const { table, numbers } = resource
     const { search } = query as { search?: string }
-    filters.push(...(await nameOrNumberFilter(db, table, workspace_id, numbers, search)))
+    filters.push(...(await nameOrNumberFilter(db, resource, workspace_id, search)))
   }
   const found = await Promise.all(
     conditions.map((condition) => filterOf(db, resource, { workspace_id, person_id }, condition)),
@@ -275,9 +274,6 @@ async function possible(
   if (kind === 'text') return values.flatMap((value) => writtenForms(String(value)))
   return values.map((value) => encode(column, value) as string | number)
 }
-
-/** The forms in which programs write a text, for a column without keys. */
-const writtenForms = (text: string) => [...new Set([text, sameText(text), sameText(text).normalize('NFD')])]
 
 /** The kept total of the records that have one of some values. */
 async function sumOf(
