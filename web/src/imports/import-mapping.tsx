@@ -32,6 +32,7 @@ export function Mapping({ file, resource }: MappingProps) {
   const [columns, setColumns] = useState<RowChoices['columns']>({})
   const [on_match, setOnMatch] = useState<RowChoices['on_match']>('create')
   const [match, setMatch] = useState(fields[0] ?? '')
+  const [tags, setTags] = useState<RowChoices['tags']>('add')
   const [program, setProgram] = useState<string | null>(null)
   const [time_zone, setTimeZone] = useState<string | null>(null)
   const [facts, setFacts] = useState(found_facts)
@@ -102,9 +103,16 @@ export function Mapping({ file, resource }: MappingProps) {
           onChange={(to) => setMatch(to ?? '')}
         />
       )}
+      {on_match === 'update' && (
+        <Checkbox
+          label={t.imports.replace_tags}
+          checked={tags === 'replace'}
+          onChange={(event) => setTags(event.currentTarget.checked ? 'replace' : 'add')}
+        />
+      )}
       <Start
         file={file}
-        choices={{ resource, on_match, match, rest, columns, program, time_zone, ...facts }}
+        choices={{ resource, on_match, match, tags, rest, columns, program, time_zone, ...facts }}
       />
     </>
   )

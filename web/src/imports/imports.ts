@@ -30,6 +30,8 @@ export type RowChoices = FileFacts & {
   resource: ImportedKind
   on_match: 'create' | 'update' | 'skip'
   match: string
+  /** How the tags of a row join those of the record that it changes. */
+  tags: 'add' | 'replace'
   rest: 'ignore' | 'custom_fields'
   columns: Record<string, string | null>
   /** Null: found by the headers. */
@@ -59,7 +61,7 @@ const nothing = () => {}
 
 export const readPreview = (
   file: File,
-  { resource, rest, ...facts }: Omit<RowChoices, 'on_match' | 'match' | 'columns'>,
+  { resource, rest, ...facts }: Omit<RowChoices, 'on_match' | 'match' | 'tags' | 'columns'>,
   signal: AbortSignal,
 ) =>
   upload<Preview>(
@@ -83,10 +85,11 @@ export function queryOf(choices: Choices, name: string, dry_run: boolean) {
     file_name: name.slice(-255),
   })
   if (choices.resource === 'workspace') return query
-  const { resource: _, on_match, match, rest, columns, ...facts } = choices
+  const { resource: _, on_match, match, tags, rest, columns, ...facts } = choices
   query.set('on_match', on_match)
   query.set('rest', rest)
   if (on_match !== 'create') query.set('match', match)
+  if (on_match === 'update') query.set('tags', tags)
   for (const [name, value] of given(facts)) query.set(name, value)
   if (Object.keys(columns).length) query.set('columns', JSON.stringify(columns))
   return query
