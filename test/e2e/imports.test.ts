@@ -257,6 +257,10 @@ test('the page names the program of a file, offers its kind, and says in a sente
   await page.getByText(/^\d+ values: \d+ stored as they are, \d+ in another form, \d+ left out\.$/).waitFor()
   const account = page.getByRole('table', { name: 'What became of the values' })
   const pipeline = page.getByRole('rowheader', { name: 'Deal - Pipeline', exact: true })
-  await account.getByRole('row').filter({ has: pipeline }).getByText(/no field takes it/).waitFor()
+  await account
+    .getByRole('row')
+    .filter({ has: pipeline })
+    .getByText(/no field takes it/)
+    .waitFor()
   await checkScreen(page)
 })

@@ -129,15 +129,11 @@ test('a contact and a company are found by their telephone numbers, however thes
   }
 })
 
-test('a number in a name is found although the search by telephone number fails', async (t) => {
+test('a number in a name is found, too', async (t) => {
   await web.create('/companies', { name: 'Hotline 555 0199 Ltd' })
-  const page = await web.open(t, null, { allow: /status of 500/ })
-  const error = { code: 'internal', message: 'Something went wrong. Try again.', request_id: 'req_1' }
-  await page.route(/[?&]phone=/, (route) => route.fulfill({ status: 500, json: { success: false, error } }))
-  await page.goto(web.rapport.url)
+  const page = await web.open(t)
   await openPalette(page)
   await page.keyboard.type('555 0199')
-  await page.getByRole('status').filter({ hasText: 'Something went wrong' }).waitFor()
   await page.getByRole('option', { name: 'Hotline 555 0199 Ltd' }).waitFor()
 })
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
+import { phoneKey } from '../../db/lists/same-text.ts'
 import { nameOrNumberFilter, searchContacts, searchWords } from '../../db/lists/search.ts'
 import { numberIn } from '../../db/lists/search-numbers.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
@@ -31,7 +32,7 @@ export async function findBest(
   const found: Ranked[] = []
   for (const resource of resources) {
     const ids = await candidates(db, resource, workspace_id, text, words)
-    const ranked = await ranksOf(db, resource, workspace_id, ids, normaliseText(text).trim())
+    const ranked = await ranksOf(db, resource, workspace_id, ids, text)
     found.push(...ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, max_of_kind))
   }
   return found.sort((a, b) => a.rank - b.rank).map(({ rank: _, ...one }) => one)
@@ -88,17 +89,23 @@ async function idsOf(
   return rows.map(({ id }) => id)
 }
 
+// The end of a number is the same with and without its calling code.
+const shown_digits = 6
+
 type Named = Record<string, string | number | null> & { id: number }
 
 async function ranksOf(
   db: Db,
-  { table, title, subtitle = '' }: Resource,
+  { table, title, subtitle = '', columns }: Resource,
   workspace_id: number,
   ids: readonly number[],
   text: string,
 ): Promise<Ranked[]> {
   if (!ids.length) return []
-  const names = [...new Set(['id', ...title.fields, subtitle])].map((name) => sql.ref(name))
+  const plain = normaliseText(text).trim()
+  const number = numberIn(text)
+  const numbers = number ? ['phone', 'mobile'].filter((name) => name in columns) : []
+  const names = [...new Set(['id', ...title.fields, subtitle, ...numbers])].map((name) => sql.ref(name))
   const { rows } = await sql<Named>`SELECT ${sql.join(names)} FROM ${sql.table(table)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join([...new Set(ids)])}) AND deleted_at IS NULL`.execute(
     db,
@@ -107,9 +114,12 @@ async function ranksOf(
     const parts = title.fields.map((field) => String(row[field] ?? ''))
     const shown = row[subtitle] === null ? null : String(row[subtitle])
     const rank = Math.min(
-      ...[parts, parts.toReversed(), [shown ?? '']].map((name) => rankOf(name.join(' '), text)),
+      ...[parts, parts.toReversed(), [shown ?? '']].map((name) => rankOf(name.join(' '), plain)),
     )
-    return { kind: table, id: row.id, title: parts.join(' '), subtitle: shown, rank }
+    // A record that its number found shows this number.
+    const end = number?.digits.slice(-shown_digits) ?? ''
+    const called = numbers.map((name) => String(row[name] ?? '')).find((one) => phoneKey(one).includes(end))
+    return { kind: table, id: row.id, title: parts.join(' '), subtitle: called ?? shown, rank }
   })
 }
 

@@ -38,7 +38,7 @@ export function searchRoutes(app: App, { reading, resources, rights }: Service):
       title: Type.String({ examples: ['Ana Ruiz'] }),
       subtitle: Type.Unsafe<string | null>({
         type: ['string', 'null'],
-        description: searched.map(({ table, subtitle }) => `${table}: \`${subtitle}\``).join(', '),
+        description: `${searched.map(({ table, subtitle }) => `${table}: \`${subtitle}\``).join(', ')}. Of a record that its telephone number found: this number.`,
         examples: ['ana.ruiz@acme.example'],
       }),
     },

@@ -65,8 +65,6 @@ type Each = { row: Record<string, RawBuilder<unknown>>; values: Given<Kinds>['va
 // SQLite copies the pages that a statement changes, so one statement for many rows copies them once. With more rows at
 // once, an INSERT of contacts takes longer.
 const rows_at_once = [50, 10]
-// The parameters of 100,000 rows at once would block the event loop. Statements yield to it.
-const max_sent = 20
 
 /** The same for SQLite. If `build` calls `values`, its rows must occur nowhere else. */
 export function prepareEach<T extends AnyRow, R, P extends object = object>(
@@ -86,24 +84,26 @@ export function prepareEach<T extends AnyRow, R, P extends object = object>(
   const many = rows_at_once.map(statementFor)
 
   return async (db: Db, rows: readonly T[], parameters: P): Promise<R[]> => {
-    const results: R[][] = []
-    let sent: Promise<R[]>[] = []
+    const sent: Promise<R[]>[] = []
     let from = 0
     for (const { count, compiled } of many)
       for (; rows.length - from >= count && compiled(db).sql !== one(db).sql; from += count) {
-        const values = valuesOf(compiled(db), rows.slice(from, from + count), parameters)
-        sent.push(run<R>(db, { ...compiled(db), parameters: values }))
-        if (sent.length < max_sent) continue
-        results.push(...(await Promise.all(sent)))
-        sent = []
+        const [statement, first] = [compiled(db), from]
+        const query = {
+          ...statement,
+          // Made when the statement runs: those of 100,000 rows at once would block the event loop.
+          get parameters() {
+            return valuesOf(statement, rows.slice(first, first + count), parameters)
+          },
+        }
+        sent.push(run<R>(db, query))
       }
     if (from < rows.length) {
       const each = rows.slice(from).map((row) => valuesOf(one(db), [row], parameters))
       const for_each: Prepared = { ...one(db), parameters: each[0] as unknown[], each }
       sent.push(run<R>(db, for_each))
     }
-    results.push(...(await Promise.all(sent)))
-    return results.flat()
+    return (await Promise.all(sent)).flat()
   }
 }
 

@@ -61,7 +61,7 @@ export const requests: Fault[] = [
         'input that the standard leaves open always has the same outcome, and never a 5xx',
       ],
       'test/hostile-texts.test.ts': [
-        '…: every text comes back as it was, but for blanks around it, or is refused by its field',
+        '…: every text comes back as it was, but for blanks around it and what nobody sees in a number, or is refused by its field',
         'there are more than a hundred texts, and every operation with texts is tested or listed here',
       ],
     },
