@@ -262,7 +262,7 @@ export const requests: Fault[] = [
         'an import that continues far in its file holds the loop for at most 100 ms, and imports no row twice',
       ],
       'src/imports/crash.test.ts': [
-        'an import whose process is killed goes on behind its last commit, and every row comes once',
+        '… whose process is killed goes on behind its last commit, and every row comes once',
         'an import of an archive whose process is killed makes every record and its link once',
       ],
     },
