@@ -373,7 +373,7 @@ test('a record is found by its unique value, and by no other field', async () =>
 })
 
 /** Does what is left of checks and deletions. */
-const keepUp = (db: Db) => runWork({ db, clock }, [definitionWork], new AbortController().signal)
+const keepUp = (db: Db) => runWork({ db, clock }, definitionWork, new AbortController().signal)
 
 /** Leaves the work of a check, as a crash does. */
 async function leaveCheck(tx: Tx, id: number, lease_ends_ms: number): Promise<void> {

@@ -76,15 +76,17 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       run: (stopping) => analyzeGrown(db, stopping),
     },
 
-    // Does the next steps of work that requests have left.
-    {
-      name: 'work',
-      role: 'dispatcher',
-      first_ms: 0,
-      every_ms: second,
-      wake: 'backlog',
-      run: (stopping) => runWork({ db, clock }, kinds, stopping),
-    },
+    // Does the next steps of work that requests have left. A kind whose step waits for a lock holds up no other kind.
+    ...kinds.map(
+      (steps): Job => ({
+        name: `work: ${steps.kind}`,
+        role: 'dispatcher',
+        first_ms: 0,
+        every_ms: second,
+        wake: 'backlog',
+        run: (stopping) => runWork({ db, clock }, steps, stopping),
+      }),
+    ),
     // Imports uploaded files.
     {
       name: 'imports',

@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type Outbox, openOutbox } from '../../test/outbox.ts'
@@ -31,7 +32,7 @@ const stepsOf = (step: (work: Work<number>) => Progress<number>): WorkSteps<numb
 })
 const upTo = (last: number) =>
   stepsOf(({ position }) => (position === last ? 'done' : { position: position + 1 }))
-const run = (kind: WorkSteps<number>, stopping = never) => runWork(outbox, [kind], stopping)
+const run = (kind: WorkSteps<number>, stopping = never) => runWork(outbox, kind, stopping)
 
 test('work is done step by step, and each step begins where the last one ended', async () => {
   await leave('wh_1')
@@ -167,4 +168,15 @@ test('work whose refusal fails, too, holds up no other work', async () => {
     (await rows()).map(({ subject, last_error }) => [subject, last_error]),
     [['wh_1', 'conflict: Refused.']],
   )
+})
+
+test('many that can do nothing keep no other from its turn', async () => {
+  for (let n = 0; n < 10; n++) await leave(`wh_${n}`)
+  await leave('wh_ready')
+  const kind = stepsOf(({ subject }) => {
+    if (subject === 'wh_ready') return 'done'
+    return steps.includes('wh_ready 0') ? 'done' : 'busy'
+  })
+  await run(kind)
+  assert.deepEqual(await rows(), [])
 })

@@ -48,36 +48,45 @@ const busy_ms = 50
 const later_ms = 1000
 const max_backoff_ms = 60_000
 
+type Waiting = { is_busy: boolean; until_ms: number }
+
 /**
- * Does the due work, a step of each kind in turn, until none is left or other processes do the rest. May be stopped between
- * two steps. Work that fails is tried again after at most a minute, and holds up no other work.
+ * Does the due work of a kind, a step of each subject in turn, until none is left or other processes do the rest. May be stopped
+ * between two steps. Work that fails is tried again after at most a minute, and holds up no other work.
  */
-export async function runWork(deps: Deps, kinds: readonly WorkSteps[], stopping: AbortSignal): Promise<void> {
+export async function runWork(deps: Deps, steps: WorkSteps, stopping: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  let waiting: { kind: WorkKind; subject: string; is_busy: boolean; until_ms: number }[] = []
+  // Subjects whose last step could do nothing, and those of them that had their turn since the last one found no other.
+  const waiting = new Map<string, Waiting>()
+  const passed = new Set<string>()
   // An error is logged when the run ends, so other work must not keep the run going.
   let ends_ms = Infinity
-  while (!stopping.aborted && performance.now() < ends_ms) {
-    waiting = waiting.filter(({ until_ms }) => until_ms > performance.now())
+  for (let turn = 0; !stopping.aborted && performance.now() < ends_ms; turn++) {
     const elapsed_ms = deps.clock.elapsed()
-    let has_taken = false
-    for (const steps of await kindsWithWork(deps.db, kinds, elapsed_ms)) {
-      if (stopping.aborted) break
-      const { kind } = steps
-      const skipped = waiting.flatMap((one) => (one.kind === kind ? one.subject : []))
-      const taken = await paced(() => takeStep(deps, steps, due(kind, elapsed_ms, skipped), { failures }))
-      if (!taken) continue
-      has_taken = true
-      if (failures.length) ends_ms = Math.min(ends_ms, performance.now() + later_ms)
-      const { subject, progress } = taken
-      if (progress !== 'busy' && progress !== 'later') continue
-      const is_busy = progress === 'busy'
-      waiting.push({ kind, subject, is_busy, until_ms: performance.now() + (is_busy ? busy_ms : later_ms) })
+    if (!waiting.size && !(await hasWork(deps.db, steps.kind, elapsed_ms))) break
+    // Many that wait must not keep others from their turn, and others must not keep them from theirs.
+    const is_for_others = turn % 2 === 0
+    const skipped = [...waiting].flatMap(([subject, { until_ms }]) =>
+      until_ms > performance.now() || (is_for_others && passed.has(subject)) ? subject : [],
+    )
+    const taken = await paced(() => takeStep(deps, steps, due(steps.kind, elapsed_ms, skipped), { failures }))
+    if (!taken) {
+      const has_waited = is_for_others && passed.size > 0
+      if (is_for_others) passed.clear()
+      if (has_waited) continue
+      if (![...waiting.values()].some(({ is_busy }) => is_busy)) break
+      await pause(busy_ms, undefined, { signal: stopping }).catch(() => {})
+      continue
     }
-    if (has_taken) continue
-    if (!waiting.some(({ is_busy }) => is_busy)) break
-    await pause(busy_ms, undefined, { signal: stopping }).catch(() => {})
+    if (failures.length) ends_ms = Math.min(ends_ms, performance.now() + later_ms)
+    const { subject, progress } = taken
+    waiting.delete(subject)
+    if (progress !== 'busy' && progress !== 'later') continue
+    const is_busy = progress === 'busy'
+    waiting.set(subject, { is_busy, until_ms: performance.now() + (is_busy ? busy_ms : later_ms) })
+    passed.add(subject)
   }
+  if (failures.length > 1) throw new AggregateError(failures, `${failures.length} steps of work failed.`)
   if (failures.length) throw failures[0]
 }
 
@@ -98,6 +107,7 @@ export async function finishWork<P>(
     stopping.throwIfAborted()
     const taken = await paced(() => takeStep(deps, steps, unfinished, { lease_ms, who }))
     left = taken !== null && !isEnd(taken.progress)
+    if (taken?.progress === 'busy' || taken?.progress === 'later') await pause(busy_ms)
   }
 }
 
@@ -112,16 +122,10 @@ async function paced<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function kindsWithWork(
-  db: Db,
-  kinds: readonly WorkSteps[],
-  elapsed_ms: number,
-): Promise<readonly WorkSteps[]> {
-  const listed = sql.join(kinds.map(({ kind }) => sql`(${sql.lit(kind)})`))
-  const { rows } = await sql<{ kind: WorkKind }>`SELECT k.column1 AS kind FROM (VALUES ${listed}) AS k
-    WHERE EXISTS (SELECT 1 FROM work WHERE kind = k.column1 AND lease_ends_ms <= ${elapsed_ms})`.execute(db)
-  const due = new Set(rows.map(({ kind }) => kind))
-  return kinds.filter(({ kind }) => due.has(kind))
+async function hasWork(db: Db, kind: WorkKind, elapsed_ms: number): Promise<boolean> {
+  const { rows } =
+    await sql`SELECT 1 FROM work WHERE kind = ${kind} AND lease_ends_ms <= ${elapsed_ms} LIMIT 1`.execute(db)
+  return rows.length > 0
 }
 
 /** Finds and locks a row of work. */

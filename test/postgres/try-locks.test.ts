@@ -83,7 +83,7 @@ test('deliveries of a large transaction do not wait for a webhook that another t
   await whileLocked(
     (tx) => lockRow(tx, 'webhooks', workspace_id, 'wh_1'),
     async () => {
-      draining = runWork(outbox, [fanOutWork], new AbortController().signal)
+      draining = runWork(outbox, fanOutWork, new AbortController().signal)
       const queue = await until(outbox.queue, (all) => all.length === 1001)
       assert.deepEqual(new Set(queue.map(({ webhook_id }) => webhook_id)), new Set(['wh_2']))
     },
@@ -106,7 +106,7 @@ async function stopBackfill(): Promise<void> {
 /** Cancels deliveries of the stopped backfill, unless another process does; returns how many. */
 async function cancelSome(): Promise<number> {
   const before = await outbox.queue()
-  await runWork(outbox, [backfillWork(rooms)], new AbortController().signal)
+  await runWork(outbox, backfillWork(rooms), new AbortController().signal)
   return before.length - (await outbox.queue()).length
 }
 

@@ -70,7 +70,9 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
             'backfill_running',
             'A backfill of this webhook is running. Stop it first, or wait for its end.',
           )
-        if (last?.state === 'cancelled' && (await countLeft(tx, last)))
+        // DELETE also cancels the deliveries of a backfill that has ended.
+        const is_stopping = last?.state === 'cancelled' || (last?.lease_ends_ms ?? null) !== null
+        if (last && is_stopping && (await countLeft(tx, last)))
           throw conflict('backfill_stopping', 'The last backfill is being stopped. Try again in a second.')
         const begun = await insertBackfill(tx, context, { webhook_id, kinds: asked, since })
         const after = { kinds: asked, since, total: begun.total }

@@ -22,7 +22,10 @@ beforeEach(async () => {
 afterEach(() => outbox.close())
 
 const never = new AbortController().signal
-const drain = () => runWork(outbox, [fanOutWork, removalWork], never)
+const drain = async () => {
+  await runWork(outbox, fanOutWork, never)
+  await runWork(outbox, removalWork, never)
+}
 const count = (name: string) => countOf(outbox.db, outbox.workspace_id, name)
 const waiting = () => outbox.db.selectFrom('work').where('kind', '=', 'fan_out').selectAll().execute()
 const logged = () =>
@@ -118,7 +121,7 @@ test('deliveries of ordered webhooks are inserted first, because these webhooks 
     if (++steps === 8) stopping.abort()
     return fanOutWork.step(tx, work)
   }
-  await runWork(outbox, [{ ...fanOutWork, step }], stopping.signal)
+  await runWork(outbox, { ...fanOutWork, step }, stopping.signal)
   const inserted = Map.groupBy(await logged(), ({ webhook_id }) => webhook_id)
   assert.deepEqual([...inserted.keys()].sort(), ordered)
   for (const all of inserted.values()) assert.equal(all.length, 600)
