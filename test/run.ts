@@ -8,10 +8,10 @@ import { filesFor, needWeb, startsProcess, type TestFile } from './suite/files.t
 import { at_once, type Batch, type Outcome, runFiles } from './suite/pool.ts'
 import { planOf, writeWeights } from './suite/weights.ts'
 
-// Each test file, those of both engines on both: node test/run.ts
+// All test files on SQLite, and those with the mark `both` on PostgreSQL, too: node test/run.ts
 // Everything: node test/run.ts --all
 // Some of it: node test/run.ts [--engine sqlite|postgres] [FILE, FOLDER or PATTERN ...]
-// Those that start the service as a process, against the bundle: node test/run.ts --bundle
+// Some files that start the service as a process, against the bundle: node test/run.ts --bundle
 // A run of all tests starts the bundle, which takes a third of the time; on SQLite, files with the mark `source` start the
 // sources, so both are tested.
 // How long they are expected to take, without running them: node test/run.ts --plan

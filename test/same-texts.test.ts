@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace, useStored } from './database.ts'

@@ -44,7 +44,7 @@ const slashed = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/
 const day_named = /^(\d{1,2})(?:st|nd|rd|th|\.)?[\s-](?:de\s)?(\p{L}{3,12})\.?,?[\s-](?:de\s)?(\d{4})(?!\d)/u
 const month_named = /^(\p{L}{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)/u
 const clock =
-  /^(?:T|,?\s+(?:at\s|um\s|à\s)?|)(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?:\s?([ap])\.?m\.?)?(?:\sUhr)?\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/iu
+  /^(?:T|,?\s+(?:at\s|um\s|à\s)?|)(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?:\s?([ap])\.?m\.?)?(?:\sUhr)?\s?(Z|UTC|GMT|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/iu
 const weekday = /^\p{L}{2,10}\.?,\s/u
 
 /** Reads a text as a day, with or without a time. `order` decides 05/06/2026; with null, it has two readings. */
@@ -105,6 +105,8 @@ function slashedDay(
 function dayOf(year: string, month: number | null, day: number): string | null {
   if (month === null || month < 1 || month > 12 || day < 1 || day > 31) return null
   const number = Number(year)
+  // Some programs write an empty day as the first one of year 1.
+  if (year.length === 4 && number < 100) return null
   const full = year.length === 2 ? number + (number < 70 ? 2000 : 1900) : number
   const date = new Date(Date.UTC(full, month - 1, day))
   if (date.getUTCMonth() !== month - 1) return null

@@ -63,6 +63,18 @@ export function codesBy(
   return found
 }
 
+const by_label = new WeakMap<object, Map<string, unknown>>()
+
+/** The value of a label, ignoring case, blanks, signs and what brackets add; undefined without one. */
+export function labelled<T>(values: Readonly<Record<string, T>> | undefined, text: string): T | undefined {
+  if (!values) return undefined
+  const known =
+    by_label.get(values) ?? new Map(Object.entries(values).map(([label, value]) => [folded(label), value]))
+  by_label.set(values, known)
+  const key = [text, text.replace(/\s*\([^()]*\)\s*$/, '')].map(folded).find((one) => known.has(one))
+  return key === undefined ? undefined : (known.get(key) as T)
+}
+
 /** The sign that Google writes between the values of a cell. */
 const google = ' ::: '
 const looksLike = {

@@ -88,6 +88,8 @@ function createRows(after: number, numberOf: (text: string, style: number) => Ce
   let type = ''
   let style = 0
   let text = ''
+  // Of the texts of this row.
+  let characters = 0
   let is_text = false
   let is_phonetic = false
 
@@ -100,12 +102,13 @@ function createRows(after: number, numberOf: (text: string, style: number) => Ce
     number = next
     column = -1
     row = { number, values: [], excess: null }
+    characters = 0
   }
   function put(): void {
     const value = cellValue()
     if (!row || value === undefined) return
     if (column >= max_cells) row.excess = 'too_many_cells'
-    else row.values[column] = value
+    else if (!row.excess) row.values[column] = value
   }
   function cellValue(): Unresolved['values'][number] {
     if (type === 's') {
@@ -134,8 +137,9 @@ function createRows(after: number, numberOf: (text: string, style: number) => Ce
       },
       text(part: string) {
         if (!is_text || !row) return
-        text += part
-        if (text.length > max_row_characters) row.excess = 'row_too_long'
+        characters += part.length
+        if (characters > max_row_characters) row.excess = 'row_too_long'
+        if (!row.excess) text += part
       },
       close(name: string) {
         if (name === 'v' || name === 't') is_text = false

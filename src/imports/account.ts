@@ -1,4 +1,4 @@
-import type { Column } from './columns.ts'
+import { type Column, max_header_characters } from './columns.ts'
 
 // The account of an import: for each column, how many of its cells were stored, stored in another form, or left out, and
 // why. Each cell with a value counts once.
@@ -25,8 +25,9 @@ export type Use = (typeof uses)[number]
 /** The cells of a column so far, by what became of them. */
 export type ColumnAccount = { header: string; field: string | null; uses: Partial<Record<Use, number>> }
 
-// Lines of JSON may have any names.
-const max_columns = 1000
+// Lines of JSON may have any names. Above this, all others are one entry.
+const max_columns = 500
+const others = '…'
 
 /** The cells of a row with their columns. */
 export type UsedCells = { columns: readonly Column[]; cells: readonly Use[] }
@@ -38,7 +39,7 @@ export function withRows(
 ): ColumnAccount[] {
   const all = account.map((one) => ({ ...one, uses: { ...one.uses } }))
   const by_name = new Map(all.map((one) => [nameOf(one), one]))
-  const of_columns = new Map<readonly Column[], (ColumnAccount | undefined)[]>()
+  const of_columns = new Map<readonly Column[], ColumnAccount[]>()
   for (const { columns, cells, left } of rows) {
     const places = of_columns.get(columns) ?? placesOf(columns, all, by_name)
     of_columns.set(columns, places)
@@ -56,16 +57,22 @@ export function withRows(
 const nameOf = ({ header, field }: Pick<ColumnAccount, 'header' | 'field'>) => `${field ?? ''}\n${header}`
 
 function placesOf(columns: readonly Column[], all: ColumnAccount[], by_name: Map<string, ColumnAccount>) {
+  const placeOf = (header: string, field: string | null): ColumnAccount => {
+    const name = nameOf({ header, field })
+    const found = by_name.get(name)
+    if (found) return found
+    if (all.length >= max_columns && header !== others) return placeOf(others, null)
+    const place = { header, field, uses: {} }
+    all.push(place)
+    by_name.set(name, place)
+    return place
+  }
   return columns.map(({ header, target, spare_key }) => {
     const field = target ?? (spare_key === null ? null : `custom_fields.${spare_key}`)
-    const name = nameOf({ header, field })
-    let place = by_name.get(name)
-    if (!place && all.length < max_columns) {
-      place = { header, field, uses: {} }
-      all.push(place)
-      by_name.set(name, place)
-    }
-    return place
+    return placeOf(
+      header.slice(0, max_header_characters).toWellFormed(),
+      field && field.slice(0, max_header_characters),
+    )
   })
 }
 

@@ -78,6 +78,9 @@ const names_of_kind: Readonly<Record<string, string>> = {
 /** The headers of another kind that name its record. */
 const naming = new Set(['name', 'title', 'titel', 'titre', 'título', 'nom', 'nombre', 'email'])
 
+// The title of a person is a job.
+const titles = new Set(['title', 'titel', 'titre', 'título'])
+
 type Means = {
   room: Room & { import: ImportForm }
   fields: ReadonlySet<string>
@@ -175,7 +178,8 @@ export function createColumns(
       return target ? { target } : null
     }
     const reference = names_of_kind[kind] ?? ''
-    return naming.has(own.toLowerCase()) && references.has(reference)
+    const names_it = naming.has(own.toLowerCase()) && (kind === 'deals' || !titles.has(own.toLowerCase()))
+    return names_it && references.has(reference)
       ? { target: reference }
       : { target: null, lack: 'other_kind' }
   }

@@ -12,6 +12,9 @@ export type Readings = Readonly<Record<string, Reading>>
 
 export const no_reading: Reading = { decimal: null, order: null }
 
+// Lines of JSON may have any names.
+const max_columns = 1000
+
 type Seen = { decimals: Set<DecimalSign>; orders: Set<DayOrder>; round: Set<string> }
 
 /** The surroundings of cells: the program, the delimiter and the headers. */
@@ -22,6 +25,7 @@ export function createEvidence() {
   const seen = new Map<string, Seen>()
   return {
     add(header: string, text: string, kind: 'decimal' | 'order'): void {
+      if (seen.size >= max_columns && !seen.has(header)) return
       const of = seen.get(header) ?? { decimals: new Set(), orders: new Set(), round: new Set() }
       seen.set(header, of)
       if (kind === 'order') {

@@ -1,6 +1,6 @@
 import { instantOf } from '../cells/days.ts'
 import { splitName } from '../cells/person-names.ts'
-import { folded, googleValues, severalOf } from '../cells/words.ts'
+import { folded, googleValues, labelled, severalOf } from '../cells/words.ts'
 import type { FileRow } from '../files/rows.ts'
 import { CellError } from '../files/sheet-values.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
@@ -105,7 +105,12 @@ export function createMapping(
       }
     if (form.split_name) joinName(row, form.split_name)
     if (form.join)
-      for (const problem of form.join({ ...row, now, timeOf: (moment) => instantOf(moment, time_zone) }))
+      for (const problem of form.join({
+        ...row,
+        now,
+        timeOf: (moment) => instantOf(moment, time_zone),
+        leave: (part) => leave(row, part, values),
+      }))
         row.problems.push({ ...problem, code: 'not_allowed' })
     for (const [field, value] of Object.entries(source.file?.fixed ?? {})) row.data[field] ??= value
     addCustom(row)
@@ -132,6 +137,7 @@ export function createMapping(
     const placed = placeOf(row, target, column, values)
     if (!placed) return aside(row, column, value, 'not_a_phone')
     const reader = readers.get(target)
+    if (value === null && form.parts && target in form.parts) return 'empty'
     if (typeof value !== 'string' || !reader) {
       if (target === 'custom_fields') return putObject(row, column, value)
       return putOnce(row, placed.into, placed.key, column, value, 'stored')
@@ -182,7 +188,7 @@ export function createMapping(
     if (target.startsWith(custom)) return { into: row.custom, key: target.slice(custom.length) }
     if (form.parts && target in form.parts) return { into: row.parts, key: target }
     const label = label_at < 0 ? '' : String(values[label_at] ?? '')
-    const named = source.program?.labels?.[label.trim().toLowerCase().replace(/^\* /, '')]
+    const named = labelled(source.program?.labels, label)
     return named === null ? null : { into: row.data, key: named ?? target }
   }
 
@@ -225,6 +231,14 @@ export function createMapping(
     if (spare_key === null) return reason
     if (!row.custom.has(spare_key)) row.custom.set(spare_key, value)
     return 'stored'
+  }
+
+  /** Puts the cells of a part aside that is not used. */
+  function leave(row: Row, part: string, values: readonly unknown[]): void {
+    row.used.columns.forEach((column, n) => {
+      const is_used = row.cells[n] === 'stored' || row.cells[n] === 'changed'
+      if (column.target === part && is_used) row.cells[n] = aside(row, column, values[n], 'other_value')
+    })
   }
 
   /** Splits the full name of a person. Beside a first and a last name, a name that says something else is put aside. */

@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
@@ -308,4 +309,71 @@ test('the account of any file adds up: stored, changed and left out are all cell
     }),
     { numRuns: 40 },
   )
+})
+
+test('a word of the language of programs is a value like any other', async () => {
+  const done = await run({ resource: 'activities', rest: 'custom_fields' }, [
+    'Record ID,Task Title,Task Status,Task Type',
+    '1,Prototype,constructor,toString',
+  ])
+  assert.deepEqual([done.status, done.created], ['succeeded', 1])
+})
+
+test('a time with an offset that no zone has is an error of its row', async () => {
+  const done = await run({ resource: 'activities' }, [
+    'subject,due_at',
+    'Far,12/31/2026 14:30 +99:99',
+    'Day,0001-01-01',
+  ])
+  assert.deepEqual([done.status, done.failed > 0], ['succeeded', true])
+})
+
+test('a deal keeps the time when it closed, with and without fractions of a second', async () => {
+  await run({ resource: 'deals' }, [
+    'name,stage,closed_at',
+    'Closed plain,won,2024-05-01T10:00:00Z',
+    'Closed east,won,2024-05-01T10:00:00+02:00',
+  ])
+  const closed = await Promise.all(['Closed plain', 'Closed east'].map((name) => detailsOf('deals', name)))
+  assert.deepEqual(
+    closed.map(({ closed_at }) => closed_at),
+    ['2024-05-01T10:00:00.000Z', '2024-05-01T08:00:00.000Z'],
+  )
+})
+
+test('states of other languages are read, and unknown ones are left out by name', async () => {
+  const done = await run({ resource: 'deals' }, ['name,status', 'Langue 1,Gagné', 'Langue 2,in progress'])
+  assert.deepEqual([done.created, done.failed], [2, 0])
+  assert.equal((await detailsOf('deals', 'Langue 1')).stage, 'won')
+  const status = done.columns.find(({ header }: { header: string }) => header === 'status')
+  assert.deepEqual([status.stored + status.changed, status.reasons], [1, { unknown_value: 1 }])
+  const tasks = await run({ resource: 'activities' }, ['Subject,Done', 'Wort 1,Erledigt', 'Wort 2,perhaps'])
+  const word = tasks.columns.find(({ header }: { header: string }) => header === 'Done')
+  assert.deepEqual([word.stored + word.changed, word.reasons], [1, { unknown_value: 1 }])
+})
+
+test('a part that another column has decided is left out, or kept as a custom field', async () => {
+  const lines = [
+    'Name,Stage,Won time,Expected Close Date,Close Date',
+    'Parts,demo,2024-05-01,2027-01-01,2027-02-02',
+  ]
+  const left = await run({ resource: 'deals' }, lines)
+  const reasons = Object.fromEntries(
+    left.columns.map((one: { header: string; reasons: object }) => [one.header, one.reasons]),
+  )
+  assert.deepEqual([reasons['Won time'], reasons['Close Date']], [{ other_value: 1 }, { other_value: 1 }])
+  await run({ resource: 'deals', rest: 'custom_fields' }, lines)
+  assert.deepEqual((await detailsOf('deals', 'Parts')).custom_fields, {
+    'Won time': '2024-05-01',
+    'Close Date': '2027-02-02',
+  })
+})
+
+test('a middle name alone changes no first name', async () => {
+  await run({ resource: 'contacts' }, ['first_name,last_name,email', 'Ana,Mid,mid@x.example'])
+  await run({ resource: 'contacts', on_match: 'update', match: 'email' }, [
+    'Email,Middle Name',
+    'mid@x.example,Maria',
+  ])
+  assert.equal((await detailsOf('contacts', 'mid@x.example')).first_name, 'Ana')
 })

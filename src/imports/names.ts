@@ -29,8 +29,8 @@ export type NameProblem = Omit<Problem, 'field'>
 export async function linkNames(
   running: Running,
   rows: readonly MappedRow[],
-): Promise<{ problems: Map<MappedRow, NameProblem>; notes: { row: MappedRow; problem: Problem }[] }> {
-  const problems = new Map<MappedRow, NameProblem>()
+): Promise<{ problems: Map<MappedRow, Problem>; notes: { row: MappedRow; problem: Problem }[] }> {
+  const problems = new Map<MappedRow, Problem>()
   const notes: { row: MappedRow; problem: Problem }[] = []
   for (const field of running.room.import.by_name) {
     const naming = rows.filter((row) => hasName(row, field, problems))
@@ -41,9 +41,11 @@ export async function linkNames(
     const linked = await linksOf(running, field, names)
     for (const row of unconfirmed) {
       const found = linked.get(nameOf(row)) as Linked
-      if ('problem' in found) problems.set(row, found.problem)
+      if ('problem' in found) problems.set(row, { ...found.problem, field })
       else if ('note' in found) {
-        delete row.data[field]
+        // A new record without an owner of its own would belong to the person who imports it.
+        if (field === 'owner_id' && running.options.on_match === 'create') row.data[field] = null
+        else delete row.data[field]
         notes.push({ row, problem: { field, ...found.note } })
       } else if (found.id === null) delete row.data[field]
       else row.data[field] = found.id
@@ -72,10 +74,10 @@ async function linksOf(
 }
 
 /** Whether a row has a name that a database can look up. Adds the problem of another one. */
-function hasName(row: MappedRow, field: string, problems: Map<MappedRow, NameProblem>): boolean {
+function hasName(row: MappedRow, field: string, problems: Map<MappedRow, Problem>): boolean {
   const name = row.names[field]
   const [problem] = name === undefined ? [] : textProblems({ [field]: name })
-  if (problem) problems.set(row, problem)
+  if (problem) problems.set(row, { ...problem, field })
   return name !== undefined && !problem
 }
 

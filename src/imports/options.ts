@@ -61,6 +61,7 @@ export function archiveOptions(query: Query): ImportOptions {
       'time_zone',
       'encoding',
       'header_row',
+      'sheet',
     ] as const
   ).flatMap((field): FieldProblem[] =>
     query[field] === undefined || query[field] === 'ignore'

@@ -1,6 +1,6 @@
 import { instantOf, readMoment } from '../cells/days.ts'
 import { readNumber } from '../cells/numbers.ts'
-import { codesBy, readBoolean, readCode } from '../cells/words.ts'
+import { codesBy, labelled, readBoolean, readCode } from '../cells/words.ts'
 import { excessOf, parseJson } from '../files/json-lines.ts'
 import { splitTags } from '../files/tags.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
@@ -44,7 +44,10 @@ export function readersOf(
       if (!property.readOnly && !readers.has(name))
         readers.set(name, readerOf(formOf(name, property, form), property.enum, form.labels?.[name], source))
   for (const [name, kind] of Object.entries(form.parts ?? {}))
-    readers.set(name, readerOf(kind, undefined, undefined, source))
+    readers.set(
+      name,
+      readerOf(kind, Object.keys(form.labels?.[name] ?? {}), form.labels?.[name], source, true),
+    )
   for (const { key, type, options } of defined)
     readers.set(custom + key, readerOf(forms[type] ?? 'text', options && [...options], undefined, source))
   return readers
@@ -78,6 +81,7 @@ function readerOf(
   codes: readonly unknown[] | undefined,
   labels: Readonly<Record<string, readonly string[]>> | undefined,
   { is_own, program, time_zone }: Source,
+  is_part = false,
 ): Reader {
   const plainly = (value: unknown): Cell => ({ value })
   if (form === 'tags')
@@ -87,10 +91,21 @@ function readerOf(
         plainly(is_own || plain(header) === 'tags' ? splitTags(text) : splitLabels(text)),
     }
   if (form === 'object') return { form, read: (text) => plainly(parseObject(text)) }
+  // The schema refuses an unknown value of a field. A part has none, and a program's own codes are not ours.
+  const known = (value: unknown, text: string): Cell =>
+    value !== null
+      ? plainly(value)
+      : is_part || (program && form === 'code')
+        ? 'unknown_value'
+        : plainly(text)
+  const words_of = codesBy(['yes', 'no'], labels)
   if (form === 'boolean')
     return {
       form,
-      read: (text, _, { form: how }) => plainly(readBoolean(how?.values?.[text.trim()] ?? text) ?? text),
+      read(text, _, { form: how }) {
+        const word = labelled(how?.values, text) ?? readCode(text, words_of, ['yes', 'no']) ?? text
+        return known(readBoolean(word), text)
+      },
     }
   if (form === 'number' || form === 'percent')
     return { form, read: (text, { decimal }, column) => numberIn(text, is_own ? '.' : decimal, form, column) }
@@ -101,21 +116,18 @@ function readerOf(
         const moment = readMoment(text, order)
         if (moment === null) return form === 'moment' ? { problem: no_moment(text) } : plainly(text)
         if ('two' in moment) return { problem: twoReadings(text, moment.two) }
-        // A time of ISO 8601 with its offset keeps its text.
-        if (form === 'time' && moment.offset !== null && /^\d{4}-\d\d-\d\dT/.test(text)) return plainly(text)
         return plainly(
           form === 'day' ? moment.day : form === 'moment' ? moment : instantOf(moment, time_zone),
         )
       },
     }
   if (form === 'code') {
-    const known = (codes ?? []).filter((code): code is string => typeof code === 'string')
-    const by = codesBy(known, labels)
+    const all = (codes ?? []).filter((code): code is string => typeof code === 'string')
+    const by = codesBy(all, labels)
     return {
       form,
       read(text, _, { form: how }) {
-        const value = how?.values?.[text.trim()] ?? (is_own ? text : readCode(text, by, known))
-        return value !== null ? plainly(value) : program ? 'unknown_value' : plainly(text)
+        return known(labelled(how?.values, text) ?? (is_own ? text : readCode(text, by, all)), text)
       },
     }
   }

@@ -234,11 +234,9 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
   const prepared: Prepared[] = []
   const refused: Read['refused'] = []
   for (const [row, read] of mapped) {
-    const { used, names } = read
+    const { used } = read
     const problem = linked.problems.get(read)
-    const found = problem
-      ? [...read.problems, { ...problem, field: Object.keys(names).join() }]
-      : read.problems
+    const found = problem ? [...read.problems, problem] : read.problems
     for (const one of found) errors.push({ row, ...one })
     if (found.length) refused.push({ row, used })
     else prepared.push({ row, item: itemOf(running, read), used })

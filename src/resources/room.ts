@@ -38,7 +38,7 @@ export type ImportForm = {
   /** Fields whose numbers may have a percent sign. */
   percent?: readonly string[]
   /** Columns that no field takes as they are, by the form of their cells; `texts` collects several columns. `join` makes fields of them. */
-  parts?: Readonly<Record<string, 'text' | 'texts' | 'boolean' | 'moment' | 'time'>>
+  parts?: Readonly<Record<string, 'text' | 'texts' | 'code' | 'boolean' | 'moment' | 'time'>>
   /** Sets the fields that the parts of a row give. Returns what contradicts itself. */
   join?(row: JoinedRow): { field: string; message: string }[]
   /** Fields that only an existing record takes: the import changes the new record. */
@@ -54,6 +54,8 @@ export type JoinedRow = {
   now: string
   /** A moment of the zone of the file as a time of ISO 8601. */
   timeOf(moment: Moment): string
+  /** Says that a part is not used: another column has decided. */
+  leave(part: string): void
 }
 
 /** The parts of a resource that the rest of the program uses: reads of its records, its operations and its endpoints. */

@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { ana, fieldOf, openPage } from '../../../test/booking.ts'

@@ -1,3 +1,4 @@
+// runs: both
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'

@@ -298,7 +298,6 @@ export const pipedrive: Program = {
     {
       kind: 'deals',
       evidence: ['Lead - Title', 'Lead - Owner'],
-      fixed: { stage: 'new_lead' },
       columns: {
         'Lead - Title': 'name',
         'Lead - Value': 'value',

@@ -30,6 +30,20 @@ export const activity_import: ImportForm = {
   },
   by_name: ['company_id', 'contact_id', 'deal_id', 'owner_id'],
   labels: {
+    done: {
+      yes: ['Completed', 'Complete', 'Erledigt', 'Abgeschlossen', 'Terminé', 'Completada'],
+      no: [
+        'Not started',
+        'Not completed',
+        'Open',
+        'Pending',
+        'In progress',
+        'Waiting',
+        'Deferred',
+        'Offen',
+        'Nicht erledigt',
+      ],
+    },
     type: {
       call: ['Phone call', 'Anruf', 'Telefonat'],
       email: ['E-mail', 'Mail'],
@@ -43,16 +57,20 @@ export const activity_import: ImportForm = {
 }
 
 /** A day and a time are one time. An activity that is done without a time was done when it was due. */
-function joinTimes({ data, parts, now, timeOf }: JoinedRow): { field: string; message: string }[] {
+function joinTimes({ data, parts, now, timeOf, leave }: JoinedRow): { field: string; message: string }[] {
   const due = parts.get('due_date') as Moment | undefined
   const time = parts.get('due_time') as string | undefined
-  if (due && data.due_at === undefined) {
+  if (due && data.due_at !== undefined) {
+    leave('due_date')
+    leave('due_time')
+  } else if (due) {
     const read = time === undefined ? due : readTime(time.trim())
     if (!read)
       return [{ field: 'due_at', message: `"${time?.slice(0, 100)}" is no time of day, such as 14:30.` }]
     data.due_at = timeOf({ ...read, day: due.day })
   }
-  joinNote(data, parts.get('note'))
+  if (!due || (time !== undefined && !data.due_at)) leave('due_time')
+  joinNote(data, parts.get('note'), leave)
   const done = parts.get('done')
   if (done === false && data.completed_at)
     return [
@@ -71,8 +89,9 @@ function joinTimes({ data, parts, now, timeOf }: JoinedRow): { field: string; me
 const max_subject_characters = 255
 
 /** The text of a note is the body. Its first line is the subject if the row has none. */
-function joinNote(data: JoinedRow['data'], note: unknown): void {
+function joinNote(data: JoinedRow['data'], note: unknown, leave: JoinedRow['leave']): void {
   if (typeof note !== 'string') return
+  if (data.body !== undefined && data.body !== note) leave('note')
   data.body ??= note
   const [line = ''] = note.trim().split(/[\r\n]/, 1)
   data.subject ??= line.slice(0, max_subject_characters).toWellFormed()

@@ -41,8 +41,10 @@ export const contact_import: ImportForm = {
 }
 
 /** A middle name belongs to the first names. */
-function joinMiddleName({ data, parts }: JoinedRow): [] {
+function joinMiddleName({ data, parts, leave }: JoinedRow): [] {
   const middle = parts.get('middle_name')
-  if (typeof middle === 'string') data.first_name = [data.first_name, middle.trim()].filter(Boolean).join(' ')
+  // Without first names, it would replace those of a record that the row changes.
+  if (typeof data.first_name !== 'string') leave('middle_name')
+  else if (typeof middle === 'string') data.first_name = `${data.first_name} ${middle.trim()}`
   return []
 }

@@ -30,6 +30,11 @@ export const deal_import: ImportForm = {
   },
   by_name: ['company_id', 'contact_id', 'owner_id'],
   labels: {
+    status: {
+      open: ['Offen', 'Ouvert', 'Abierto', 'Aberto'],
+      won: ['Closed Won', 'Gewonnen', 'Gagné', 'Ganado', 'Ganho'],
+      lost: ['Closed Lost', 'Verloren', 'Perdu', 'Perdido'],
+    },
     stage: {
       new_lead: ['New', 'Neuer Lead', 'Lead'],
       qualification: ['Qualifizierung'],
@@ -42,7 +47,7 @@ export const deal_import: ImportForm = {
     },
   },
   percent: ['probability'],
-  parts: { status: 'text', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
+  parts: { status: 'code', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
   join: joinState,
   after_create: ['lost_reason'],
   // The default depends on the stage. An undo that sent it back would make it the deal's own probability. A closed deal
@@ -50,22 +55,11 @@ export const deal_import: ImportForm = {
   derived: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),
 }
 
-const states: Readonly<Record<string, 'open' | 'won' | 'lost'>> = {
-  ...{ open: 'open', won: 'won', lost: 'lost' },
-  ...{ offen: 'open', gewonnen: 'won', verloren: 'lost' },
-  ...{ 'closed won': 'won', 'closed lost': 'lost' },
-}
-
 /** A program may keep the last open stage of a closed deal, and its state beside it. `closed_at` is when it closed. */
-function joinState({ data, parts, now, timeOf }: JoinedRow): { field: string; message: string }[] {
-  const given = parts.get('status')
-  const status = typeof given === 'string' ? states[given.trim().toLowerCase()] : undefined
+function joinState({ data, parts, now, timeOf, leave }: JoinedRow): { field: string; message: string }[] {
+  const status = parts.get('status') as 'open' | 'won' | 'lost' | undefined
   const won_at = parts.get('won_time')
   const lost_at = parts.get('lost_time')
-  if (given !== undefined && !status)
-    return [
-      { field: 'status', message: `The status "${String(given).slice(0, 100)}" is not open, won or lost.` },
-    ]
   const against = (told: string) => [
     { field: 'status', message: `The status is ${status}, but the row has ${told}. Correct one of them.` },
   ]
@@ -79,10 +73,16 @@ function joinState({ data, parts, now, timeOf }: JoinedRow): { field: string; me
     return against('a time when it was won')
   if (status === 'won' || status === 'lost') data.stage = status
   const close = parts.get('close_date') as Moment | undefined
+  const is_closed = data.stage === 'won' || data.stage === 'lost'
+  const expected = data.expected_close_date
   if (close) data.expected_close_date ??= close.day
-  if (data.stage !== 'won' && data.stage !== 'lost') return []
-  const told = parts.get('closed_at') ?? (data.stage === 'won' ? won_at : lost_at)
-  const closed_at = told ?? (close && timeOf(close))
+  if (close && !is_closed && expected !== undefined && expected !== close.day) leave('close_date')
+  const own_time = data.stage === 'won' ? 'won_time' : 'lost_time'
+  for (const part of ['won_time', 'lost_time', 'closed_at'])
+    if (!is_closed || (part !== 'closed_at' && part !== own_time)) leave(part)
+  if (!is_closed) return []
+  const closed_at = parts.get('closed_at') ?? parts.get(own_time) ?? (close && timeOf(close))
   if (typeof closed_at === 'string' && closed_at <= now) data.closed_at = closed_at
+  else for (const part of ['closed_at', own_time]) leave(part)
   return []
 }
