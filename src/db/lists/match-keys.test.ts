@@ -1,4 +1,4 @@
-// runs: both
+// runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
