@@ -71,7 +71,7 @@ function placesOf(columns: readonly Column[], all: ColumnAccount[], by_name: Map
     const field = target ?? (spare_key === null ? null : `custom_fields.${spare_key}`)
     return placeOf(
       header.slice(0, max_header_characters).toWellFormed(),
-      field && field.slice(0, max_header_characters),
+      field?.slice(0, max_header_characters) ?? null,
     )
   })
 }
