@@ -131,7 +131,11 @@ test('by keyboard alone: f adds a filter, Enter edits a chip, and Backspace remo
   const focused = () => page.evaluate('document.activeElement.textContent')
   await until(focused, (text) => text === 'Industry is Keys')
   await page.keyboard.press('Enter')
-  await page.getByRole('textbox', { name: 'Industry: value' }).waitFor()
+  // Until the field has the focus, keys belong to the chip.
+  await page
+    .locator('input:focus')
+    .and(page.getByRole('textbox', { name: 'Industry: value' }))
+    .waitFor()
   // The keys of the page do nothing in the editor, and an empty field removes the last value.
   await page.keyboard.press('Backspace')
   await page.waitForURL((url) => !url.search.includes('industry'))
