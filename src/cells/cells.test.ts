@@ -61,7 +61,7 @@ test('a number with two readings is read by the decimal sign of its column only'
   assert.equal(numberOf('-1,234 €', ','), -1.234)
 })
 
-test('a text that is no number is not read', () => {
+test('other texts are not read as numbers', () => {
   for (const text of [
     '',
     ' ',
@@ -169,7 +169,7 @@ test('a day with two readings is read by the order of its column only', () => {
     assert.equal(orderOf(text), null, text)
 })
 
-test('a text that is no day of the calendar is not read', () => {
+test('other texts, and days that the calendar lacks, are not read as days', () => {
   for (const text of [
     '',
     '31.2.2026',

@@ -120,7 +120,9 @@ export function createColumns(
         ] as const,
     ),
   )
-  const own_parts = new Set(parts.filter((part) => !(part in room.resource.columns)))
+  // In an export of Rapport, a part such as `status` is a read-only field. `closed_at` is kept.
+  const own_parts = parts.filter((part) => part === 'closed_at' || !read_only.has(part))
+  const exact = new Set(is_own ? [...fields, ...references.keys(), ...own_parts] : targets)
 
   function find(header: string): { target: Target | null; lack?: Lack; form?: Column['form'] } {
     if (Object.hasOwn(columns, header)) {
@@ -138,24 +140,7 @@ export function createColumns(
       // A part of another kind of record, such as the notes of a contact, has no field here.
       return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, lack: 'no_field' }
     }
-    // A part such as `status` is a read-only field of an export of Rapport.
-    if (
-      is_own &&
-      read_only.has(header) &&
-      !fields.has(header) &&
-      !references.has(header) &&
-      header !== 'closed_at'
-    )
-      return { target: null, lack: 'read_only' }
-    if (
-      named.has(header) &&
-      (fields.has(header) ||
-        references.has(header) ||
-        !is_own ||
-        header === 'closed_at' ||
-        own_parts.has(header))
-    )
-      return { target: header }
+    if (exact.has(header)) return { target: header }
     if (read_only.has(header)) return { target: null, lack: 'read_only' }
     const of_kind = ofKind(header)
     if (of_kind) return of_kind

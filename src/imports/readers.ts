@@ -162,7 +162,7 @@ const twoReadings = (text: string, [one, other]: readonly [string, string]): Omi
 })
 const no_moment = (text: string): Omit<Problem, 'field'> => ({
   code: 'invalid_format',
-  message: `"${shownText(text)}" is no day, such as 2026-12-31.`,
+  message: `"${shownText(text)}" is not a day. Write it as 2026-12-31.`,
 })
 
 /** The labels of a cell of another program, such as `* friends ::: * myContacts` of Google. */

@@ -8,7 +8,6 @@ export const attio: Program = {
   sources: [
     'public code that reads exports: "Company > Description", "Primary location > Country", "Associated deals > Deal name"',
   ],
-  several: ', ',
   files: [
     {
       kind: 'contacts',

@@ -9,7 +9,6 @@ export const close: Program = {
   sources: [
     'public code that reads exports: "primary_contact_primary_email", "primary_contact_other_phones"',
   ],
-  several: ',',
   files: [
     {
       kind: 'companies',

@@ -16,7 +16,6 @@ export const google: Program = {
     'https://support.google.com/contacts/answer/7199294',
     'public code that reads exports: "Phonetic First Name,Phonetic Middle Name", "Group Membership,E-mail 1 - Type"',
   ],
-  several: ' ::: ',
   labels: {
     mobile: 'mobile',
     'work mobile': 'mobile',

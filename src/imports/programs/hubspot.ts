@@ -31,7 +31,6 @@ export const hubspot: Program = {
     'public code that reads exports: "Associated Company (Primary)", "Associated Company IDs", "ID de fiche d\'informations"',
   ],
   decimal: '.',
-  several: ';',
   files: [
     {
       kind: 'contacts',

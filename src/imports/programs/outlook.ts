@@ -8,7 +8,6 @@ export const outlook: Program = {
     'the class OutlookCsvLanguageSelect of Microsoft Exchange, which has the headers of 40 languages',
     'public code that reads exports: "Straße geschäftlich", "Téléphone (bureau)", "Provincia o estado de trabajo"',
   ],
-  several: ';',
   files: [
     {
       kind: 'contacts',

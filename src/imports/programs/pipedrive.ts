@@ -46,7 +46,6 @@ export const pipedrive: Program = {
       '"Deal - Datum des gewonnenen Deals", "Affaire - Personne à contacter", "Trato - Fecha de cierre prevista", ' +
       '"Negócio - Pessoa de contato"',
   ],
-  several: ', ',
   files: [
     {
       kind: 'contacts',

@@ -61,8 +61,6 @@ export type Program = {
   /** How the program writes numbers and days, whatever the language of its user. Absent: as the user's system does. */
   decimal?: DecimalSign
   day_order?: DayOrder
-  /** The sign between several e-mails, phones or tags of a cell, such as ` ::: ` of Google. It is text in other cells. */
-  several?: string
   /** The targets of values by their label, without case and a leading `* `. Null: no field. Other labels: `to`. */
   labels?: Readonly<Record<string, ProgramTarget | null>>
   /** A sign before cells that begin like a formula, such as `'+49 30`. The value does not have it. */

@@ -18,7 +18,6 @@ export const zoho: Program = {
   label: 'Zoho CRM',
   sources: ['public code that reads exports: "Contact Owner.id", "Deal Owner.id", "Task Owner.id"'],
   decimal: '.',
-  several: ',',
   files: [
     {
       kind: 'contacts',

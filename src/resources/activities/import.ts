@@ -66,7 +66,9 @@ function joinTimes({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
   } else if (due) {
     const read = time === undefined ? due : readTime(time.trim())
     if (!read)
-      return [{ field: 'due_at', message: `"${time?.slice(0, 100)}" is no time of day, such as 14:30.` }]
+      return [
+        { field: 'due_at', message: `"${time?.slice(0, 100)}" is not a time of day. Write it as 14:30.` },
+      ]
     data.due_at = timeOf({ ...read, day: due.day })
   }
   if (!due || (time !== undefined && !data.due_at)) leave('due_time')
