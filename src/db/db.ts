@@ -45,11 +45,22 @@ export type Database = {
 
 const max_retries = 3
 
-type TransactionOptions = {
+/** Rolls a transaction back, and carries its result. */
+class NotKept extends Error {
+  readonly result: unknown
+  constructor(result: unknown) {
+    super('The result is not kept.')
+    this.result = result
+  }
+}
+
+type TransactionOptions<T> = {
   /** For many writes: on SQLite, the transaction is the first of its commit. Only small ones share the commit. */
   large?: boolean
   /** When the caller began to wait for the database, in ms of performance.now(). */
   since_ms?: number
+  /** A transaction whose result is not kept is rolled back, and returns it all the same: for dry runs. */
+  keeps?(result: T): boolean
 }
 
 /**
@@ -60,7 +71,7 @@ type TransactionOptions = {
 export async function transaction<T>(
   db: Db,
   work: (tx: Tx) => Promise<T>,
-  { large = false, since_ms = performance.now() }: TransactionOptions = {},
+  { large = false, since_ms = performance.now(), keeps = () => true }: TransactionOptions<T> = {},
 ): Promise<T> {
   let waiting_since_ms = since_ms
   for (let retries = 0; ; retries++) {
@@ -74,10 +85,12 @@ export async function transaction<T>(
         const tx = new Tx(executor, session)
         countConnectionWait(tx, performance.now() - waiting_since_ms)
         const result = await work(tx)
+        if (!keeps(result)) throw new NotKept(result)
         tx.end()
         return result
       })
     } catch (error) {
+      if (error instanceof NotKept) return error.result as T
       if (retries === max_retries || troubleOf(error) !== 'retry') throw error
       // Back off for a random time, so that the same transactions do not collide again.
       await pause(Math.random() * 20 * 2 ** retries)

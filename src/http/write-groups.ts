@@ -37,7 +37,10 @@ type Lane = {
 }
 
 /** Runs the work in a transaction, which others may share with `sharing`. Commits before it resolves. */
-type RunWrite = <T>(work: Work<T>, options: { large: boolean; sharing?: Sharing | null }) => Promise<T>
+type RunWrite = <T>(
+  work: Work<T>,
+  options: { large: boolean; keeps?(result: T): boolean; sharing: Sharing | null },
+) => Promise<T>
 
 // Each member keeps its request, its record and its event in memory.
 const max_members = 64
@@ -118,12 +121,12 @@ export function createWriteGroups(db: Db): RunWrite {
     }
   }
 
-  return (work, { large, sharing }) =>
+  return (work, { sharing, ...options }) =>
     sharing
       ? new Promise((resolve, reject) => {
           join({ sharing, work, since_ms: performance.now(), resolve: resolve as never, reject })
         })
-      : transaction(db, work, { large })
+      : transaction(db, work, options)
 }
 
 /** Refuses the writes that wait for one of the records. */

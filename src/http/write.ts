@@ -100,13 +100,14 @@ export function createWriter({ db, clock, seal, tracer, stopping = never }: Deps
         const problems = bodyProblems(request.body)
         const answer = await work(tx, context, problems)
         if (problems.length) throw invalid(problems)
-        const sent = await conclude(tx, reply, answer, idempotency, seal)
-        if (dry_run) throw new RolledBack(sent)
-        return sent
+        return conclude(tx, reply, answer, idempotency, seal)
       },
-      { large, sharing: sharing && !dry_run ? sharedBy(request, sharing, idempotency) : null },
+      {
+        large,
+        keeps: () => !dry_run,
+        sharing: sharing && !dry_run ? sharedBy(request, sharing, idempotency) : null,
+      },
     ).catch((error) => {
-      if (error instanceof RolledBack) return error.reply
       // Not the message: it may quote data.
       const code = publicError(error)?.code ?? 'internal_error'
       span?.end('transaction', { 'error.type': code }, code)
@@ -150,15 +151,6 @@ export function createWriter({ db, clock, seal, tracer, stopping = never }: Deps
       }
     },
   })
-}
-
-/** Thrown to roll a dry run back. It carries the answer. */
-class RolledBack extends Error {
-  readonly reply: Reply
-  constructor(reply: Reply) {
-    super('The transaction was a dry run.')
-    this.reply = reply
-  }
 }
 
 /** How a write shares a transaction; null for its own transaction, because it will be rolled back. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Tx, transaction } from '../db/db.ts'
+import { transaction } from '../db/db.ts'
 import { sameName, sameText } from '../db/lists/same-text.ts'
 import { sortName } from '../db/lists/sort-names.ts'
 import { perKey, prepare } from '../db/statements/prepare.ts'
@@ -14,7 +14,6 @@ import type { MappedRow } from './mapping.ts'
 import { findContacts, findMembers, noSuch } from './people.ts'
 import type { Running } from './rows.ts'
 import { holdImport } from './store.ts'
-import { tryOut } from './try-out.ts'
 
 // References by name, such as `company` for `company_id`.
 
@@ -165,22 +164,21 @@ async function makeMissing(
   if (!writes) return
   // The same list when the transaction runs again.
   const items = names.map((name): Item => ({ op: 'upsert', match: 'name', data: { name } }))
-  const make = (tx: Tx) => runBatch(tx, running.context(), writes, items, { atomic: false, on_match: 'skip' })
-  const outcomes = options.dry_run
-    ? await tryOut(db, make)
-    : await transaction(
-        db,
-        async (tx) => {
-          await holdImport(tx, row, clock)
-          const made = await make(tx)
-          await keepChanges(tx, row, target, items, made)
-          return made
-        },
-        { large: true },
-      )
+  const { dry_run } = options
+  const outcomes = await transaction(
+    db,
+    async (tx) => {
+      if (!dry_run) await holdImport(tx, row, clock)
+      const skipping = { atomic: false, on_match: 'skip' } as const
+      const made = await runBatch(tx, running.context(), writes, items, skipping)
+      if (!dry_run) await keepChanges(tx, row, target, items, made)
+      return made
+    },
+    { large: true, keeps: () => !dry_run },
+  )
   for (const [n, { id, error }] of outcomes.entries())
     linked.set(
       names[n] as string,
-      error ? { problem: problemsOf(error)[0] as Problem } : { id: options.dry_run ? null : id },
+      error ? { problem: problemsOf(error)[0] as Problem } : { id: dry_run ? null : id },
     )
 }

@@ -15,7 +15,6 @@ import type { MappedRow, Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
 import type { ImportOptions, KindCounts } from './schema.ts'
 import { holdImport, type ImportRow } from './store.ts'
-import { tryOut } from './try-out.ts'
 
 export type ImportRoom = Room & { import: ImportForm }
 
@@ -114,7 +113,7 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
   let tries = 0
   // Only one part when it runs again: each part may need a try of its own.
   const run = (tx: Tx) => runParts(tx, running, tries++ ? parts.slice(0, 1) : parts)
-  const tried = options.dry_run ? await tryOut(db, run) : null
+  const tried = options.dry_run ? await transaction(db, run, { large: true, keeps: () => false }) : null
   const { count, progress } = await transaction(
     db,
     async (tx) => {
