@@ -152,7 +152,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   const service = createService(app, deps, find)
   const operations = collectOperations(app)
   addRoutes(app, service)
-  revertRoute(app, service, operations)
+  revertRoute(app, service, rooms)
   mcpRoutes(app, { ...service, version }, operations)
   await importRoutes(app, service, rooms)
   await publicBooking(app, service)

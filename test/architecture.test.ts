@@ -133,7 +133,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // How an upsert finds a record; a batch, which runs operations of any resource.
   { files: 'resources/writing/match', may: 'db/.*|custom-fields/defined-values', packages: 'kysely' },
   {
-    files: 'resources/batch/(batch|items|order|routes)',
+    files: 'resources/batch/(batch|items|order|routes|undo)',
     may: `${shared}|${defined}|${floor}`,
     packages: 'kysely|typebox|node:(util|timers/promises)',
   },
@@ -234,11 +234,15 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Imports write by the batch of a resource, which arrives as an argument.
   {
     files: 'imports/.*',
-    may: `OWN/.*|imports/[^/]*|cells/[a-z-]+|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|values/time-zone|batch/(batch|items))`,
+    may: `OWN/.*|imports/[^/]*|cells/[a-z-]+|custom-fields/(check|operations|queries|schema)|${defined}|across/views/(operations|queries|schema)|files/.*|${floor}|resources/(resource|derived|room|values/time-zone|batch/(batch|items|undo))`,
     packages: 'kysely|typebox|fastify|node:(crypto|stream|util|zlib|timers/promises)',
   },
-  // The audit log's groups are reverted by requests to the own API.
-  { files: 'across/reverts/.*', may: `OWN/.*|${floor}`, packages: 'typebox|fastify|kysely' },
+  // The undo of groups of the audit log and of merges works by batches, as that of imports does.
+  {
+    files: 'across/(reverts/routes|merges/(links|undo))',
+    may: `OWN/.*|${floor}|resources/(resource|derived|room|batch/(items|undo))`,
+    packages: 'typebox|fastify|kysely',
+  },
   // Tools of assistants are operations of the API.
   {
     files: 'mcp/.*',
@@ -254,7 +258,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The jobs of the trash and the audit log remove old rows.
   {
     files:
-      '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|notifications|search)|events/feed)/.*|across/titles',
+      '(across/(audit|timeline|trash|erasure|reassignment|duplicates|merges|reverts|notifications|search)|events/feed)/.*|across/titles',
     may: `OWN/.*|across/(trash|erasure)/.*|across/audit/queries|across/titles|${floor}|resources/(resource|derived|room)`,
     packages: 'kysely|typebox|fastify|node:.*',
   },

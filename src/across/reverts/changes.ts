@@ -10,19 +10,15 @@ export type RecordChanges = {
   id: number
   actions: string[]
   before: Record<string, unknown>
-  /** The record of a note; null for other records. */
-  owner_id: number | null
+  change_group: string
   first_entry: number
 }
 
-/**
- * The changes of a group by record, the last changed record first, and their number. Reads one entry more than the limit.
- * `owners` has the field with the id of the owner, by the kind of a part.
- */
+/** The changes of a group by record, the last changed record first, and their number. Reads one entry more than the limit. */
 export async function changesOfGroup(
   db: Db,
-  { workspace_id, change_group }: { workspace_id: number; change_group: string },
-  owners: Readonly<Record<string, string>>,
+  workspace_id: number,
+  change_group: string,
 ): Promise<{ records: RecordChanges[]; count: number }> {
   const entries = await db
     .selectFrom('audit_log')
@@ -34,15 +30,13 @@ export async function changesOfGroup(
   const records = new Map<string, RecordChanges>()
   for (const { id, kind, record_id, action, before, after } of entries) {
     const key = `${kind} ${record_id}`
-    const facts = { ...JSON.parse(after ?? '{}'), ...JSON.parse(before ?? '{}') }
-    const owner_id = facts[owners[kind] ?? '']
     const known: RecordChanges = records.get(key) ?? {
       kind,
       id: Number(record_id),
       actions: [],
       before: {},
+      change_group,
       first_entry: id,
-      owner_id: typeof owner_id === 'number' ? owner_id : null,
     }
     const moves = action === 'deleted' || action === 'restored'
     const changed = moves ? {} : valuesBefore(JSON.parse(before ?? '{}'), JSON.parse(after ?? '{}'))
@@ -76,8 +70,8 @@ export const groupOfRevert = (group: string): string => idFrom('grp', `revert of
 /** Whether a change after the first one of the group, neither of it nor of its revert, changed this record. */
 export async function wasChangedSince(
   db: Db,
-  { workspace_id, change_group }: { workspace_id: number; change_group: string },
-  { kind, id, first_entry }: RecordChanges,
+  workspace_id: number,
+  { kind, id, change_group, first_entry }: RecordChanges,
 ): Promise<boolean> {
   const later = await db
     .selectFrom('audit_log')

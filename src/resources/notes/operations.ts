@@ -9,7 +9,6 @@ import {
   addRecord,
   auditRecord,
   type Expect,
-  existing,
   lockRecord,
   type Operations,
   type Sent,
@@ -151,8 +150,9 @@ function notesOf(kind: NoteKind) {
   }
 
   const keyOf = async (tx: Tx, { workspace_id }: Context, note_id: number): Promise<NoteKey> => {
-    const note = await existing(tx, records, workspace_id, note_id)
-    return { id: (note as Row)[by] as number, note_id }
+    const owner_id = await queries.ownerOf(tx, workspace_id, note_id)
+    if (owner_id === undefined) throw notFound('This note')
+    return { id: owner_id, note_id }
   }
 
   /** The same by the id of the note alone, for callers that do not name a resource. */
@@ -165,9 +165,7 @@ function notesOf(kind: NoteKind) {
     change: async (tx, context, id, body, sent) =>
       change(tx, context, await keyOf(tx, context, id), body, sent),
     remove: async (tx, context, id, expect) => remove(tx, context, await keyOf(tx, context, id), expect),
-    async restore() {
-      throw notFound('This note')
-    },
+    restore: async (tx, context, id, sent) => restore(tx, context, await keyOf(tx, context, id), sent),
   }
 
   return { kind, records, queries, read, create, change, remove, restore, give, by_id }

@@ -67,6 +67,12 @@ export function noteQueries({ resource, of, by }: NoteKind) {
       const [row] = await byId(db, note)
       return row ? read(row) : null
     },
+    /** The record of a note, also of one in the trash; undefined without it. */
+    async ownerOf(tx: Tx, workspace_id: number, id: number): Promise<number | undefined> {
+      const { rows } = await sql<{ owner_id: number }>`SELECT ${column(by)} AS owner_id FROM ${table}
+        WHERE workspace_id = ${workspace_id} AND id = ${id}`.execute(tx)
+      return rows[0]?.owner_id
+    },
     /** Moves a live note to the trash (`deleted_at` set), or back (null). No shown field changes. */
     async move(tx: Tx, workspace_id: number, id: number, deleted_at: string | null): Promise<void> {
       await sql`UPDATE ${table} SET deleted_at = ${deleted_at}
