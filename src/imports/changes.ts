@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { TSchema } from 'typebox'
 import type { Tx } from '../db/db.ts'
 import { sameText } from '../db/lists/same-text.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Item, Outcome } from '../resources/batch/items.ts'
+import { writtenFields } from '../resources/batch/undo.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Room } from '../resources/room.ts'
 import type { ImportRow } from './store.ts'
@@ -35,11 +35,12 @@ const add = prepareInsert('import_changes', columns, {
 export async function keepChanges(
   tx: Tx,
   { workspace_id, id: import_id }: ImportRow,
-  { resource, batch, import: form }: Room,
+  room: Room,
   items: readonly Item[],
   outcomes: readonly Outcome[],
   sources: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
+  const { resource, import: form } = room
   const { table: kind } = resource
   const changed = outcomes
     .map((outcome, n) => ({ ...outcome, row: items[n]?.data ?? {} }))
@@ -55,7 +56,7 @@ export async function keepChanges(
       .execute()
     for (const { record_id, ...entry } of rows) kept.set(record_id, entry)
   }
-  const written = batch ? writtenFields(batch.update) : []
+  const written = writtenFields(room)
   for (const { id, before, after, row } of changed) {
     const sets = (name: string) => setsField(row as Fields, name, before as Fields | null)
     const derived = (before && form?.derived?.(before).filter((name) => !sets(name))) ?? []
@@ -83,11 +84,6 @@ export async function keepChanges(
 /** Whether a row sets a field. A value that the record shows already may have been read from it, as in a PUT. */
 const setsField = (row: Fields, name: string, before: Fields | null): boolean =>
   name in row && row[name] !== before?.[name]
-
-function writtenFields(update: TSchema): string[] {
-  const { properties } = update as { properties?: Record<string, { readOnly?: boolean }> }
-  return Object.entries(properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
-}
 
 /**
  * The body that restores earlier values. `$followed` has derived values, which the undo does not restore, as they were. The

@@ -1,8 +1,8 @@
 import { createView, deleteView } from '../across/views/operations.ts'
 import { findMaker, listViews } from '../across/views/queries.ts'
-import { type View, type ViewFields, viewSchemas } from '../across/views/schema.ts'
+import { type ViewFields, viewSchemas } from '../across/views/schema.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
-import { ApiError, conflict, invalid, orNotFound, refuse } from '../errors.ts'
+import { ApiError, invalid, orNotFound, refuse } from '../errors.ts'
 import { actorOf } from '../events/actors.ts'
 import type { Context } from '../events/context.ts'
 import type { FileRow } from '../files/rows.ts'
@@ -154,27 +154,13 @@ async function relinkQuery(
 /** A value of a filter, without the sign that leaves it out. */
 const idOf = (value: string) => value.replace(/^!/, '')
 
-type Entry = { changed_at: string; before: string | null }
-
-/** Deletes the views that an import made, unless somebody changed them. Returns those that are left, with the reasons. */
-export async function undoViews(
+/** Deletes a view that an import made, whoever it belongs to. */
+export async function undoView(
   tx: Tx,
   context: Context,
-  changes: readonly Entry[],
-): Promise<Map<string, string>> {
-  const left = new Map<string, string>()
-  for (const { changed_at, before } of changes) {
-    const view_id = before ?? ''
-    try {
-      const maker = orNotFound('saved view', await findMaker(tx, context.workspace_id, view_id))
-      const expect = (view: object) => {
-        if ((view as View).updated_at !== changed_at) throw conflict('changed_since', 'Changed.')
-      }
-      await deleteView(tx, context, { params: { view_id }, expect }, maker)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      left.set(view_id, error.code === 'not_found' ? 'deleted' : 'changed')
-    }
-  }
-  return left
+  view_id: string,
+  expect: (view: object) => void,
+): Promise<void> {
+  const maker = orNotFound('saved view', await findMaker(tx, context.workspace_id, view_id))
+  await deleteView(tx, context, { params: { view_id }, expect }, maker)
 }

@@ -7,15 +7,15 @@ import { addWork } from '../db/work.ts'
 import { ApiError, conflict } from '../errors.ts'
 import { recordChange } from '../events/audit.ts'
 import type { Context } from '../events/context.ts'
-import { runBatch } from '../resources/batch/batch.ts'
-import { type Item, type Outcome, type Writes, writesOf } from '../resources/batch/items.ts'
+import type { Item } from '../resources/batch/items.ts'
+import { putBack } from '../resources/batch/undo.ts'
 import { referrersOf } from '../resources/derived.ts'
 import type { Room } from '../resources/room.ts'
 import { lease_ms, type WorkSteps } from '../work/run.ts'
 import { hasOtherTagsOnly, undoingItem } from './changes.ts'
 import { definitions_kind } from './definitions.ts'
 import { archiveRooms } from './rows.ts'
-import { undoViews, views_kind } from './saved-views.ts'
+import { undoView, views_kind } from './saved-views.ts'
 import type { Left } from './schema.ts'
 import { type ImportRow, lockImport } from './store.ts'
 
@@ -83,12 +83,10 @@ async function undoSome(
   // Records that wait may refer to records of other kinds.
   if (!first || (pass.waiting.length && first.kind !== row.resource))
     return { restored: 0, waiting: [], rest: false }
-  const { restored, left } =
-    first.kind === definitions_kind
-      ? await undoDefinitions(tx, context, changes)
-      : first.kind === views_kind
-        ? await undoSavedViews(tx, context, changes)
-        : await undoRecords(tx, context, rooms, row, changes, items)
+  const remove = settings[first.kind]
+  const { restored, left } = remove
+    ? await undoSettings(tx, context, changes, remove)
+    : await undoRecords(tx, context, rooms, row, changes, items)
   const waiting = first.kind === row.resource ? waitingIn(pass, left) : []
   const final = [...left].filter(([id]) => !waiting.includes(id as number))
   const all_left: Left = [
@@ -120,25 +118,33 @@ function waitingIn({ is_last, waiting }: Pass, left: Undone['left']): number[] {
 /** How many changes an undo put back, and the others by their ids with the reasons. */
 type Undone = { restored: number; left: Iterable<[number | string, string]> }
 
-/** Deletes the definitions of custom fields that an import made, unless somebody changed them. */
-async function undoDefinitions(tx: Tx, context: Context, changes: readonly Change[]): Promise<Undone> {
-  const left = new Map<number, string>()
-  for (const { record_id, changed_at } of changes)
+type Remove = (tx: Tx, context: Context, made: Change, expect: (record: object) => void) => Promise<void>
+
+/** Deletes what an import made besides records, by its kind. */
+const settings: Readonly<Record<string, Remove>> = {
+  [definitions_kind]: (tx, context, { record_id }, expect) =>
+    deleteDefinition(tx, context, record_id, expect),
+  [views_kind]: (tx, context, { before }, expect) => undoView(tx, context, before ?? '', expect),
+}
+
+async function undoSettings(
+  tx: Tx,
+  context: Context,
+  changes: readonly Change[],
+  remove: Remove,
+): Promise<Undone> {
+  const left = new Map<number | string, string>()
+  for (const change of changes)
     try {
-      await deleteDefinition(tx, context, record_id, (record) => {
-        if ((record as { updated_at: string }).updated_at !== changed_at)
+      await remove(tx, context, change, (record) => {
+        if ((record as { updated_at: string }).updated_at !== change.changed_at)
           throw conflict('changed_since', 'Changed.')
       })
     } catch (error) {
       // Nothing is written before the checks.
       if (!(error instanceof ApiError)) throw error
-      left.set(record_id, error.code === 'not_found' ? 'deleted' : 'changed')
+      left.set(change.before ?? change.record_id, error.code === 'not_found' ? 'deleted' : 'changed')
     }
-  return { restored: changes.length - left.size, left }
-}
-
-async function undoSavedViews(tx: Tx, context: Context, changes: readonly Change[]): Promise<Undone> {
-  const left = await undoViews(tx, context, changes)
   return { restored: changes.length - left.size, left }
 }
 
@@ -150,7 +156,7 @@ async function undoRecords(
   changes: readonly Change[],
   items: Item[],
 ): Promise<Undone> {
-  const room = archiveRooms(rooms).find(({ resource }) => resource.table === changes[0]?.kind) as Room
+  const room = rooms.find(({ resource }) => resource.table === changes[0]?.kind) as Room
   const kept = await reasonsToKeep(tx, rooms, row, room, changes)
   const undone = changes.filter(({ record_id }) => !kept.has(record_id))
   const wanted = undone.map(
@@ -158,20 +164,9 @@ async function undoRecords(
       before === null ? { op: 'delete', id: record_id } : undoingItem(record_id, before),
   )
   items.splice(0, items.length, ...wanted)
-  const outcomes = items.length
-    ? await runBatch(tx, context, writesOf(room) as Writes, items, {
-        atomic: false,
-        one_by_one: room.archived !== undefined,
-      })
-    : []
-  const failed = outcomes.flatMap(({ error, id }): [number, string][] =>
-    error && id !== null ? [[id, reasonOf({ error })]] : [],
-  )
-  return { restored: outcomes.filter(({ error }) => !error).length, left: [...kept, ...failed] }
+  const { left } = await putBack(tx, context, room, items)
+  return { restored: items.length - left.size, left: [...kept, ...left] }
 }
-
-const reasonOf = ({ error }: Pick<Outcome, 'error'>): string =>
-  error?.fields?.[0]?.code ?? error?.code ?? 'failed'
 
 /** The newest changes of one kind: those of the import's own resource first, then of records that it made for them. */
 async function nextChanges(
