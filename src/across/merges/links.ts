@@ -15,6 +15,7 @@ import type { Merge } from './state.ts'
 
 /** A kind of record that can be merged, with all that refers to its records. */
 export type MergeKind = {
+  room: Room
   resource: Resource
   operations: NonNullable<Room['operations']>
   details: NonNullable<Room['details']>
@@ -35,11 +36,12 @@ export const unconditional = { problems: [], expect: () => {} }
 
 /** The kinds that can be merged, by their table. Throws for a description that is not complete. */
 export function mergeKinds(rooms: readonly Room[]): ReadonlyMap<string, MergeKind> {
-  const kinds = rooms.flatMap(({ resource, operations, details, batch }): MergeKind[] => {
+  const kinds = rooms.flatMap((room): MergeKind[] => {
+    const { resource, operations, details, batch } = room
     if (!resource.duplicates.length) return []
     if (!operations || !details) throw new Error(`${resource.table} lacks its operations or its detail view.`)
     const match = batch?.match ?? []
-    return [{ resource, operations, details, match, links: linksTo(rooms, resource.table) }]
+    return [{ room, resource, operations, details, match, links: linksTo(rooms, resource.table) }]
   })
   return new Map(kinds.map((kind) => [kind.resource.table, kind]))
 }

@@ -1,11 +1,12 @@
 import { day_ms } from '../../clock.ts'
 import type { Tx } from '../../db/db.ts'
 import { mergeOf } from '../../db/merged.ts'
-import { deletedAt } from '../../db/records.ts'
 import { addWork } from '../../db/work.ts'
-import { ApiError, conflict } from '../../errors.ts'
+import { conflict } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import type { Item } from '../../resources/batch/items.ts'
+import { putBack } from '../../resources/batch/undo.ts'
 import { type MergeKind, moveBack, prepareEvents, unconditional } from './links.ts'
 import { changeAccepted, findRecord, lockRecords, step_ms } from './merge.ts'
 import { planUndo, type SurvivorChanges } from './plan.ts'
@@ -32,27 +33,29 @@ export async function beginUndo(
     .where((eb) => eb.and({ workspace_id: merge.workspace_id, merge_id: id }))
     .returning('record_id')
     .execute()
-  const merged = new Set(rows.map(({ record_id }) => record_id))
-  if (rows.length)
+  const merged = merge.from_ids.filter((one) => rows.some(({ record_id }) => record_id === one))
+  if (merged.length)
     await tx
       .deleteFrom('merged_values')
       .where((eb) => eb.and({ workspace_id: merge.workspace_id, kind: merge.kind }))
-      .where('record_id', 'in', [...merged])
+      .where('record_id', 'in', merged)
       .execute()
   let { restored } = merge
   if (await putSurvivorBack(tx, context, kind, merge)) restored++
-  const { resource } = kind
+  const items = merged.map((record_id): Item => ({ op: 'restore', id: record_id }))
+  const { left } = await putBack(tx, context, kind.room, items, true)
+  restored += items.length - left.size
+  // It was removed for good, or another record has a unique value of it.
+  for (const [record_id, reason] of left)
+    await leaveRecord(tx, merge, record_id, reason === 'not_found' ? reason : 'refused')
+  // Somebody else deleted it while the merge was running.
   for (const record_id of merge.from_ids)
-    if (merged.has(record_id)) {
-      if (await restore(tx, context, kind, merge, record_id)) restored++
-    }
-    // Somebody else deleted it while the merge was running.
-    else if (!(await findRecord(tx, context, kind, record_id)))
+    if (!merged.includes(record_id) && !(await findRecord(tx, context, kind, record_id)))
       await leaveRecord(tx, merge, record_id, 'deleted')
   const after = { merge_id: id, merged_from_ids: merge.from_ids }
   recordChange(tx, context, {
     action: 'merge_undone',
-    kind: resource.table,
+    kind: merge.kind,
     record_id: merge.survivor_id,
     after,
   })
@@ -103,30 +106,6 @@ async function putSurvivorBack(tx: Tx, context: Context, kind: MergeKind, merge:
   const is_refused = Object.keys(set).length < Object.keys(body).length
   if (is_changed || is_refused) await leaveRecord(tx, merge, survivor_id, is_changed ? 'changed' : 'refused')
   return !is_changed && !is_refused
-}
-
-/** Restores a merged record; false if it was removed for good, or another record has a unique value of it. */
-async function restore(
-  tx: Tx,
-  context: Context,
-  kind: MergeKind,
-  merge: Merge,
-  id: number,
-): Promise<boolean> {
-  const { resource, operations } = kind
-  if (!(await deletedAt(tx, resource.table, merge.workspace_id, id))) {
-    await leaveRecord(tx, merge, id, 'not_found')
-    return false
-  }
-  try {
-    await operations.restore(tx, context, id, unconditional)
-    return true
-  } catch (error) {
-    // Another record has a unique value of it. Nothing was written.
-    if (!(error instanceof ApiError && error.code === 'conflict')) throw error
-    await leaveRecord(tx, merge, id, 'refused')
-    return false
-  }
 }
 
 /** Continues an undo for one transaction. */
