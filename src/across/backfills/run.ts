@@ -16,6 +16,8 @@ const batch = 100
 const max_ids = 5000
 // A backfill pauses while it has this many due deliveries, so that a new event does not wait for many.
 const max_waiting = 200
+// Backfills of this process that wait at their begin.
+const max_asked = 1000
 
 type Sent = Pick<Work, 'workspace_id' | 'subject' | 'created_at'>
 
@@ -25,11 +27,15 @@ type Sent = Pick<Work, 'workspace_id' | 'subject' | 'created_at'>
  */
 function afterEarlierWrites() {
   const asked = new Map<string, Ended>()
-  return (tx: Tx, { workspace_id, subject, created_at }: Sent): Promise<boolean> => {
+  return async (tx: Tx, { workspace_id, subject, created_at }: Sent): Promise<boolean> => {
     const name = `${subject} ${created_at}`
     const haveEnded = asked.get(name) ?? earlierWrites(workspace_id)
     asked.set(name, haveEnded)
-    return haveEnded(tx)
+    // A backfill that was stopped asks no more. One that is forgotten asks from the start.
+    if (asked.size > max_asked) asked.delete(asked.keys().next().value as string)
+    const can_begin = await haveEnded(tx)
+    if (can_begin) asked.delete(name)
+    return can_begin
   }
 }
 
