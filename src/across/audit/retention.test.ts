@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { connectAssistant } from '../../../test/assistant.ts'
 import { newWorkspace, readStored } from '../../../test/database.ts'
+import { refused } from '../../../test/envelope.ts'
 import { type client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
 import { browser, setUp, signIn } from '../../../test/people.ts'
@@ -87,6 +89,39 @@ test('entries of all workspaces go after the days that are set, and later ones s
   // The records themselves, and the lists of them, are as they were.
   assert.equal((await call('GET', `/api/v1/companies/${company.id}`)).status, 200)
   assert.equal((await other('GET', '/api/v1/companies')).body.meta.total, 150)
+})
+
+test('a group of changes is reverted as a whole: it ends with its first entry', async () => {
+  const { call } = rapport
+  const { use, close } = await connectAssistant(rapport)
+  const { id } = (await call('POST', '/api/v1/companies', { name: 'First' })).body.data
+  const change_group = `grp_${'a'.repeat(32)}`
+  await use('update_company', { id, name: 'Second', change_group })
+  clock.advance(5 * day_ms)
+  await use('update_company', { id, name: 'Third', change_group })
+  // More than one batch.
+  await beside(rapport.data_dir, (db) =>
+    transaction(db, async (tx) => {
+      const entries = await tx
+        .selectFrom('audit_log')
+        .selectAll()
+        .where('change_group', '=', change_group)
+        .execute()
+      const { id: _, ...last } = entries.at(-1) ?? assert.fail('there is no entry')
+      for (let n = 0; n < 205; n++) await tx.insertInto('audit_log').values(last).execute()
+    }),
+  )
+  const shown = async () => (await call('GET', '/api/v1/audit-log?kind=companies&per_page=1')).body.data[0]
+  clock.advance(5 * day_ms)
+  await clean(10, 30)
+  assert.equal((await shown()).group_id, change_group)
+  clock.advance(1)
+  await clean(10, 30)
+  const { action, group_id, before } = await shown()
+  assert.deepEqual([action, group_id, before.name], ['updated', null, 'Second'])
+  refused(await call('POST', `/api/v1/audit-log/groups/${change_group}/revert`), 404, 'not_found')
+  assert.equal((await call('GET', `/api/v1/companies/${id}`)).body.data.name, 'Third')
+  await close()
 })
 
 test('a running service cleans its log by the settings', async (t) => {

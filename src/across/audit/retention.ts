@@ -38,7 +38,7 @@ const remove = prepareRows(
 const oldest = (tx: Tx, before: string) =>
   tx
     .selectFrom('audit_log')
-    .select(['workspace_id', 'id'])
+    .select(['workspace_id', 'id', 'change_group'])
     .where('occurred_at', '<', before)
     .orderBy('occurred_at')
     .limit(batch)
@@ -51,8 +51,27 @@ async function forgetDevices(tx: Tx, before: string): Promise<number> {
   return old.length
 }
 
+/**
+ * Removes a batch of entries. First, their groups end: a revert needs all of a group, or it would put back values that the
+ * group itself has set.
+ */
 async function removeEntries(tx: Tx, workspace_id: number, before: string): Promise<number> {
   const old = await oldest(tx, before).where('workspace_id', '=', workspace_id).execute()
+  const groups = new Set(old.flatMap(({ change_group }) => change_group ?? []))
+  let ended = 0
+  for (const group of groups)
+    if (ended < batch) ended += await endGroup(tx, workspace_id, group, batch - ended)
+  if (groups.size) return ended
   await remove(tx, old, {})
   return old.length
+}
+
+/** Takes entries out of a group, the youngest first. So a group that is not ended yet is found again by its oldest entry. */
+async function endGroup(tx: Tx, workspace_id: number, group: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`UPDATE audit_log SET change_group = NULL
+    WHERE workspace_id = ${workspace_id} AND id IN (SELECT id FROM audit_log
+      WHERE workspace_id = ${workspace_id} AND change_group = ${group} ORDER BY id DESC LIMIT ${limit})`.execute(
+    tx,
+  )
+  return Number(numAffectedRows)
 }
