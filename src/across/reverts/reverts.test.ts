@@ -270,8 +270,12 @@ describe('the changes of a session', () => {
     await use('update_deal', { id: deal, company_id: null, probability: 50, change_group })
     await use('delete_deal', { id: deal, change_group })
     await call('DELETE', `/api/v1/companies/${company_id}`)
+    const newest = async (list: string) => (await call('GET', `/api/v1/${list}per_page=1`)).body.data[0].id
+    const written = async () => [await newest('audit-log?'), await newest('events?sort=-timestamp&')]
+    const before = await written()
     const { data } = await use('revert_changes', { group_id: change_group })
     assert.equal(data.restored, 0)
+    assert.deepEqual(await written(), before)
     const left = [
       { kind: 'contacts', id, reason: 'not_found' },
       { kind: 'deals', id: deal, reason: 'not_found' },

@@ -97,9 +97,9 @@ export function revertRoute(app: App, { db, clock, rights, write }: Service, roo
     const { request } = reply
     const { dry_run = false } = extraOf(request)
     const { table, scope, columns, events } = room.resource
-    /** Runs items, all or none: they count as so many requests. A trial takes them back. */
-    const attempt = async (items: Item[], count: number, is_trial: boolean): Promise<Tried> => {
-      await reply.countMore(count)
+    /** Runs items, all or none. Each counts as a request. A trial takes them back. */
+    const attempt = async (items: Item[], is_trial: boolean): Promise<Tried> => {
+      await reply.countMore(items.length)
       const work = async (tx: Tx) => {
         prepareEmit(tx, author.workspace_id, events)
         await lockRow(tx, table, author.workspace_id, record.id, 'removal')
@@ -121,14 +121,13 @@ export function revertRoute(app: App, { db, clock, rights, write }: Service, roo
     const plain = fields.filter((field) => !derived.includes(field))
     try {
       // A default that is back by itself must not become the record's own value. The trial shows the defaults.
-      const tried = derived.length ? await attempt(itemsOf(record, plain), 1, true) : null
+      const tried = derived.length ? await attempt(itemsOf(record, plain), true) : null
       if (tried?.reason) return tried.reason
       const shown = (tried?.after ?? {}) as Record<string, unknown>
       const differing = derived.filter(([name, value]) => shown[name] !== value)
-      const all = [...plain, ...differing]
       // The first change ignores a probability that the deal shows before it, such as that of its closed stage.
-      const items = itemsOf(record, all, differing)
-      return (await attempt(items, 1 + itemsOf(record, all).length, dry_run)).reason
+      const items = itemsOf(record, [...plain, ...differing], differing)
+      return (await attempt(items, dry_run)).reason
     } catch (error) {
       const known = publicError(error)
       if (!known) throw error
