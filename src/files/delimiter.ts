@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync'
 import { createRowEnds } from './row-groups.ts'
 
 export type Delimiter = ',' | ';' | '\t' | '|'
@@ -18,16 +17,16 @@ const sampled_notes = 30
 export function guessDelimiter(start: string): CsvForm {
   const [, named] = /^sep=([,;\t|])[\r\n]/.exec(start) ?? []
   if (named) return { ...formOf(start, named as Delimiter), header_line: 2 }
-  return best(start, (rows) => scoreOf(rows.slice(0, sampled_rows)))
+  return best(start, (lengths) => scoreOf(lengths.slice(0, sampled_rows)))
 }
 
 /** Guesses the delimiter of a file that begins with notes of one cell: by the rows behind them. */
 export const guessBehindNotes = (start: string): CsvForm =>
-  best(start, (rows) => Math.max(0, ...rows.map((_, n) => scoreOf(rows.slice(n, n + sampled_rows)))))
+  best(start, (lengths) => Math.max(0, ...lengths.map((_, n) => scoreOf(lengths.slice(n, n + sampled_rows)))))
 
-function best(start: string, score: (rows: string[][]) => number): CsvForm {
+function best(start: string, score: (lengths: number[]) => number): CsvForm {
   const forms = delimiters.map((delimiter) => formOf(start, delimiter))
-  const scores = forms.map((form) => score(rowsOf(start, form)))
+  const scores = forms.map((form) => score(rowLengths(start, form)))
   return forms[scores.indexOf(Math.max(...scores))] as CsvForm
 }
 
@@ -46,26 +45,27 @@ function endsAtCr(start: string, delimiter: Delimiter): boolean {
   return row !== null && start[row.end - 1] === '\r'
 }
 
-function rowsOf(start: string, form: CsvForm): string[][] {
-  const rows: string[][] = []
-  try {
-    const { delimiter } = form
-    const options = {
-      delimiter,
-      record_delimiter: rowEnds(form),
-      to: sampled_notes,
-      relax_quotes: true,
-      relax_column_count: true,
-    }
-    parse(start, { ...options, on_record: (row) => void rows.push(row) })
-  } catch {
-    // The start may end inside of a quoted cell.
+/** How many cells the first rows have. */
+function rowLengths(start: string, form: CsvForm): number[] {
+  const ends = createRowEnds(form)
+  const lengths: number[] = []
+  let from = 0
+  for (
+    let row = ends.next(start, from);
+    row && lengths.length < sampled_notes;
+    row = ends.next(start, from)
+  ) {
+    lengths.push(row.cells)
+    from = row.end
   }
-  return rows
+  // The start may end inside of a row.
+  if (lengths.length < sampled_notes && from < start.length && !ends.isQuoted())
+    lengths.push(ends.openCells())
+  return lengths
 }
 
-function scoreOf(rows: readonly string[][]): number {
-  const cells = rows[0]?.length ?? 0
-  const alike = rows.filter((row) => row.length === cells).length
-  return cells > 1 ? (cells * alike) / rows.length : 0
+function scoreOf(lengths: readonly number[]): number {
+  const [cells = 0] = lengths
+  const alike = lengths.filter((length) => length === cells).length
+  return cells > 1 ? (cells * alike) / lengths.length : 0
 }

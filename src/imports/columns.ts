@@ -41,13 +41,15 @@ export type Defined = { key: string; type: string; label?: string; options?: rea
 
 export const custom = 'custom_fields.'
 const max_key_characters = 64
+const max_number_characters = 4
 // A longer header is not compared with known ones, and not remembered.
 export const max_header_characters = 255
 // The parser of bodies refuses this key.
 const unusable = '__proto__'
 
-/** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. */
-export const plain = (header: string) => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+/** Without case, blanks and signs: `E-mail 1 - Value` is `email1value`. Empty for a long header, which is not compared. */
+export const plain = (header: string) =>
+  header.length > max_header_characters ? '' : header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 /** Without what brackets add: `Deal - Stage (pipeline)`. */
 const withoutBrackets = (header: string) => header.replace(/\s*[([][^()[\]]*[)\]]\s*$/, '')
 
@@ -175,6 +177,7 @@ export function createColumns(
     const taken = new Set(
       found.flatMap(({ target }) => (target?.startsWith(custom) ? target.slice(custom.length) : [])),
     )
+    const keyOf = createKeys(taken)
     const at = new Map(headers.map((header, n) => [plain(header), n]))
     const placeOf = (header: string | undefined) =>
       header === undefined ? -1 : (at.get(plain(header)) ?? -1)
@@ -185,9 +188,7 @@ export function createColumns(
       lack: target === null ? (lack ?? 'no_field') : null,
       is_chosen: Object.hasOwn(columns, header),
       spare_key:
-        rest === 'ignore' || lack === 'left_out' || (is_own && lack === 'read_only')
-          ? null
-          : keyOf(header, taken),
+        rest === 'ignore' || lack === 'left_out' || (is_own && lack === 'read_only') ? null : keyOf(header),
       form: how,
       label_at: placeOf(how?.label),
       prefix_at: placeOf(how?.prefix),
@@ -197,16 +198,20 @@ export function createColumns(
   return { targets, references, of }
 }
 
-function keyOf(header: string, taken: Set<string>): string | null {
-  if (header === '' || header === unusable || header.startsWith(custom)) return null
-  for (let n = 1; ; n++) {
-    const end = n === 1 ? '' : ` ${n}`
+/** Gives headers their keys: those that are taken, or are equal so far as a key is long, get a number. */
+function createKeys(taken: Set<string>) {
+  // The last number behind a beginning: 500 equal headers would try 125,000 keys.
+  const numbers = new Map<string, number>()
+  return (header: string): string | null => {
+    if (header === '' || header === unusable || header.startsWith(custom)) return null
     // A character can have two units.
-    const start = [...header.slice(0, 2 * max_key_characters)]
-      .slice(0, max_key_characters - end.length)
-      .join('')
-    const key = start + end
-    if (taken.has(key)) continue
+    const characters = [...header.slice(0, 2 * max_key_characters)].slice(0, max_key_characters)
+    const beginning = characters.slice(0, max_key_characters - max_number_characters).join('')
+    let key = characters.join('')
+    for (let n = numbers.get(beginning) ?? 1; taken.has(key); numbers.set(beginning, n)) {
+      const end = ` ${++n}`
+      key = characters.slice(0, max_key_characters - end.length).join('') + end
+    }
     taken.add(key)
     return key
   }

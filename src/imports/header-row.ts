@@ -1,3 +1,4 @@
+import { createPace } from '../db/pace.ts'
 import { createMapping } from './mapping.ts'
 import type { ImportRoom } from './rows.ts'
 import type { ImportOptions } from './schema.ts'
@@ -8,7 +9,7 @@ import { sourceOf } from './source.ts'
 /** How many of its first rows a file is searched for its header. */
 export const searched_rows = 30
 /** Finds the header among the first rows of a file. Returns its place, from 1. */
-export type FindHeader = (rows: readonly (readonly string[])[]) => number
+export type FindHeader = (rows: readonly (readonly string[])[]) => Promise<number>
 
 const filledOf = (cells: readonly string[]) => cells.filter((cell) => cell.trim() !== '').length
 
@@ -23,7 +24,7 @@ export function headerFinder(
     const columns = createMapping(room, options, [], sourceOf(headers, room, options)).columnsOf(headers)
     return columns.filter(({ target }) => target !== null).length
   }
-  return (rows) => {
+  return async (rows) => {
     const first = rows.findIndex((cells) => filledOf(cells) > 0)
     if (first < 0) return 1
     const notes = rows[first] as readonly string[]
@@ -31,8 +32,12 @@ export function headerFinder(
     if (!wider.length) return first + 1
     const of_first = known(notes)
     if (of_first > 0 && filledOf(notes) > 1) return first + 1
-    const found = wider.find((n) => known(rows[n] as readonly string[]) > 1)
-    return (found ?? (of_first === 0 ? widest(rows, first, wider) : first)) + 1
+    const pace = createPace()
+    for (const n of wider) {
+      if (known(rows[n] as readonly string[]) > 1) return n + 1
+      await pace()
+    }
+    return (of_first === 0 ? widest(rows, first, wider) : first) + 1
   }
 }
 

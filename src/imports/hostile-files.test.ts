@@ -97,6 +97,14 @@ const cases: (() => Case)[] = [
       [500, 0, 500],
       custom,
     ),
+  () =>
+    csv(
+      'equal headers of 300 characters',
+      `${Array(500).fill('x'.repeat(300))}\n${'x,'.repeat(499)}x\n`,
+      [1, 0, 1],
+      custom,
+    ),
+  () => csv('rows that may be the header', `x\n${`${'x,'.repeat(499)}x\n`.repeat(60)}`, [60, 0, 60]),
   () => csv('a quote that is not closed', `name\n"${'x\n'.repeat(size / 2)}`, [0, 0, 0]),
   () => csv('cells of quotes', `name\n${`${'"'.repeat(4000)}x\n`.repeat(500)}`, [500, 0, 500]),
   () => csv('cells of many tags', `name,tags\n${`A,"${'a;'.repeat(120_000)}"\n`.repeat(8)}`, [8, 0, 8]),
@@ -108,6 +116,13 @@ const cases: (() => Case)[] = [
       'lines with other names each',
       Array.from({ length: 200 }, (_, n) => json(named(490, `k${n}-`))).join(''),
       [200, 0, 200],
+      custom,
+    ),
+  () =>
+    lines(
+      'lines with other long names each',
+      Array.from({ length: 50 }, (_, n) => json(named(490, `${'x'.repeat(80)}${n}-`))).join(''),
+      [50, 0, 50],
       custom,
     ),
   () => sheet('a sheet of empty rows', row('').repeat(400_000), [0, 0, 0]),

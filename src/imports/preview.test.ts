@@ -93,3 +93,30 @@ test('a preview guesses encoding, delimiter and columns, also of exports of othe
     'body',
   ])
 })
+
+test('a preview of lines with more than 500 names shows the first 500, and says that it is not complete', async () => {
+  const line = (names: number) =>
+    `${JSON.stringify(Object.fromEntries(Array.from({ length: names }, (_, n) => [`n${n}`, n])))}\n`
+  const preview = async (file: string) => {
+    const types = { 'content-type': 'application/x-ndjson' }
+    const { columns, rows, complete } = (await upload(rapport, '/preview?resource=companies', file, types))
+      .body.data
+    return [columns.length, rows[0].length, complete]
+  }
+  assert.deepEqual(await preview(line(500)), [500, 500, true])
+  assert.deepEqual(await preview(line(400) + line(300).replaceAll('"n', '"m')), [500, 500, false])
+})
+
+test('equal headers and long ones get keys of their own, and no value is lost', async () => {
+  const long = 'x'.repeat(70)
+  const headers = ['Colour', long, 'Colour', `${long}y`, 'Colour 2', 'Colour']
+  const { body } = await upload(
+    rapport,
+    '/preview?resource=companies&rest=custom_fields',
+    `${headers}\n1,2,3,4,5,6\n`,
+  )
+  assert.deepEqual(
+    body.data.columns.map(({ field }: { field: string }) => field.replace('custom_fields.', '')),
+    ['Colour', 'x'.repeat(64), 'Colour 2', `${'x'.repeat(62)} 2`, 'Colour 2 2', 'Colour 3'],
+  )
+})

@@ -3,7 +3,7 @@ import { createPace } from '../db/pace.ts'
 import { ApiError, badRequest } from '../errors.ts'
 import { createEncodingDetector } from '../files/encoding.ts'
 import { readRows } from '../files/read-rows.ts'
-import { FileError, type FileRow } from '../files/rows.ts'
+import { FileError, type FileRow, max_columns } from '../files/rows.ts'
 import { readSheet } from '../files/sheet-rows.ts'
 import { max_workbook_bytes } from '../files/workbook.ts'
 import type { Room } from '../resources/room.ts'
@@ -50,11 +50,16 @@ export async function previewFile(
   // Lines of JSON and cards may have any names. A table may have equal ones.
   const named = shown.flatMap(({ names, problem }) => (problem ? [] : [names]))
   const is_table = told.header_row !== null
-  const headers = is_table ? (named[0] ?? []) : [...new Set(named.flat())]
+  const names_found = is_table ? (named[0] ?? []) : [...new Set(named.flat())]
+  const headers = names_found.slice(0, max_columns)
   const source = sourceOf(headers, room, options)
   const first_mapping = createMapping(room, options, defined, source)
   const evidence = createEvidence()
-  addEvidence(evidence, first_mapping, rows)
+  const pace = createPace()
+  for (const row of rows) {
+    addEvidence(evidence, first_mapping, [row])
+    await pace()
+  }
   const { delimiter } = told
   const readings = source.is_own ? {} : evidence.readings({ program: source.program, delimiter, headers })
   const { program, file, evidence: seen } = source.recognised ?? {}
@@ -79,7 +84,7 @@ export async function previewFile(
     time_zone: options.time_zone,
     fields: [...first_mapping.targets],
     kinds: [],
-    complete: true,
+    complete: names_found.length <= max_columns,
     rows: shown.map(({ names, values }) => {
       if (is_table) return headers.map((_, n) => values[n] ?? null)
       const cells = new Map(names.map((name, n): [string, unknown] => [name, values[n]]))
@@ -129,17 +134,21 @@ async function startOfText(
   }
   if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
   const start = Buffer.concat(parts)
+  const pace = createPace()
   const { is_guess, sample, encoding } = detector.result()
-  const form = formOf(facts, encoding, start, findHeader)
+  const form = await formOf(facts, encoding, start, findHeader)
+  await pace()
+  const names = columnNames(form, start)
   async function* pieces() {
     const part_bytes = 32 * 1024
     for (let from = 0; from < start.length; from += part_bytes) yield start.subarray(from, from + part_bytes)
   }
+  await pace()
   const rows = await firstRows(readRows(pieces(), form))
   const of_table = form.format === 'csv' && { delimiter: form.delimiter, header_row: form.header_row ?? 1 }
   const of_text = { encoding, encoding_is_guess: is_guess, encoding_sample: sample }
   const told = { ...no_table, file_type: form.format, ...of_text, ...of_table }
-  return { names: columnNames(form, start), rows, told }
+  return { names, rows, told }
 }
 
 // The directory of a workbook is at its end, so a preview keeps all of it. Large ones wait in their clients.

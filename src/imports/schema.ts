@@ -283,7 +283,8 @@ export const Preview = Type.Object(
         'The rows of an archive by their kind, in the order of their import. Empty for other files.',
     }),
     complete: Type.Boolean({
-      description: 'false for an archive with more than 1 GiB of content: it was not counted to its end.',
+      description:
+        'false for an archive with more than 1 GiB of content, which was not counted to its end, and for lines or cards with more than 500 different names, of which the first 500 are shown.',
     }),
   },
   { title: 'ImportPreview' },

@@ -19,7 +19,7 @@ export async function openSheet(
     const rows = await firstCells(workbook, header_row)
     if (!rows.length && header_row === null)
       throw new FileError(`The sheet "${workbook.sheet}" is empty. Name another one with sheet.`)
-    const found = header_row ?? findHeader(rows.map((cells) => cells ?? []))
+    const found = header_row ?? (await findHeader(rows.map((cells) => cells ?? [])))
     const names = rows[found - 1]
     if (!names) throw new FileError(`The sheet has no row ${found}, which is to be its header.`)
     const form: SheetForm = { format: 'xlsx', sheet: workbook.sheet, header_row: found, bytes: file.size }

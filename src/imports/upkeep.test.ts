@@ -187,7 +187,7 @@ test('concurrent claims take one import of a workspace, and the next one waits f
 
 const as_csv = {
   facts: { format: 'csv', encoding: null, header_row: null, sheet: null },
-  findHeader: () => 1,
+  findHeader: async () => 1,
 } as const
 const begin = () => {
   const { db, clock, workspace_id } = outbox

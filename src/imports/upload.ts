@@ -86,7 +86,7 @@ export async function storeFile(
     const { form, names } = await openSheet(stored, facts, findHeader)
     return { form, names, chunks, hash: hash.digest() }
   }
-  const form = formOf(facts, detector.result().encoding, start, findHeader)
+  const form = await formOf(facts, detector.result().encoding, start, findHeader)
   return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
 
@@ -211,12 +211,12 @@ export function refuseOthers(format: FileFormat, start: Buffer): void {
 }
 
 /** How a text file is read, by all of its bytes for the encoding and by its start for the delimiter and the header. */
-export function formOf(
+export async function formOf(
   { format, header_row }: FileFacts,
   encoding: Encoding,
   start: Buffer,
   findHeader: FindHeader,
-): TextForm {
+): Promise<TextForm> {
   if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
   refuseOthers(format, start)
   const sample = start.subarray(0, sample_bytes)
@@ -235,9 +235,9 @@ export function formOf(
   if (header_row === null && rows[0]?.length === 1) {
     // A note does not show the delimiter. Other rows do, if one of them is the header.
     const behind = guessBehindNotes(text)
-    const row = findHeader(cells(behind))
+    const row = await findHeader(cells(behind))
     if (row > 1) return { format: 'csv', encoding, ...behind, header_row: row }
   }
-  const row = header_row ?? findHeader(rows)
+  const row = header_row ?? (await findHeader(rows))
   return { format: 'csv', encoding, ...first, ...(row > 1 && { header_row: row }) }
 }

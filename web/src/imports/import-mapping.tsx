@@ -76,6 +76,7 @@ export function Mapping({ file, resource }: MappingProps) {
         columns={columns}
         onColumn={(header, field) => setColumns({ ...columns, [header]: field })}
       />
+      {!data.complete && <p className="hint">{t.imports.some_columns}</p>}
       <Checkbox
         label={t.imports.rest}
         checked={rest === 'custom_fields'}
