@@ -77,6 +77,7 @@ export function labelled<T>(values: Readonly<Record<string, T>> | undefined, tex
 
 /** The sign that Google writes between the values of a cell. */
 const google = ' ::: '
+const separators = { email: / ::: |[;,\s]+/, phone: / ::: |[;,\n\r]+/ }
 const looksLike = {
   email: (text: string) => /^[^\s@]+@[^\s@]+$/.test(text),
   phone: (text: string) => (text.match(/\d/g)?.length ?? 0) >= 3 && /^[\p{L}\d\s+().\-/*#:]+$/u.test(text),
@@ -87,8 +88,10 @@ const looksLike = {
  * Google's sign. One value if a part does not look like one.
  */
 export function severalOf(text: string, kind: keyof typeof looksLike): string[] {
+  const between = separators[kind]
+  if (!between.test(text)) return [text]
   const parts = text
-    .split(kind === 'email' ? / ::: |[;,\s]+/ : / ::: |[;,\n\r]+/)
+    .split(between)
     .map((part) => part.trim())
     .filter(Boolean)
   return parts.length > 1 && parts.every(looksLike[kind]) ? parts : [text]

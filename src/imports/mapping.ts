@@ -288,8 +288,11 @@ function addCustom({
 const isObjectOrNull = (value: unknown): value is object | null =>
   typeof value === 'object' && !Array.isArray(value)
 const sameValue = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
+// As the text of the same number is. Writing a number takes much longer.
+const shortest_number = /^-?(?:0|[1-9]\d{0,9})(?:\.\d{0,4}[1-9])?$/
 const sameText = (value: unknown, text: string) =>
   typeof value === 'object' ||
+  (typeof value === 'number' && shortest_number.test(text) && Number(text) === value) ||
   String(value) === text.trim() ||
   (typeof value === 'string' && value.trim() === text.trim())
 

@@ -75,9 +75,10 @@ async function linksOf(
 /** Whether a row has a name that a database can look up. Adds the problem of another one. */
 function hasName(row: MappedRow, field: string, problems: Map<MappedRow, Problem>): boolean {
   const name = row.names[field]
-  const [problem] = name === undefined ? [] : textProblems({ [field]: name })
+  if (name === undefined) return false
+  const [problem] = textProblems({ [field]: name })
   if (problem) problems.set(row, { ...problem, field })
-  return name !== undefined && !problem
+  return !problem
 }
 
 /** The rows whose own id does not name a record with the name. */

@@ -36,7 +36,7 @@ export function distinctTexts(texts: readonly string[]): string[] {
 
 /** A text with A to Z in lower case. */
 export const lowerCased = (text: string): string =>
-  text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  is_ascii.test(text) ? text.toLowerCase() : text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /** A domain in lower case and in its IDNA form, such as `xn--mller-kva.example`. */
 const domainKey = (domain: string): string =>
