@@ -1,16 +1,16 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A ZIP file of these files. */
-export function zipOf(files: Readonly<Record<string, string | Buffer>>): Buffer {
+/** A ZIP file of these files, packed or stored as they are. */
+export function zipOf(files: Readonly<Record<string, string | Buffer>>, is_packed = true): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
   let at = 0
   for (const [name, content] of Object.entries(files)) {
     const bytes = Buffer.from(content)
-    const packed = deflateRawSync(bytes)
+    const packed = is_packed ? deflateRawSync(bytes) : bytes
     const facts = Buffer.alloc(26)
     facts.writeUInt16LE(20, 0)
-    facts.writeUInt16LE(8, 4)
+    facts.writeUInt16LE(is_packed ? 8 : 0, 4)
     facts.writeUInt32LE(crc32(bytes), 10)
     facts.writeUInt32LE(packed.length, 14)
     facts.writeUInt32LE(bytes.length, 18)

@@ -12,7 +12,7 @@ import { createEncodingDetector, type Encoding } from './encoding.ts'
 import { readRows } from './read-rows.ts'
 import { createRowEnds } from './row-groups.ts'
 import { FileError, type FileRow, max_row_characters, type TextForm } from './rows.ts'
-import { readSheet } from './sheet-rows.ts'
+import { readSheet, sheetRows } from './sheet-rows.ts'
 import { tar_end, tarFile } from './tar.ts'
 import { openWorkbook } from './workbook.ts'
 
@@ -421,4 +421,19 @@ test('a sheet that is continued after any of its rows gives the other ones', asy
   )
   for (const after of [2, 3, 4, 5, 6, 1500, 2999, 3001, 3002])
     assert.deepEqual(await read(after), all.slice(after - 2))
+})
+
+test('a sheet yields while it reads texts, so that an import keeps its lease', async () => {
+  const content = zipOf(bookOf('<row><c t="s"><v>99999</v></c></row>', '<si><t/></si>'.repeat(100_000)))
+  const file = {
+    size: content.length,
+    read: (from: number, to: number) => inParts(content.subarray(from, to), 999),
+  }
+  let yields = 0
+  for await (const rows of sheetRows(await openWorkbook(file, null), 0)) {
+    if (rows.length) break
+    yields++
+  }
+  // The texts have 1.3 MB, and a piece 16 KiB.
+  assert.ok(yields > 70, `${yields}`)
 })

@@ -24,7 +24,7 @@ const max_sheet_bytes = 4 * 1024 ** 3
 const max_texts_bytes = 512 * 1024 ** 2
 const max_kept_bytes = 64 * 1024 ** 2
 
-/** The rows of a sheet with a number above `after` that have values. `onShare` gets the share of the sheet that was read. */
+/** The rows of a sheet with a number above `after` that have values; none while it reads texts. `onShare` gets the share of the sheet that was read. */
 export async function* sheetRows(
   { is_1904, kinds, openSheet, openTexts }: Workbook,
   after: number,
@@ -37,7 +37,8 @@ export async function* sheetRows(
     for await (const read of readXml(bytes, rows.handlers, max_sheet_bytes)) {
       onShare(Math.min(1, read / size))
       const { found, last_text } = rows.take()
-      await texts.readTo(last_text)
+      // The caller renews its lease.
+      for await (const _ of texts.readTo(last_text)) yield []
       // A short row can refer to long texts.
       let some: SheetRow[] = []
       for (let n = 0, characters = 0; n < found.length; n++) {
@@ -214,9 +215,9 @@ function readTexts(source: AsyncIterable<Buffer> | null) {
   }
   const parts = source && readXml(source, handlers, max_texts_bytes)
   return {
-    /** Reads on until a text is there. */
-    async readTo(last: number): Promise<void> {
-      while (parts && count <= last) if ((await parts.next()).done) break
+    /** Reads on until a text is there. It yields between two pieces. */
+    async *readTo(last: number): AsyncGenerator<void> {
+      while (parts && count <= last && !(await parts.next()).done) yield
       if (count <= last)
         throw new FileError('The file is damaged: a cell refers to a text that it does not have.')
     },

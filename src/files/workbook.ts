@@ -28,6 +28,8 @@ export type Workbook = {
 export const max_workbook_bytes = 64 * 1024 * 1024
 const max_entries = 10_000
 const max_part_bytes = 16 * 1024 * 1024
+// Excel has 65,490 formats of cells.
+const max_formats = 2 ** 16
 
 const damaged = () => new FileError('The file is damaged. Open it, and save it as .xlsx again.')
 const others: readonly [RegExp, string][] = [
@@ -177,7 +179,7 @@ async function kindsOf(bytes: AsyncIterable<Buffer> | null): Promise<NumberKind[
     (name, { numFmtId, formatCode }) => {
       if (name === 'numFmt') codes.set(Number(numFmtId), formatCode ?? '')
       if (name === 'cellXfs') is_of_cells = true
-      if (name === 'xf' && is_of_cells) ids.push(Number(numFmtId ?? 0))
+      if (name === 'xf' && is_of_cells && ids.length < max_formats) ids.push(Number(numFmtId ?? 0))
     },
     (name) => {
       if (name === 'cellXfs') is_of_cells = false

@@ -14,7 +14,12 @@ const piece_bytes = 16 * 1024
 // The parser keeps a text or a tag until it ends.
 const max_part_bytes = 4 * max_row_characters
 
-/** Reads an XML file whose bytes arrive in parts. It yields after each part, with the bytes so far. Throws FileError. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/**
+ * Reads an XML file whose bytes arrive in parts. It yields after each piece, with the bytes so far. Between two pieces, the
+ * event loop has a turn: the bytes may be there already. Throws FileError.
+ */
 export async function* readXml(
   bytes: AsyncIterable<Buffer>,
   { open, text, close }: XmlHandlers,
@@ -65,6 +70,7 @@ export async function* readXml(
       if (error) throw error
       if (open_bytes > max_part_bytes)
         throw new FileError('The file is damaged: its XML has a part without an end.')
+      await turn()
     }
   const error = write()
   if (error) throw error

@@ -53,6 +53,7 @@ const archive = (what: string, files: Record<string, string>, counts: Case['coun
   counts,
 })
 
+const row = (cells: string) => `<row>${cells}</row>`
 const sheet = (what: string, rows: string, counts: Case['counts'], texts = '', query = ''): Case => ({
   what,
   type: 'sheet',
@@ -60,13 +61,22 @@ const sheet = (what: string, rows: string, counts: Case['counts'], texts = '', q
   counts,
   query,
 })
+const formats = `<cellXfs>${'<xf numFmtId="14"/>'.repeat(700_000)}</cellXfs>`
+const million_texts = '<si><t/></si>'.repeat(1_000_000)
+const last_text = row('<c t="s"><v>999999</v></c>')
+const book = (what: string, texts: string, styles: string, is_packed: boolean): Case => ({
+  ...sheet(what, '', [1, 0, 1]),
+  file: zipOf(
+    bookOf(`<row><c t="inlineStr"><is><t>name</t></is></c></row>${last_text}`, texts, styles),
+    is_packed,
+  ),
+})
 const card = (what: string, lines: string): Case => ({
   what,
   type: 'card',
   file: Buffer.from(`BEGIN:VCARD\n${lines}\nEND:VCARD\n`),
   counts: [1, 0, 1],
 })
-const row = (cells: string) => `<row>${cells}</row>`
 const shared = '<c t="s"><v>0</v></c>'
 // Rows with a value that has no header, more than are searched for the header.
 const stray = row('<c/><c><v>1</v></c>').repeat(40)
@@ -136,8 +146,10 @@ const cases: (() => Case)[] = [
       `${stray}<row><c t="str"><v>${'x'.repeat(size)}`,
       [40, 0, 40],
     ),
-  () =>
-    sheet('a million texts', row('<c t="s"><v>999999</v></c>'), [1, 0, 1], '<si><t/></si>'.repeat(1_000_000)),
+  () => book('a million texts', million_texts, '', true),
+  () => book('a million texts that are not packed', million_texts, '', false),
+  () => book('14 MB of formats', million_texts, formats, true),
+  () => book('14 MB of formats that are not packed', million_texts, formats, false),
   () =>
     sheet(
       'an element of 200,000 attributes',

@@ -116,6 +116,11 @@ const no_table = {
   sheets: [],
 }
 
+const piece_bytes = 32 * 1024
+async function* piecesOf(bytes: Buffer, from: number, to: number) {
+  for (let at = from; at < to; at += piece_bytes) yield bytes.subarray(at, Math.min(to, at + piece_bytes))
+}
+
 /** Reads the first MiB of a text; the rest only decides the encoding. */
 async function startOfText(
   body: Readable,
@@ -139,12 +144,8 @@ async function startOfText(
   const form = await formOf(facts, encoding, start, findHeader)
   await pace()
   const names = columnNames(form, start)
-  async function* pieces() {
-    const part_bytes = 32 * 1024
-    for (let from = 0; from < start.length; from += part_bytes) yield start.subarray(from, from + part_bytes)
-  }
   await pace()
-  const rows = await firstRows(readRows(pieces(), form))
+  const rows = await firstRows(readRows(piecesOf(start, 0, start.length), form))
   const of_table = form.format === 'csv' && { delimiter: form.delimiter, header_row: form.header_row ?? 1 }
   const of_text = { encoding, encoding_is_guess: is_guess, encoding_sample: sample }
   const told = { ...no_table, file_type: form.format, ...of_text, ...of_table }
@@ -179,10 +180,8 @@ async function startOfSheet(
     if (!bytes) throw badRequest('The body is empty. Send the file as the body.')
     const content = Buffer.concat(chunks.splice(0))
     refuseOthers('xlsx', content)
-    async function* read(from: number, to: number) {
-      yield content.subarray(from, to)
-    }
-    const { workbook, form, names } = await openSheet({ size: bytes, read }, facts, findHeader)
+    const file = { size: bytes, read: piecesOf.bind(null, content) }
+    const { workbook, form, names } = await openSheet(file, facts, findHeader)
     const rows = await firstRows(readSheet(workbook, form, 0))
     const { sheet, header_row } = form
     return {
