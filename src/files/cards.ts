@@ -106,16 +106,27 @@ function cardOf(number: number, lines: readonly string[], characters: number, en
   return { number, names: [...columns.keys()], values: [...columns.values()], text }
 }
 
-/** A property: its name in capitals, its types in small letters, and its value, not unescaped. */
-type Property = { name: string; types: readonly string[]; rank: number; value: string; is_old: boolean }
+/** A property: its name in capitals, its types in small letters, its group, and its value, not unescaped. */
+type Property = {
+  name: string
+  group: string
+  types: readonly string[]
+  rank: number
+  value: string
+  is_old: boolean
+}
 
 function propertyOf(line: string, is_old: boolean): Property | null {
   const [, head = '', value = ''] = /^((?:"[^"]*"|[^":])*):([\s\S]*)$/.exec(line) ?? []
   const [first = '', ...parameters] = head.match(/(?:"[^"]*"|[^";])+/g) ?? []
-  const name = first
-    .slice(first.indexOf('.') + 1)
-    .trim()
-    .toUpperCase()
+  const dot = first.indexOf('.')
+  const [group, name] = [
+    first.slice(0, dot + 1).toUpperCase(),
+    first
+      .slice(dot + 1)
+      .trim()
+      .toUpperCase(),
+  ]
   if (!name) return null
   const types: string[] = []
   let charset = 'utf-8'
@@ -127,7 +138,7 @@ function propertyOf(line: string, is_old: boolean): Property | null {
     if (/^PREF$/i.test(key)) rank = Number(text) || 1
   }
   if (types.includes('pref')) rank = 1
-  return { name, types, rank, value: is_quoted.test(line) ? unquoted(value, charset) : value, is_old }
+  return { name, group, types, rank, value: is_quoted.test(line) ? unquoted(value, charset) : value, is_old }
 }
 
 /** The text of quoted-printable. */
@@ -163,16 +174,8 @@ function partsOf({ value, is_old }: Property, sign: ';' | ',' | null): string[] 
 }
 const textOf = (property: Property): string => partsOf(property, null)[0] as string
 
-const ignored = new Set([
-  'VERSION',
-  'PRODID',
-  'REV',
-  'X-ABLABEL',
-  'X-ABADR',
-  'X-ABSHOWAS',
-  'CALSCALE',
-  'SOURCE',
-])
+// They are about the card, and not about the person.
+const ignored = new Set(['VERSION', 'PRODID', 'REV', 'X-ABADR', 'X-ABSHOWAS', 'CALSCALE'])
 const names: Readonly<Record<string, string>> = {
   FN: 'Full Name',
   NICKNAME: 'Nickname',
@@ -182,6 +185,7 @@ const names: Readonly<Record<string, string>> = {
   URL: 'Website',
   BDAY: 'Birthday',
   ANNIVERSARY: 'Anniversary',
+  SOURCE: 'Source of the card',
 }
 
 /** The columns of a card. A further value of a column has a number behind its name. */
@@ -194,9 +198,14 @@ function columnsOf(properties: readonly Property[]): Map<string, string> {
     columns.set(column, value)
   }
   const tags: string[] = []
+  const labels = labelsOf(properties)
   // The preferred value of several is the first one.
   for (const property of [...properties].sort((a, b) => a.rank - b.rank)) {
-    const { name } = property
+    const { name, group, types } = property
+    const label = labels.get(group)
+    if (name === 'X-ABLABEL') continue
+    // People write their own labels. Apple's, such as Home, say as much as a type.
+    if (label && !label.is_apple) put('Own label', `${label.text}: ${textOf(property)}`)
     if (name === 'N') {
       const [last, first, middle, prefix, suffix] = partsOf(property, ';')
       put('first_name', first)
@@ -208,14 +217,31 @@ function columnsOf(properties: readonly Property[]): Map<string, string> {
       const [company, ...units] = partsOf(property, ';')
       put('company', company)
       put('Department', units.filter(Boolean).join(', '))
-    } else if (name === 'TEL') put(phoneColumn(property.types), textOf(property).replace(/^tel:/i, ''))
+    } else if (name === 'TEL')
+      put(phoneColumn([...types, ...(label?.types ?? [])]), textOf(property).replace(/^tel:/i, ''))
     else if (name === 'EMAIL') put('email', textOf(property).replace(/^mailto:/i, ''))
     else if (name === 'ADR') put('Address', partsOf(property, ';').filter(Boolean).join(', '))
     else if (name === 'CATEGORIES') tags.push(...partsOf(property, ',').filter(Boolean))
-    else if (!ignored.has(name)) put(names[name] ?? name, textOf(property))
+    else if (!ignored.has(name))
+      put(names[name] ?? (label ? `${name} (${label.text})` : name), textOf(property))
   }
   if (tags.length) columns.set('tags', joinTags(tags))
   return columns
+}
+
+type Label = { text: string; is_apple: boolean; types: readonly string[] }
+
+/** The labels that Apple writes beside the properties of a group: `item1.X-ABLabel:_$!<HomeFAX>!$_`. */
+function labelsOf(properties: readonly Property[]): Map<string, Label> {
+  const labels = new Map<string, Label>()
+  for (const property of properties) {
+    if (property.name !== 'X-ABLABEL') continue
+    const given = textOf(property)
+    const text = given.replace(/^_\$!<(.*)>!\$_$/s, '$1')
+    const types = ['fax', 'pager', 'mobile', 'iphone'].filter((type) => text.toLowerCase().includes(type))
+    labels.set(property.group, { text, is_apple: text !== given, types })
+  }
+  return labels
 }
 
 function phoneColumn(types: readonly string[]): string {

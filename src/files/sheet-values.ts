@@ -1,7 +1,6 @@
 // The values of the cells of a workbook. Days and times are numbers: their format tells them apart.
 
-/** An error in a cell, such as #N/A. */
-export class CellError {
+class TextOfCell {
   readonly text: string
   constructor(text: string) {
     this.text = text
@@ -14,7 +13,12 @@ export class CellError {
   }
 }
 
-export type CellValue = string | number | boolean | CellError
+/** An error in a cell, such as #N/A. */
+export class CellError extends TextOfCell {}
+/** A number that the sheet shows as 25%. Its decimal sign is a dot, whatever people write in texts. */
+export class Percentage extends TextOfCell {}
+
+export type CellValue = string | number | boolean | CellError | Percentage
 
 /** The kind of a number, by its format. `digits`: a code such as 01067, with so many digits. */
 export type NumberKind = 'number' | 'time' | 'percent' | { digits: number }
@@ -44,7 +48,7 @@ export function numberValue(text: string, kind: NumberKind, is_1904: boolean): C
   if (text.trim() === '' || Number.isNaN(value)) return text
   if (kind === 'number') return value
   // Without the last digits, which binary numbers do not have.
-  if (kind === 'percent') return `${Number((value * 100).toPrecision(15))}%`
+  if (kind === 'percent') return new Percentage(`${Number((value * 100).toPrecision(15))}%`)
   if (typeof kind === 'object')
     return Number.isInteger(value) && value >= 0 ? String(value).padStart(kind.digits, '0') : value
   return timeOf(value, is_1904) ?? value

@@ -32,6 +32,20 @@ const others = '…'
 /** The cells of a row with their columns. */
 export type UsedCells = { columns: readonly Column[]; cells: readonly Use[] }
 
+/** The cells of a row, where those that gave one of the targets have another use. */
+export const withUse = (
+  { columns, cells }: UsedCells,
+  targets: readonly string[],
+  replacing: (n: number) => Use,
+): UsedCells => ({
+  columns,
+  cells: cells.map((use, n) =>
+    (use === 'stored' || use === 'changed') && targets.includes(columns[n]?.target ?? '')
+      ? replacing(n)
+      : use,
+  ),
+})
+
 /** The account with the cells of rows. `left`: all cells of a row have this reason, because the row was not stored. */
 export function withRows(
   account: readonly ColumnAccount[],

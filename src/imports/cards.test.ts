@@ -58,6 +58,7 @@ test('cards of Apple become contacts: names, phones by their types, labels as ta
         'email 2': 'zoe@home.example',
         Fax: '+49 30 999',
         'phone 2': '+49 30 5678',
+        'Own label': 'Sekretariat: +49 30 5678',
         Address: 'Hauptstraße 5\nHinterhaus, Köln, 50667, Deutschland',
         Website: 'https://mueller.example',
         Birthday: '1980-02-29',
@@ -76,6 +77,39 @@ test('cards of Apple become contacts: names, phones by their types, labels as ta
       custom_fields: {},
     },
   ])
+})
+
+test("Apple's labels say what a number or a name is, and people's own labels are kept", async () => {
+  const card = `BEGIN:VCARD
+VERSION:3.0
+N:Ruiz;Ana;;;
+item1.TEL:+49 30 1
+item1.X-ABLabel:_$!<HomeFAX>!$_
+item2.TEL:+49 170 2
+item2.X-ABLabel:Mobile of her firm
+TEL;type=WORK:+49 30 3
+item3.X-ABRELATEDNAMES:Berta
+item3.X-ABLabel:_$!<Spouse>!$_
+item4.X-ABLabel:_$!<Home>!$_
+item4.EMAIL:ana@labels.example
+SOURCE:ldap://directory.example/ana
+END:VCARD
+`
+  const { done, errors, contacts } = await importCards(card)
+  assert.deepEqual([done.created, done.failed], [1, 0], errors)
+  const [{ phone, mobile, email, custom_fields } = {} as never] = contacts
+  assert.deepEqual([phone, mobile, email], ['+49 30 3', '+49 170 2', 'ana@labels.example'])
+  assert.deepEqual(custom_fields, {
+    Fax: '+49 30 1',
+    'Own label': 'Mobile of her firm: +49 170 2',
+    'X-ABRELATEDNAMES (Spouse)': 'Berta',
+    'Source of the card': 'ldap://directory.example/ana',
+  })
+  const { data } = (await rapport.call('GET', `/api/v1/imports/${done.id}`)).body
+  const left = (await importFile(rapport, { resource: 'contacts', dry_run: 'true' }, card, type)).columns
+  const sum = (columns: { stored: number; left_out: number }[]) =>
+    columns.reduce((all, one) => all + one.stored + one.left_out, 0)
+  assert.deepEqual([sum(data.columns), sum(left)], [9, 9])
 })
 
 test('cards of version 4 are read: preferences, quoted types and telephone numbers as addresses', async () => {

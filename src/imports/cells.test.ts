@@ -45,7 +45,11 @@ test('a cell of custom fields without an object is an error of its row, also bes
 test('no column becomes a custom field that no request can have', async () => {
   const file = 'first_name,last_name,__proto__,custom_fields.__proto__,Region\nAna,Proto,1,2,EMEA\n'
   assert.deepEqual((await outcome({ resource: 'contacts', rest: 'custom_fields' }, file)).counts, [1, 0, 0])
-  assert.deepEqual(Object.entries(await customFieldsOf('proto')), [['Region', 'EMEA']])
+  assert.deepEqual(Object.entries(await customFieldsOf('proto')), [
+    ['Column 3', '1'],
+    ['Column 4', '2'],
+    ['Region', 'EMEA'],
+  ])
   const columns = JSON.stringify({ Region: 'custom_fields.__proto__' })
   const query = new URLSearchParams({ resource: 'contacts', columns })
   assert.deepEqual(problems(await upload(rapport, `?${query}`, file)), { columns: 'unknown_field' })

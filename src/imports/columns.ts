@@ -26,8 +26,8 @@ export type Column = {
   label_at: number
   /** The index of the column whose text stands before a cell, such as a calling code; -1 without one. */
   prefix_at: number
-  /** Whether its text stands before the cells of another column. */
-  is_prefix: boolean
+  /** The index of the column before whose cells its text stands; -1 without one. */
+  prefix_of: number
 }
 
 export type MappingOptions = {
@@ -181,18 +181,20 @@ export function createColumns(
     const at = new Map(headers.map((header, n) => [plain(header), n]))
     const placeOf = (header: string | undefined) =>
       header === undefined ? -1 : (at.get(plain(header)) ?? -1)
-    const prefixes = new Set(found.map(({ form: how }) => placeOf(how?.prefix)))
+    const prefixes = found.map(({ form: how }) => placeOf(how?.prefix))
     return found.map(({ header, target, lack, form: how = null }, n) => ({
       header,
       target,
       lack: target === null ? (lack ?? 'no_field') : null,
       is_chosen: Object.hasOwn(columns, header),
       spare_key:
-        rest === 'ignore' || lack === 'left_out' || (is_own && lack === 'read_only') ? null : keyOf(header),
+        rest === 'ignore' || lack === 'left_out' || (is_own && lack === 'read_only')
+          ? null
+          : keyOf(header, n),
       form: how,
       label_at: placeOf(how?.label),
       prefix_at: placeOf(how?.prefix),
-      is_prefix: prefixes.has(n),
+      prefix_of: prefixes.indexOf(n),
     }))
   }
   return { targets, references, of }
@@ -202,10 +204,11 @@ export function createColumns(
 function createKeys(taken: Set<string>) {
   // The last number behind a beginning: 500 equal headers would try 125,000 keys.
   const numbers = new Map<string, number>()
-  return (header: string): string | null => {
-    if (header === '' || header === unusable || header.startsWith(custom)) return null
+  return (header: string, place: number): string => {
+    const own = header.startsWith(custom) ? header.slice(custom.length) : header
+    const name = own === '' || own === unusable ? `Column ${place + 1}` : own
     // A character can have two units.
-    const characters = [...header.slice(0, 2 * max_key_characters)].slice(0, max_key_characters)
+    const characters = [...name.slice(0, 2 * max_key_characters)].slice(0, max_key_characters)
     const beginning = characters.slice(0, max_key_characters - max_number_characters).join('')
     let key = characters.join('')
     for (let n = numbers.get(beginning) ?? 1; taken.has(key); numbers.set(beginning, n)) {

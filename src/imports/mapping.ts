@@ -2,7 +2,7 @@ import { instantOf } from '../cells/days.ts'
 import { splitName } from '../cells/person-names.ts'
 import { folded, googleValues, labelled, severalOf } from '../cells/words.ts'
 import type { FileRow } from '../files/rows.ts'
-import { CellError } from '../files/sheet-values.ts'
+import { CellError, Percentage } from '../files/sheet-values.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
 import type { Use, UsedCells } from './account.ts'
 import {
@@ -27,6 +27,10 @@ export type MappedRow = {
   /** Why the row is not imported. */
   problems: Problem[]
   used: UsedCells
+  /** The cells as they were sent. */
+  values: readonly unknown[]
+  /** Whether it names an owner who is not a member: a new record has none. */
+  is_unowned?: boolean
 }
 
 /** The facts of a file. `is_own`: Rapport wrote it, so its cells are values as they are. */
@@ -90,6 +94,7 @@ export function createMapping(
       names: {},
       problems: [],
       used: { columns: of_row, cells },
+      values,
       cells,
       parts: new Map(),
       custom: new Map(),
@@ -124,9 +129,10 @@ export function createMapping(
     if (given instanceof CellError) return putError(row, column, given)
     // A field reads the number of a sheet as it reads a text: it may be a telephone number.
     const is_exact = is_typed && target !== null && typeof given !== 'string' && !isUndefined(target)
-    const value = is_exact ? String(given) : unguarded(given)
+    const value = is_exact || given instanceof Percentage ? String(given) : unguarded(given)
     if (!is_own && typeof value === 'string' && value.trim() === '') return 'empty'
-    if (target === null) return column.is_prefix ? 'stored' : aside(row, column, value, lack as Use)
+    if (target === null)
+      return isUsedPrefix(column, value, values) ? 'stored' : aside(row, column, value, lack as Use)
     const reference = columns.references.get(target)
     if (reference) return putName(row, column, reference, value)
     if (target === 'name' && form.split_name) return putOnce(row, row.parts, 'name', column, value, 'stored')
@@ -142,7 +148,8 @@ export function createMapping(
       if (target === 'custom_fields') return putObject(row, column, value)
       return putOnce(row, placed.into, placed.key, column, value, 'stored')
     }
-    const parts = is_own ? [value] : severalIn(reader.form, withPrefix(value, column, values))
+    const whole = withPrefix(value, column, values)
+    const parts = is_own ? [value] : severalIn(reader.form, whole)
     const [text = value, ...further] = parts
     const cell = reader.read(text, is_exact ? exact : (readings[column.header] ?? no_reading), column)
     if (cell === 'unknown_value') return aside(row, column, value, 'unknown_value')
@@ -154,7 +161,7 @@ export function createMapping(
     const { into, key } = placed
     const before = into instanceof Map ? into.get(key) : into[key]
     if (before !== undefined && !sameValue(before, cell.value))
-      return aside(row, column, value, 'other_value')
+      return aside(row, column, whole, 'other_value')
     const use = putOnce(row, into, key, column, cell.value, sameText(cell.value, text) ? 'stored' : 'changed')
     if (!further.length) return use
     return aside(row, column, further.join('; '), 'further_value') === 'stored' ? 'changed' : 'further_value'
@@ -181,6 +188,12 @@ export function createMapping(
   const withPrefix = (text: string, { prefix_at }: Column, values: readonly unknown[]): string => {
     const prefix = prefix_at < 0 ? '' : String(unguarded(values[prefix_at] ?? '')).trim()
     return prefix === '' || text.trim().startsWith('+') ? text : `${prefix} ${text.trim()}`
+  }
+
+  /** Whether a calling code stands before a number, which has it or gets it. */
+  function isUsedPrefix({ prefix_of }: Column, code: unknown, values: readonly unknown[]): boolean {
+    const number = prefix_of < 0 ? '' : String(unguarded(values[prefix_of] ?? '')).trim()
+    return number !== '' && (!number.startsWith('+') || number.startsWith(String(code).trim()))
   }
 
   /** Where a value goes: to the body, the parts or the custom fields. Labels tell telephone numbers apart. Null: nowhere. */

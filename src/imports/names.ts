@@ -8,6 +8,7 @@ import { textProblems } from '../http/texts.ts'
 import { runBatch } from '../resources/batch/batch.ts'
 import { type Item, writesOf } from '../resources/batch/items.ts'
 import type { Room } from '../resources/room.ts'
+import { type Use, withUse } from './account.ts'
 import { keepChanges } from './changes.ts'
 import { type Problem, problemsOf } from './errors.ts'
 import type { MappedRow } from './mapping.ts'
@@ -42,15 +43,30 @@ export async function linkNames(
       const found = linked.get(nameOf(row)) as Linked
       if ('problem' in found) problems.set(row, { ...found.problem, field })
       else if ('note' in found) {
-        // A new record without an owner of its own would belong to the person who imports it.
-        if (field === 'owner_id' && running.options.on_match === 'create') row.data[field] = null
-        else delete row.data[field]
+        if (field === 'owner_id') row.is_unowned = true
+        leaveOut(row, [field, field.replace(/_id$/, '')], 'not_linked')
+        delete row.data[field]
         notes.push({ row, problem: { field, ...found.note } })
-      } else if (found.id === null) delete row.data[field]
-      else row.data[field] = found.id
+      } else {
+        if (![undefined, found.id].includes(row.data[field] as number)) leaveOut(row, [field], 'other_value')
+        if (found.id === null) delete row.data[field]
+        else row.data[field] = found.id
+      }
     }
   }
   return { problems, notes }
+}
+
+/** Takes the cells of a reference out of a row. They become custom fields if the import keeps the rest. */
+function leaveOut(row: MappedRow, targets: readonly string[], reason: Use): void {
+  const { data, values } = row
+  row.used = withUse(row.used, targets, (n) => {
+    const { spare_key = null } = row.used.columns[n] ?? {}
+    const { custom_fields = {} } = data
+    if (spare_key === null || typeof custom_fields !== 'object') return reason
+    data.custom_fields = { [spare_key]: values[n], ...custom_fields }
+    return 'stored'
+  })
 }
 
 /** The records of names. A missing company is made; another missing record is a note. */

@@ -8,7 +8,7 @@ import { runBatch } from '../resources/batch/batch.ts'
 import { type Item, type Outcome, type Writes, writesOf } from '../resources/batch/items.ts'
 import { byDependency } from '../resources/derived.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
-import { type Use, type UsedCells, withRows } from './account.ts'
+import { type UsedCells, withRows, withUse } from './account.ts'
 import { keepChanges } from './changes.ts'
 import { keepErrors, problemsOf, type RowError } from './errors.ts'
 import type { MappedRow, Mapping } from './mapping.ts'
@@ -61,7 +61,7 @@ export type Running = {
 export type Relink = (running: Running, rows: ReadonlyMap<FileRow, MappedRow>) => Promise<RowError[]>
 
 /** A row that can be read, its item, and what became of its cells. */
-type Prepared = { row: FileRow; item: Item; used: UsedCells }
+type Prepared = { row: FileRow; item: Item; is_unowned: boolean; used: UsedCells }
 
 /** Rows that are imported together. Its list of items stays the same when a transaction runs again, as runBatch needs it. */
 type Part = Read & { rows: FileRow[]; items: Item[] }
@@ -151,7 +151,9 @@ async function runPart(tx: Tx, { room, options }: Running, context: Context, par
   const one_by_one = room.archived !== undefined
   const { after_create } = room.import
   const { tags } = options
-  const given = { atomic: false, on_match: onMatch(options), tags, one_by_one, after_create } as const
+  const without_owner = new Set(part.prepared.flatMap(({ item, is_unowned }) => (is_unowned ? [item] : [])))
+  const how = { one_by_one, after_create, without_owner }
+  const given = { atomic: false, on_match: onMatch(options), tags, ...how } as const
   return { part, outcomes: await runBatch(tx, context, writesOf(room) as Writes, items, given) }
 }
 
@@ -175,18 +177,19 @@ function saveOutcomes(tx: Tx, { row, options }: Running, ran: readonly Ran[]): P
     skipped: counts.skipped + blank,
     failed: unread + outcomes.filter(({ error }) => error).length,
     errors: keepErrors(tx, row, found),
-    account: row.resource === 'workspace' ? row.account : accountOf(row, ran, onMatch(options)),
+    account: row.resource === 'workspace' ? row.account : accountOf(row, ran, options),
   })
 }
 
 /** The account of an import with the cells of parts. */
-function accountOf({ account }: ImportRow, ran: readonly Ran[], on_match: string): string {
+function accountOf({ account }: ImportRow, ran: readonly Ran[], { on_match, match }: ImportOptions): string {
   const rows = ran.flatMap(({ part: { prepared, refused }, outcomes }) => [
     ...refused.map(({ used }) => ({ ...used, left: 'row_failed' as const })),
     ...prepared.map(({ used }, n) => {
-      const { error, status } = outcomes[n] as Outcome
+      const { error, status, keeps_match } = outcomes[n] as Outcome
       const is_skipped = on_match === 'skip' && status === 'unchanged'
-      return { ...used, left: error ? ('row_failed' as const) : is_skipped ? ('row_skipped' as const) : null }
+      const left = error ? ('row_failed' as const) : is_skipped ? ('row_skipped' as const) : null
+      return { ...(keeps_match ? withUse(used, [match as string], () => 'other_value') : used), left }
     }),
   ])
   return JSON.stringify(withRows(JSON.parse(account), rows))
@@ -223,13 +226,16 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
     until_ms = performance.now() + read_ms
   }
   const notes = await running.relink(running, mapped)
+  for (const { row, field } of notes) {
+    const read = mapped.get(row)
+    if (read) read.used = withUse(read.used, [field], () => 'not_linked')
+  }
   const linked = await linkNames(
     running,
     [...mapped.values()].filter(({ problems }) => !problems.length),
   )
   const row_of = new Map([...mapped].map(([row, read]) => [read, row]))
   for (const { row, problem } of linked.notes) notes.push({ row: row_of.get(row) as FileRow, ...problem })
-  for (const { row, field } of notes) leaveOut(mapped.get(row), field)
   const prepared: Prepared[] = []
   const refused: Read['refused'] = []
   for (const [row, read] of mapped) {
@@ -238,18 +244,9 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
     const found = problem ? [...read.problems, problem] : read.problems
     for (const one of found) errors.push({ row, ...one })
     if (found.length) refused.push({ row, used })
-    else prepared.push({ row, item: itemOf(running, read), used })
+    else prepared.push({ row, item: itemOf(running, read), is_unowned: read.is_unowned === true, used })
   }
   return partsOf(rows, { prepared, refused, errors, notes }, paceOf(running).part_rows)
-}
-
-/** Notes in a row's account that a link was left out. */
-function leaveOut(read: MappedRow | undefined, field: string): void {
-  const targets = [field, field.replace(/_id$/, '')]
-  const at = read?.used.columns.findIndex(
-    ({ target }, n) => targets.includes(target ?? '') && read.used.cells[n] === 'stored',
-  )
-  if (read && at !== undefined && at >= 0) (read.used.cells as Use[])[at] = 'not_linked'
 }
 
 function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
@@ -277,9 +274,11 @@ function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
   return parts
 }
 
-function itemOf({ options: { on_match, match } }: Running, { data }: MappedRow): Item {
+function itemOf({ options: { on_match, match } }: Running, { data, is_unowned }: MappedRow): Item {
   const matches = on_match !== 'create' && match !== null && hasValue(data, match)
-  return matches ? { op: 'upsert', match, data } : { op: 'create', data }
+  if (matches) return { op: 'upsert', match, data }
+  // Without an owner of its own, it would belong to the person who imports it.
+  return { op: 'create', data: is_unowned ? { ...data, owner_id: null } : data }
 }
 
 function hasValue(data: Record<string, unknown>, match: string): boolean {

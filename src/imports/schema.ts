@@ -191,6 +191,20 @@ export const Import = Type.Object(
       description: 'The program that wrote the file, once it is recognised. Null for another file.',
       examples: ['hubspot'],
     }),
+    file_type: code(['csv', 'ndjson', 'xlsx', 'vcf', 'archive'], {
+      description: 'How the file was read, with encoding, sheet and header_row.',
+    }),
+    encoding: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The encoding of a text. Null for a workbook.',
+      examples: ['windows-1252'],
+    }),
+    sheet: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['Contacts'] }),
+    header_row: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description: 'The row of the header. Null for a file without a header.',
+      examples: [1],
+    }),
     columns: Type.Array(ColumnAccount, {
       description:
         'The account of the cells: each one with a value was stored, stored in another form, or left out. Rows that could not be read are in the errors. Empty for an archive, and in the list of imports.',

@@ -236,8 +236,10 @@ export function previewRoute(app: App, { db, config }: Service, rooms: readonly 
     async (request) => {
       const { query } = request
       const max_bytes = config.max_import_mb * 1024 * 1024
-      if (query.resource === 'workspace')
+      if (query.resource === 'workspace') {
+        archiveOptions(query)
         return single(await previewArchive(fileOf(request, query, true).body, rooms, max_bytes))
+      }
       const room = roomOf(rooms, query.resource)
       const problems: FieldProblem[] = []
       const mapping = mappingFrom(query, room, problems)

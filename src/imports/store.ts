@@ -46,6 +46,16 @@ export async function lockImport(tx: Tx, workspace_id: number, id: string): Prom
   return findImport(tx, workspace_id, id)
 }
 
+/** How the file of an import is read. */
+function shownForm(row: ImportRow): Pick<Import, 'file_type' | 'encoding' | 'sheet' | 'header_row'> {
+  const form = formOf(row)
+  const file_type = row.resource === 'workspace' ? 'archive' : form.format
+  if (form.format === 'xlsx')
+    return { file_type, encoding: null, sheet: form.sheet, header_row: form.header_row }
+  const header_row = form.format === 'csv' ? (form.header_row ?? 1) : null
+  return { file_type, encoding: form.encoding, sheet: null, header_row }
+}
+
 /** Imports as answers show them. */
 export async function shownImports(
   db: Db,
@@ -70,8 +80,8 @@ export async function shownImports(
     const source: { program: string | null } | null = row.source === null ? null : JSON.parse(row.source)
     const program = source?.program ?? null
     const columns = (JSON.parse(row.account) as ColumnAccount[]).map(shownColumn)
-    const told = { program, columns, message }
-    return { id, resource, status, file_name, options, progress, ...counts, ...told, ...times, created_by }
+    const result = { ...shownForm(row), program, columns, message }
+    return { id, resource, status, file_name, options, progress, ...counts, ...result, ...times, created_by }
   })
 }
 

@@ -57,6 +57,8 @@ export type Outcome = {
   error: ApiError | null
   /** Whether the fields of the error are those of the item, such as `id`, and not those of its data. */
   of_item?: boolean
+  /** Whether the record keeps its own value of the matched field: it was found by that of a record merged into it. */
+  keeps_match?: boolean
 }
 
 export const tags_choices = ['add', 'replace'] as const
@@ -71,13 +73,15 @@ export type BatchOptions = {
   tags?: TagsChoice
   /** Items run one after the other, for rules that count the records of earlier items. */
   one_by_one?: boolean
+  /** Upserts whose new record has no owner: the owner that they name is not a member. */
+  without_owner?: ReadonlySet<Item>
   /** Fields that only an existing record takes. A new record gets them by a change of the same item. */
   after_create?: readonly string[] | undefined
   /** false drops the views of records as soon as their etag is known: they may have 128 MiB together. */
   views?: boolean
 }
 
-export type Done = Pick<Outcome, 'status'> & Partial<Pick<Outcome, 'id' | 'before' | 'after'>>
+export type Done = Pick<Outcome, 'status'> & Partial<Pick<Outcome, 'id' | 'before' | 'after' | 'keeps_match'>>
 type Upsert = { match: Match; key: string }
 /** An item that is ready to run. */
 export type Task = {
@@ -171,7 +175,8 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
       return { status: is_same ? 'unchanged' : 'updated', id, before, after } as const
     }
   const creating = async (tx: Tx) => {
-    const { first, later } = inSteps(item.data as object, options.after_create)
+    const data = options.without_owner?.has(item) ? { ...item.data, owner_id: null } : (item.data as object)
+    const { first, later } = inSteps(data, options.after_create)
     const { body, problems } = checked(create, first)
     const made = await operations.create(tx, context, body, problems)
     if (!later) return { status: 'created', id: made.id, after: made } as const
@@ -205,14 +210,15 @@ export function taskOf({ context, writes, options, definitions }: For, index: nu
         if (first === undefined) return creating(tx)
         if (others.length) throw invalid([ambiguous(match.field, others.length + 1, resource.noun)])
         if (options.on_match === 'skip') return { status: 'unchanged', id: first }
-        return changing(first, body, problems, (record) => {
+        let keeps_match = false
+        const done = await changing(first, body, problems, (record) => {
           const own = unique
             ? uniqueIn(unique, record)
             : (record as Record<string, string | null>)[match.field]
-          const is_own = typeof own === 'string' && (unique ? own : match.keyOf(own)) === upsert.key
-          // It was found by the value of a record that was merged into it, and keeps its own value.
-          if (!is_own) leaveOut(body, match.field)
+          keeps_match = typeof own !== 'string' || (unique ? own : match.keyOf(own)) !== upsert.key
+          if (keeps_match) leaveOut(body, match.field)
         })(tx)
+        return { ...done, keeps_match }
       },
     }
   }
