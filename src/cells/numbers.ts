@@ -16,7 +16,9 @@ const max_characters = 64
 const bare = /^\d+(?:[.,]\d+)?$/
 
 /** The parts of a text: sign, digits with their separators, percent, and whether it names a currency. Null: no number. */
-function partsOf(text: string): { body: string; negative: boolean; percent: boolean; money: boolean } | null {
+function numberParts(
+  text: string,
+): { body: string; negative: boolean; percent: boolean; money: boolean } | null {
   let body = text.trim()
   if (!body || body.length > max_characters) return null
   if (bare.test(body)) return { body, negative: false, percent: false, money: false }
@@ -42,7 +44,7 @@ function partsOf(text: string): { body: string; negative: boolean; percent: bool
  * null, the text has two readings.
  */
 export function readNumber(text: string, decimal: DecimalSign | null): NumberReading {
-  const parts = partsOf(text)
+  const parts = numberParts(text)
   if (!parts) return null
   const { body, negative, percent, money } = parts
   const value = numberIn(body, decimal)
@@ -82,7 +84,7 @@ const isUnclear = (body: string) => /^[1-9]\d{0,2}[.,]\d{3}$/.test(body)
 
 /** The decimal sign that a text shows, if it has one reading: 1.250,5 shows a comma, 1,250,000 a dot. Null: none. */
 export function decimalOf(text: string): DecimalSign | null {
-  const body = partsOf(text)?.body
+  const body = numberParts(text)?.body
   if (!body || !/[.,]/.test(body) || typeof numberIn(body, null) !== 'number') return null
   const signs = [...new Set(body.match(/[.,]/g))] as DecimalSign[]
   const other = { '.': ',', ',': '.' } as const

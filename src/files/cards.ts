@@ -157,7 +157,7 @@ function unquoted(value: string, charset: string): string {
 }
 
 /** Splits a value at a sign that no backslash is before, and takes the backslashes off. */
-function partsOf({ value, is_old }: Property, sign: ';' | ',' | null): string[] {
+function valuesOf({ value, is_old }: Property, sign: ';' | ',' | null): string[] {
   const parts: string[] = []
   let part = ''
   for (let at = 0; at < value.length; at++) {
@@ -172,7 +172,7 @@ function partsOf({ value, is_old }: Property, sign: ';' | ',' | null): string[] 
   }
   return [...parts, part].map((text) => text.trim())
 }
-const textOf = (property: Property): string => partsOf(property, null)[0] as string
+const textOf = (property: Property): string => valuesOf(property, null)[0] as string
 
 // They are about the card, and not about the person.
 const ignored = new Set(['VERSION', 'PRODID', 'REV', 'X-ABADR', 'X-ABSHOWAS', 'CALSCALE'])
@@ -207,21 +207,21 @@ function columnsOf(properties: readonly Property[]): Map<string, string> {
     // People write their own labels. Apple's, such as Home, say as much as a type.
     if (label && !label.is_apple) put('Own label', `${label.text}: ${textOf(property)}`)
     if (name === 'N') {
-      const [last, first, middle, prefix, suffix] = partsOf(property, ';')
+      const [last, first, middle, prefix, suffix] = valuesOf(property, ';')
       put('first_name', first)
       put('middle_name', middle)
       put('last_name', last)
       put('Name Prefix', prefix)
       put('Name Suffix', suffix)
     } else if (name === 'ORG') {
-      const [company, ...units] = partsOf(property, ';')
+      const [company, ...units] = valuesOf(property, ';')
       put('company', company)
       put('Department', units.filter(Boolean).join(', '))
     } else if (name === 'TEL')
       put(phoneColumn([...types, ...(label?.types ?? [])]), textOf(property).replace(/^tel:/i, ''))
     else if (name === 'EMAIL') put('email', textOf(property).replace(/^mailto:/i, ''))
-    else if (name === 'ADR') put('Address', partsOf(property, ';').filter(Boolean).join(', '))
-    else if (name === 'CATEGORIES') tags.push(...partsOf(property, ',').filter(Boolean))
+    else if (name === 'ADR') put('Address', valuesOf(property, ';').filter(Boolean).join(', '))
+    else if (name === 'CATEGORIES') tags.push(...valuesOf(property, ',').filter(Boolean))
     else if (!ignored.has(name))
       put(names[name] ?? (label ? `${name} (${label.text})` : name), textOf(property))
   }

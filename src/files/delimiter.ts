@@ -16,7 +16,7 @@ const sampled_notes = 30
 /** Guesses the delimiter from the start of a text: the one that gives the most cells, the same number in most rows. */
 export function guessDelimiter(start: string): CsvForm {
   const [, named] = /^sep=([,;\t|])[\r\n]/.exec(start) ?? []
-  if (named) return { ...formOf(start, named as Delimiter), header_line: 2 }
+  if (named) return { ...csvForm(start, named as Delimiter), header_line: 2 }
   return best(start, (lengths) => scoreOf(lengths.slice(0, sampled_rows)))
 }
 
@@ -25,12 +25,12 @@ export const guessBehindNotes = (start: string): CsvForm =>
   best(start, (lengths) => Math.max(0, ...lengths.map((_, n) => scoreOf(lengths.slice(n, n + sampled_rows)))))
 
 function best(start: string, score: (lengths: number[]) => number): CsvForm {
-  const forms = delimiters.map((delimiter) => formOf(start, delimiter))
+  const forms = delimiters.map((delimiter) => csvForm(start, delimiter))
   const scores = forms.map((form) => score(rowLengths(start, form)))
   return forms[scores.indexOf(Math.max(...scores))] as CsvForm
 }
 
-function formOf(start: string, delimiter: Delimiter): CsvForm {
+function csvForm(start: string, delimiter: Delimiter): CsvForm {
   const form: CsvForm = { delimiter, header_line: 1 }
   return endsAtCr(start, delimiter) ? { ...form, ends_at_cr: true } : form
 }

@@ -32,11 +32,14 @@ const max_part_bytes = 16 * 1024 * 1024
 const max_formats = 2 ** 16
 
 const damaged = () => new FileError('The file is damaged. Open it, and save it as .xlsx again.')
+export const numbers_file = 'The file is a Numbers file. Export it as CSV or .xlsx, and send that file.'
+export const open_document = 'The file is an OpenDocument file. Save it as .xlsx or CSV, and send that file.'
+export const text_document = 'The file is a text document. Send a table, as CSV or .xlsx.'
 const others: readonly [RegExp, string][] = [
-  [/^index\//, 'The file is a Numbers file. Export it as CSV or .xlsx, and send that file.'],
+  [/^index\//, numbers_file],
   [/^xl\/workbook\.bin$/, 'The file is an .xlsb file. Save it as .xlsx or CSV, and send that file.'],
-  [/^content\.xml$/, 'The file is an OpenDocument file. Save it as .xlsx or CSV, and send that file.'],
-  [/^word\//, 'The file is a text document. Send a table, as .xlsx or CSV.'],
+  [/^content\.xml$/, open_document],
+  [/^word\//, text_document],
 ]
 
 /** Opens a sheet by its name or its number; null: the first one. Throws FileError, and NoSuchSheet. */

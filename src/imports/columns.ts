@@ -10,12 +10,12 @@ import type { ProgramColumn, ProgramFile } from './programs/program.ts'
 export type Target = string
 
 /** Why a column has no target. */
-export type Lack = 'no_field' | 'read_only' | 'other_kind' | 'left_out'
+export type NoTarget = 'no_field' | 'read_only' | 'other_kind' | 'left_out'
 
 export type Column = {
   header: string
   target: Target | null
-  lack: Lack | null
+  reason: NoTarget | null
   /** Whether the request names its target. Such a column goes before the others of a field. */
   is_chosen: boolean
   /** The custom field for values that its target does not take; null with rest=ignore. */
@@ -83,7 +83,7 @@ const naming = new Set(['name', 'title', 'titel', 'titre', 'título', 'nom', 'no
 // The title of a person is a job.
 const titles = new Set(['title', 'titel', 'titre', 'título'])
 
-type Means = {
+type ColumnSource = {
   room: Room & { import: ImportForm }
   fields: ReadonlySet<string>
   file: ProgramFile | null
@@ -94,7 +94,7 @@ type Means = {
 
 /** Finds the columns of headers. */
 export function createColumns(
-  { room, fields, file, is_own, defined }: Means,
+  { room, fields, file, is_own, defined }: ColumnSource,
   { columns, rest }: MappingOptions,
 ) {
   const form = room.import
@@ -126,24 +126,24 @@ export function createColumns(
   const own_parts = parts.filter((part) => part === 'closed_at' || !read_only.has(part))
   const exact = new Set(is_own ? [...fields, ...references.keys(), ...own_parts] : targets)
 
-  function find(header: string): { target: Target | null; lack?: Lack; form?: Column['form'] } {
+  function find(header: string): { target: Target | null; reason?: NoTarget; form?: Column['form'] } {
     if (Object.hasOwn(columns, header)) {
       const target = columns[header] as Target | null
-      return target === null ? { target, lack: 'left_out' } : { target }
+      return target === null ? { target, reason: 'left_out' } : { target }
     }
     if (header === '' || header === unusable || header === custom + unusable)
-      return { target: null, lack: 'no_field' }
+      return { target: null, reason: 'no_field' }
     if (header.startsWith(custom)) return { target: header }
-    if (header.length > max_header_characters) return { target: null, lack: 'no_field' }
+    if (header.length > max_header_characters) return { target: null, reason: 'no_field' }
     const program = of_program.get(plain(header)) ?? of_program.get(plain(withoutBrackets(header)))
     if (program !== undefined) {
-      if (program === null) return { target: null, lack: 'no_field' }
+      if (program === null) return { target: null, reason: 'no_field' }
       const { to, ...how } = typeof program === 'string' ? { to: program } : program
       // A part of another kind of record, such as the notes of a contact, has no field here.
-      return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, lack: 'no_field' }
+      return named.has(to) ? { target: to, form: { to, ...how } } : { target: null, reason: 'no_field' }
     }
     if (exact.has(header)) return { target: header }
-    if (read_only.has(header)) return { target: null, lack: 'read_only' }
+    if (read_only.has(header)) return { target: null, reason: 'read_only' }
     const of_kind = ofKind(header)
     if (of_kind) return of_kind
     const target =
@@ -152,11 +152,11 @@ export function createColumns(
       known.get(plain(header).replace(singular, ''))
     if (target) return { target }
     const key = own_fields.get(plain(header))
-    return key === undefined ? { target: null, lack: 'no_field' } : { target: custom + key }
+    return key === undefined ? { target: null, reason: 'no_field' } : { target: custom + key }
   }
 
   /** A header that begins with a kind belongs to it: the name of another kind is a reference, the rest is nothing here. */
-  function ofKind(header: string): { target: Target | null; lack?: Lack } | null {
+  function ofKind(header: string): { target: Target | null; reason?: NoTarget } | null {
     const [, word = '', own = ''] = /^(\p{L}+) - (.+)$/u.exec(header) ?? []
     const kind = kind_of.get(word.toLowerCase())
     if (!kind) return null
@@ -168,7 +168,7 @@ export function createColumns(
     const names_it = naming.has(own.toLowerCase()) && (kind === 'deals' || !titles.has(own.toLowerCase()))
     return names_it && references.has(reference)
       ? { target: reference }
-      : { target: null, lack: 'other_kind' }
+      : { target: null, reason: 'other_kind' }
   }
 
   /** The columns of some headers, in their order. Equal and long headers get keys of their own. */
@@ -182,13 +182,13 @@ export function createColumns(
     const placeOf = (header: string | undefined) =>
       header === undefined ? -1 : (at.get(plain(header)) ?? -1)
     const prefixes = found.map(({ form: how }) => placeOf(how?.prefix))
-    return found.map(({ header, target, lack, form: how = null }, n) => ({
+    return found.map(({ header, target, reason, form: how = null }, n) => ({
       header,
       target,
-      lack: target === null ? (lack ?? 'no_field') : null,
+      reason: target === null ? (reason ?? 'no_field') : null,
       is_chosen: Object.hasOwn(columns, header),
       spare_key:
-        rest === 'ignore' || lack === 'left_out' || (is_own && lack === 'read_only')
+        rest === 'ignore' || reason === 'left_out' || (is_own && reason === 'read_only')
           ? null
           : keyOf(header, n),
       form: how,

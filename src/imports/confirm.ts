@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { FileRow } from '../files/rows.ts'
 import type { RowError } from './errors.ts'
-import type { MappedRow } from './mapping.ts'
+import type { MappedRow } from './mapped-row.ts'
 import type { Relink, Running } from './rows.ts'
 
 // An exported row has the id and the creation time of its record. If the workspace has no such record, the row comes from

@@ -1,10 +1,9 @@
 import { instantOf } from '../cells/days.ts'
-import { splitName } from '../cells/person-names.ts'
-import { folded, googleValues, labelled, severalOf } from '../cells/words.ts'
+import { googleValues, labelled, severalOf } from '../cells/words.ts'
 import type { FileRow } from '../files/rows.ts'
 import { CellError, Percentage } from '../files/sheet-values.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
-import type { Use, UsedCells } from './account.ts'
+import type { Use } from './account.ts'
 import {
   type Column,
   createColumns,
@@ -13,25 +12,25 @@ import {
   type MappingOptions,
   type Target,
 } from './columns.ts'
-import type { Problem } from './errors.ts'
 import { no_reading, type Reading, type Readings } from './evidence.ts'
+import {
+  addCustom,
+  aside,
+  isAsWritten,
+  joinName,
+  leave,
+  type MappedRow,
+  putError,
+  putName,
+  putObject,
+  putOnce,
+  type Row,
+  sameValue,
+} from './mapped-row.ts'
 import type { Program, ProgramFile } from './programs/program.ts'
 import { type Form, readersOf } from './readers.ts'
 
 // From the cells of a file to the fields of a body.
-
-/** A row as the body of a request, the references that it gives by name, and what became of its cells. */
-export type MappedRow = {
-  data: Record<string, unknown>
-  names: Record<string, string>
-  /** Why the row is not imported. */
-  problems: Problem[]
-  used: UsedCells
-  /** The cells as they were sent. */
-  values: readonly unknown[]
-  /** Whether it names an owner who is not a member: a new record has none. */
-  is_unowned?: boolean
-}
 
 /** The facts of a file. `is_own`: Rapport wrote it, so its cells are values as they are. */
 export type Source = {
@@ -105,8 +104,7 @@ export function createMapping(
         const column = of_row[n] as Column
         if (column.is_chosen !== chosen) continue
         const value = values[n]
-        cells[n] =
-          value === '' || value === undefined ? 'empty' : put(row, column, value, values, is_typed === true)
+        cells[n] = value === '' || value === undefined ? 'empty' : put(row, column, value, is_typed === true)
       }
     if (form.split_name) joinName(row, form.split_name)
     if (form.join)
@@ -114,7 +112,7 @@ export function createMapping(
         ...row,
         now,
         timeOf: (moment) => instantOf(moment, time_zone),
-        leave: (part) => leave(row, part, values),
+        leave: (part) => leave(row, part),
       }))
         row.problems.push({ ...problem, code: 'not_allowed' })
     for (const [field, value] of Object.entries(source.file?.fixed ?? {})) row.data[field] ??= value
@@ -122,17 +120,16 @@ export function createMapping(
     return row
   }
 
-  type Row = MappedRow & { cells: Use[]; parts: Map<string, unknown>; custom: Map<string, unknown> }
-
-  function put(row: Row, column: Column, given: unknown, values: readonly unknown[], is_typed: boolean): Use {
-    const { target, lack } = column
+  function put(row: Row, column: Column, given: unknown, is_typed: boolean): Use {
+    const { target, reason } = column
+    const { values } = row
     if (given instanceof CellError) return putError(row, column, given)
     // A field reads the number of a sheet as it reads a text: it may be a telephone number.
     const is_exact = is_typed && target !== null && typeof given !== 'string' && !isUndefined(target)
     const value = is_exact || given instanceof Percentage ? String(given) : unguarded(given)
     if (!is_own && typeof value === 'string' && value.trim() === '') return 'empty'
     if (target === null)
-      return isUsedPrefix(column, value, values) ? 'stored' : aside(row, column, value, lack as Use)
+      return isUsedPrefix(column, value, values) ? 'stored' : aside(row, column, value, reason as Use)
     const reference = columns.references.get(target)
     if (reference) return putName(row, column, reference, value)
     if (target === 'name' && form.split_name) return putOnce(row, row.parts, 'name', column, value, 'stored')
@@ -162,21 +159,20 @@ export function createMapping(
     const before = into instanceof Map ? into.get(key) : into[key]
     if (before !== undefined && !sameValue(before, cell.value))
       return aside(row, column, whole, 'other_value')
-    const use = putOnce(row, into, key, column, cell.value, sameText(cell.value, text) ? 'stored' : 'changed')
+    const use = putOnce(
+      row,
+      into,
+      key,
+      column,
+      cell.value,
+      isAsWritten(cell.value, text) ? 'stored' : 'changed',
+    )
     if (!further.length) return use
     return aside(row, column, further.join('; '), 'further_value') === 'stored' ? 'changed' : 'further_value'
   }
 
   /** Whether no definition and no schema says what a value is. */
   const isUndefined = (target: Target) => target.startsWith(custom) && !readers.has(target)
-
-  function putError(row: Row, column: Column, { text }: CellError): Use {
-    const { target, lack, header } = column
-    if (target === null) return aside(row, column, text, lack as Use)
-    const message = `The cell of "${header.slice(0, 100)}" has the error ${text}. Correct its formula, or clear the cell.`
-    row.problems.push({ field: target, code: 'cell_error', message })
-    return 'row_failed'
-  }
 
   /** Without the sign that a program writes before a cell that begins like a formula. */
   function unguarded(value: unknown): unknown {
@@ -205,118 +201,18 @@ export function createMapping(
     return named === null ? null : { into: row.data, key: named ?? target }
   }
 
-  function putOnce(
-    row: Row,
-    into: Map<string, unknown> | Record<string, unknown>,
-    key: string,
-    column: Column,
-    value: unknown,
-    use: 'stored' | 'changed',
-  ): Use {
-    const before = into instanceof Map ? into.get(key) : into[key]
-    if (before !== undefined) return sameValue(before, value) ? use : aside(row, column, value, 'other_value')
-    if (into instanceof Map) into.set(key, value)
-    else into[key] = value
-    return use
-  }
-
-  function putName(row: Row, column: Column, reference: string, value: unknown): Use {
-    const name = nameOf(value)
-    if (!name) return aside(row, column, value, 'other_value')
-    const before = row.names[reference]
-    if (before !== undefined) return before === name ? 'stored' : aside(row, column, value, 'other_value')
-    row.names[reference] = name
-    return 'stored'
-  }
-
-  function putObject(row: Row, column: Column, value: unknown): Use {
-    const { data } = row
-    // The schema refuses any other value.
-    if (!isObjectOrNull(value) || data.custom_fields === undefined) data.custom_fields ??= value
-    if (!isObjectOrNull(value)) data.custom_fields = value
-    else if (isObjectOrNull(data.custom_fields)) data.custom_fields = { ...value, ...data.custom_fields }
-    else return aside(row, column, value, 'other_value')
-    return 'stored'
-  }
-
-  /** Keeps a value that its column has no field for, if the import keeps the rest. */
-  function aside(row: Row, { spare_key }: Column, value: unknown, reason: Use): Use {
-    if (spare_key === null) return reason
-    if (!row.custom.has(spare_key)) row.custom.set(spare_key, value)
-    return 'stored'
-  }
-
-  /** Puts the cells of a part aside that is not used. */
-  function leave(row: Row, part: string, values: readonly unknown[]): void {
-    row.used.columns.forEach((column, n) => {
-      const is_used = row.cells[n] === 'stored' || row.cells[n] === 'changed'
-      if (column.target === part && is_used) row.cells[n] = aside(row, column, values[n], 'other_value')
-    })
-  }
-
-  /** Splits the full name of a person. Beside a first and a last name, a name that says something else is put aside. */
-  function joinName(row: Row, [first, last]: readonly [string, string]): void {
-    const name = row.parts.get('name')
-    if (typeof name !== 'string') return
-    const { data, parts } = row
-    if (data[first] === undefined && data[last] === undefined) {
-      const split = splitName(name)
-      data[first] = split.first
-      if (split.last !== null) data[last] = split.last
-      return
-    }
-    const whole = folded([data[first], parts.get('middle_name'), data[last]].filter(Boolean).join(' '))
-    const at = row.used.columns.findIndex(
-      ({ target }, n) => target === 'name' && row.used.cells[n] === 'stored',
-    )
-    const { first: given, last: family } = splitName(name)
-    if (at < 0 || folded(name) === whole || folded(`${given} ${family ?? ''}`) === whole) return
-    row.cells[at] = aside(row, row.used.columns[at] as Column, name, 'other_value')
-  }
-
-  const formOf = ({ target }: Column) => (target === null ? undefined : readers.get(target)?.form)
-  const hasTimes = (column: Column): boolean => ['time', 'moment'].includes(formOf(column) ?? '')
+  const readAs = ({ target }: Column) => (target === null ? undefined : readers.get(target)?.form)
+  const hasTimes = (column: Column): boolean => ['time', 'moment'].includes(readAs(column) ?? '')
   function evidenceOf(column: Column): 'decimal' | 'order' | null {
-    const kind = formOf(column)
+    const kind = readAs(column)
     if (kind === 'number' || kind === 'percent') return 'decimal'
     return kind === 'day' || kind === 'time' || kind === 'moment' ? 'order' : null
   }
   return { targets: columns.targets, columnsOf, evidenceOf, hasTimes, read }
 }
 
-/** Adds the custom fields that have columns of their own. */
-function addCustom({
-  data,
-  custom: values,
-}: {
-  data: Record<string, unknown>
-  custom: ReadonlyMap<string, unknown>
-}): void {
-  const { custom_fields = {} } = data
-  // The schema refuses any other value.
-  if (values.size && isObjectOrNull(custom_fields))
-    data.custom_fields = { ...custom_fields, ...Object.fromEntries(values) }
-}
-
-const isObjectOrNull = (value: unknown): value is object | null =>
-  typeof value === 'object' && !Array.isArray(value)
-const sameValue = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
-// As the text of the same number is. Writing a number takes much longer.
-const shortest_number = /^-?(?:0|[1-9]\d{0,9})(?:\.\d{0,4}[1-9])?$/
-const sameText = (value: unknown, text: string) =>
-  typeof value === 'object' ||
-  (typeof value === 'number' && shortest_number.test(text) && Number(text) === value) ||
-  String(value) === text.trim() ||
-  (typeof value === 'string' && value.trim() === text.trim())
-
 /** The values of a cell, of which a field takes the first. */
 function severalIn(form: Form, text: string): string[] {
   if (form === 'email' || form === 'phone') return severalOf(text, form)
   return form === 'tags' || form === 'object' ? [text] : googleValues(text)
-}
-
-/** The name of a reference: the text of a cell, or of the record in a line of JSON. */
-function nameOf(value: unknown): string {
-  const name = typeof value === 'object' ? (value as { name?: unknown } | null)?.name : value
-  return typeof name === 'string' ? name.trim() : ''
 }

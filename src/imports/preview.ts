@@ -19,12 +19,12 @@ import type { ImportOptions, Preview } from './schema.ts'
 import { openSheet } from './sheets.ts'
 import { addEvidence, sourceOf } from './source.ts'
 import {
+  bodyParts,
   columnNames,
   type FileFacts,
-  formOf,
-  partsOf,
   refuseLarger,
   refuseOthers,
+  textForm,
   tooLarge,
 } from './upload.ts'
 
@@ -42,14 +42,14 @@ export async function previewFile(
 ): Promise<Preview> {
   const findHeader = headerFinder(room, options)
   const start = facts.format === 'xlsx' ? startOfSheet : startOfText
-  const { names, rows, told } = await start(body, facts, findHeader, max_bytes)
+  const { names, rows, read_as } = await start(body, facts, findHeader, max_bytes)
   refuseUnknownHeaders(options.columns, names)
   const first = rows[0]?.problem
   if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
   const shown = rows.filter(hasCells).slice(0, shown_rows)
   // Lines of JSON and cards may have any names. A table may have equal ones.
   const named = shown.flatMap(({ names, problem }) => (problem ? [] : [names]))
-  const is_table = told.header_row !== null
+  const is_table = read_as.header_row !== null
   const names_found = is_table ? (named[0] ?? []) : [...new Set(named.flat())]
   const headers = names_found.slice(0, max_columns)
   const source = sourceOf(headers, room, options)
@@ -60,17 +60,17 @@ export async function previewFile(
     addEvidence(evidence, first_mapping, [row])
     await pace()
   }
-  const { delimiter } = told
+  const { delimiter } = read_as
   const readings = source.is_own ? {} : evidence.readings({ program: source.program, delimiter, headers })
   const { program, file, evidence: seen } = source.recognised ?? {}
   return {
-    ...told,
+    ...read_as,
     columns: first_mapping.columnsOf(headers).map((column) => {
-      const { header, target, lack, spare_key } = column
+      const { header, target, reason, spare_key } = column
       return {
         header,
         field: target ?? (spare_key === null ? null : custom + spare_key),
-        reason: target === null && spare_key === null ? lack : null,
+        reason: target === null && spare_key === null ? reason : null,
         decimal: readings[header]?.decimal ?? null,
         day_order: readings[header]?.order ?? null,
         has_times: first_mapping.hasTimes(column),
@@ -94,8 +94,8 @@ export async function previewFile(
 }
 
 /** The start of a file: its first rows, the names of its columns if they are known, and how it is read. */
-type Start = { names: string[] | null; rows: FileRow[]; told: Told }
-type Told = Pick<
+type Start = { names: string[] | null; rows: FileRow[]; read_as: Found }
+type Found = Pick<
   Preview,
   | 'file_type'
   | 'encoding'
@@ -131,7 +131,7 @@ async function startOfText(
   const detector = createEncodingDetector(facts.encoding)
   const parts: Buffer[] = []
   let bytes = 0
-  for await (const part of partsOf(body)) {
+  for await (const part of bodyParts(body)) {
     if (bytes < read_bytes) parts.push(part)
     bytes += part.length
     refuseLarger(bytes, facts, max_bytes)
@@ -141,15 +141,15 @@ async function startOfText(
   const start = Buffer.concat(parts)
   const pace = createPace()
   const { is_guess, sample, encoding } = detector.result()
-  const form = await formOf(facts, encoding, start, findHeader)
+  const form = await textForm(facts, encoding, start, findHeader)
   await pace()
   const names = columnNames(form, start)
   await pace()
   const rows = await firstRows(readRows(piecesOf(start, 0, start.length), form))
   const of_table = form.format === 'csv' && { delimiter: form.delimiter, header_row: form.header_row ?? 1 }
   const of_text = { encoding, encoding_is_guess: is_guess, encoding_sample: sample }
-  const told = { ...no_table, file_type: form.format, ...of_text, ...of_table }
-  return { names, rows, told }
+  const read_as = { ...no_table, file_type: form.format, ...of_text, ...of_table }
+  return { names, rows, read_as }
 }
 
 // The directory of a workbook is at its end, so a preview keeps all of it. Large ones wait in their clients.
@@ -166,7 +166,7 @@ async function startOfSheet(
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const part of partsOf(body)) {
+    for await (const part of bodyParts(body)) {
       bytes += part.length
       held_bytes += part.length
       refuseLarger(bytes, facts, max_bytes)
@@ -187,7 +187,7 @@ async function startOfSheet(
     return {
       names,
       rows,
-      told: { ...no_table, file_type: 'xlsx', header_row, sheet, sheets: [...workbook.sheets] },
+      read_as: { ...no_table, file_type: 'xlsx', header_row, sheet, sheets: [...workbook.sheets] },
     }
   } finally {
     held_bytes -= bytes
@@ -208,7 +208,7 @@ export async function previewArchive(
 ): Promise<Preview> {
   async function* limited() {
     let bytes = 0
-    for await (const part of partsOf(body)) {
+    for await (const part of bodyParts(body)) {
       bytes += part.length
       if (bytes > max_bytes) throw tooLarge(max_bytes)
       yield part

@@ -42,7 +42,10 @@ export function readersOf(
   for (const { properties = {} } of schemas)
     for (const [name, property] of Object.entries(properties))
       if (!property.readOnly && !readers.has(name))
-        readers.set(name, readerOf(formOf(name, property, form), property.enum, form.labels?.[name], source))
+        readers.set(
+          name,
+          readerOf(formOfField(name, property, form), property.enum, form.labels?.[name], source),
+        )
   for (const [name, kind] of Object.entries(form.parts ?? {}))
     readers.set(
       name,
@@ -61,7 +64,7 @@ const forms: Readonly<Record<string, Form>> = {
   email: 'email',
 }
 
-function formOf(name: string, { type, format, enum: codes }: Property, form: ImportForm): Form {
+function formOfField(name: string, { type, format, enum: codes }: Property, form: ImportForm): Form {
   const types = [type].flat()
   if (types.includes('array')) return 'tags'
   if (types.includes('object')) return 'object'

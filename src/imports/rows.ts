@@ -11,7 +11,8 @@ import type { ImportForm, Room } from '../resources/room.ts'
 import { type UsedCells, withRows, withUse } from './account.ts'
 import { keepChanges } from './changes.ts'
 import { keepErrors, problemsOf, type RowError } from './errors.ts'
-import type { MappedRow, Mapping } from './mapping.ts'
+import type { MappedRow } from './mapped-row.ts'
+import type { Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
 import type { ImportOptions, KindCounts } from './schema.ts'
 import { holdImport, type ImportRow } from './store.ts'
@@ -246,10 +247,10 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
     if (found.length) refused.push({ row, used })
     else prepared.push({ row, item: itemOf(running, read), is_unowned: read.is_unowned === true, used })
   }
-  return partsOf(rows, { prepared, refused, errors, notes }, paceOf(running).part_rows)
+  return divided(rows, { prepared, refused, errors, notes }, paceOf(running).part_rows)
 }
 
-function partsOf(rows: readonly FileRow[], read: Read, length: number): Part[] {
+function divided(rows: readonly FileRow[], read: Read, length: number): Part[] {
   const parts: Part[] = []
   const parts_of = new Map<FileRow, Part>()
   let characters = max_part_characters

@@ -213,9 +213,9 @@ type Pass = { pass: number; of: number }
 
 /** Reads the file of an import in parts. Renews the lease, and sets `progress` of the row. Throws Lost. */
 export const readFile = (held: Held, pass: Pass = { pass: 0, of: 1 }): AsyncGenerator<Buffer> =>
-  keepLease(held, partsOf(held, pass))
+  keepLease(held, storedParts(held, pass))
 
-async function* partsOf({ db, row }: Held, { pass, of }: Pass): AsyncGenerator<Buffer> {
+async function* storedParts({ db, row }: Held, { pass, of }: Pass): AsyncGenerator<Buffer> {
   const { workspace_id, id, chunks } = row
   for (let number = 0; number < chunks; number++) {
     const [stored] = await chunk(db, { workspace_id, import_id: id, number })

@@ -5,7 +5,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
-import { partsOf } from './upload.ts'
+import { bodyParts } from './upload.ts'
 
 const silence_ms = 300
 const size = 512 * 1024
@@ -16,7 +16,7 @@ async function startReader(t: TestContext, work: () => unknown) {
   const server = createServer(async (request: IncomingMessage, response) => {
     try {
       let bytes = 0
-      for await (const part of partsOf(request, silence_ms)) {
+      for await (const part of bodyParts(request, silence_ms)) {
         bytes += part.length
         await work()
       }

@@ -6,7 +6,7 @@ import { firstCells, readHeader } from '../files/csv-rows.ts'
 import { type CsvForm, guessBehindNotes, guessDelimiter } from '../files/delimiter.ts'
 import { createEncodingDetector, type Encoding } from '../files/encoding.ts'
 import type { FileForm, TextForm } from '../files/rows.ts'
-import { max_workbook_bytes } from '../files/workbook.ts'
+import { max_workbook_bytes, numbers_file, open_document, text_document } from '../files/workbook.ts'
 import { type FindHeader, searched_rows } from './header-row.ts'
 import { openSheet } from './sheets.ts'
 import { chunk_bytes, type ImportRow, storedBytes } from './store.ts'
@@ -65,7 +65,7 @@ export async function storeFile(
       await tx.insertInto('import_chunks').values({ workspace_id, import_id, number, content }).execute()
     })
   }
-  for await (const part of partsOf(body)) {
+  for await (const part of bodyParts(body)) {
     bytes += part.length
     refuseLarger(bytes, facts, max_bytes)
     if (facts.format !== 'xlsx') detector.add(part)
@@ -86,7 +86,7 @@ export async function storeFile(
     const { form, names } = await openSheet(stored, facts, findHeader)
     return { form, names, chunks, hash: hash.digest() }
   }
-  const form = await formOf(facts, detector.result().encoding, start, findHeader)
+  const form = await textForm(facts, detector.result().encoding, start, findHeader)
   return { form, names: columnNames(form, start), chunks, hash: hash.digest() }
 }
 
@@ -137,7 +137,7 @@ const checks = 6
  * The parts of a body. Reading ends with an error when the client sends nothing for 30 s while this process waits for it.
  * The time in which the caller works on a part does not count.
  */
-export async function* partsOf(body: Readable, max_silence_ms = silence_ms): AsyncGenerator<Buffer> {
+export async function* bodyParts(body: Readable, max_silence_ms = silence_ms): AsyncGenerator<Buffer> {
   // Count checks instead of time: a pause of this process is not silence of its client.
   let silent_checks = 0
   let is_waiting = true
@@ -168,11 +168,8 @@ export const sheet_type = 'application/vnd.openxmlformats-officedocument.spreads
 const table = 'Send a table, as CSV or .xlsx.'
 // Files that people send in place of rows, by their first bytes.
 const others: readonly [RegExp, string][] = [
-  [
-    /^PK\x03\x04.{26}mimetypeapplication\/vnd\.oasis/s,
-    'The file is an OpenDocument file. Save it as .xlsx or CSV.',
-  ],
-  [/^PK\x03\x04.{26}Index\//s, 'The file is a Numbers file. Export it as CSV or .xlsx.'],
+  [/^PK\x03\x04.{26}mimetypeapplication\/vnd\.oasis/s, open_document],
+  [/^PK\x03\x04.{26}Index\//s, numbers_file],
   [
     /^PK\x03\x04/,
     `The file is an Excel or ZIP file. Save the sheet as CSV, or send an .xlsx file with Content-Type ${sheet_type}.`,
@@ -183,7 +180,7 @@ const others: readonly [RegExp, string][] = [
   ],
   [/^\x1f\x8b/, 'The file is compressed. Unpack it first.'],
   [/^%PDF/, `The file is a PDF file. ${table}`],
-  [/^\{\\rtf/, `The file is a text document. ${table}`],
+  [/^\{\\rtf/, text_document],
   [
     /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|.{4}ftyp)/s,
     `The file is a picture or a film. ${table}`,
@@ -211,7 +208,7 @@ export function refuseOthers(format: FileFormat, start: Buffer): void {
 }
 
 /** How a text file is read, by all of its bytes for the encoding and by its start for the delimiter and the header. */
-export async function formOf(
+export async function textForm(
   { format, header_row }: FileFacts,
   encoding: Encoding,
   start: Buffer,

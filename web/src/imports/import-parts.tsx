@@ -89,14 +89,14 @@ function Account({ columns, resource }: Pick<Import, 'columns' | 'resource'>) {
   const sum = (name: 'stored' | 'changed' | 'left_out') => columns.reduce((all, one) => all + one[name], 0)
   const [stored, changed, left_out] = [sum('stored'), sum('changed'), sum('left_out')]
   const all = stored + changed + left_out
-  const told = columns.filter((one) => one.changed + one.left_out > 0)
+  const not_as_is = columns.filter((one) => one.changed + one.left_out > 0)
   const fieldOf = (field: string | null) => (field === null ? t.imports.account_nothing : nameOf(field))
   if (all === 0) return null
   return (
     <section aria-label={t.imports.account}>
       <h2>{t.imports.account}</h2>
       <p>{t.imports.account_sentence({ all, stored, changed, left_out })}</p>
-      {told.length > 0 && (
+      {not_as_is.length > 0 && (
         <div className="import-scroll">
           <table className="import-kinds" aria-label={t.imports.account}>
             <thead>
@@ -113,7 +113,7 @@ function Account({ columns, resource }: Pick<Import, 'columns' | 'resource'>) {
               </tr>
             </thead>
             <tbody>
-              {told.map(({ header, field, reasons, ...one }) => (
+              {not_as_is.map(({ header, field, reasons, ...one }) => (
                 <tr key={`${header} ${field}`}>
                   <th scope="row">{header}</th>
                   <td className="import-field">{fieldOf(field)}</td>

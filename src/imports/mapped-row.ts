@@ -1,0 +1,126 @@
+import { splitName } from '../cells/person-names.ts'
+import { folded } from '../cells/words.ts'
+import type { CellError } from '../files/sheet-values.ts'
+import type { Use, UsedCells } from './account.ts'
+import type { Column } from './columns.ts'
+import type { Problem } from './errors.ts'
+
+// The row that a mapping makes of cells. Each step puts a value somewhere, and returns what became of its cell.
+
+/** A row as the body of a request, the references that it gives by name, and what became of its cells. */
+export type MappedRow = {
+  data: Record<string, unknown>
+  names: Record<string, string>
+  /** Why the row is not imported. */
+  problems: Problem[]
+  used: UsedCells
+  /** The cells as they were sent. */
+  values: readonly unknown[]
+  /** Whether it names an owner who is not a member: a new record has none. */
+  is_unowned?: boolean
+}
+
+/** A row while its cells are read: its parts, and the custom fields that have columns of their own. */
+export type Row = MappedRow & { cells: Use[]; parts: Map<string, unknown>; custom: Map<string, unknown> }
+
+export function putOnce(
+  row: Row,
+  into: Map<string, unknown> | Record<string, unknown>,
+  key: string,
+  column: Column,
+  value: unknown,
+  use: 'stored' | 'changed',
+): Use {
+  const before = into instanceof Map ? into.get(key) : into[key]
+  if (before !== undefined) return sameValue(before, value) ? use : aside(row, column, value, 'other_value')
+  if (into instanceof Map) into.set(key, value)
+  else into[key] = value
+  return use
+}
+
+export function putName(row: Row, column: Column, reference: string, value: unknown): Use {
+  const name = nameOf(value)
+  if (!name) return aside(row, column, value, 'other_value')
+  const before = row.names[reference]
+  if (before !== undefined) return before === name ? 'stored' : aside(row, column, value, 'other_value')
+  row.names[reference] = name
+  return 'stored'
+}
+
+export function putObject(row: Row, column: Column, value: unknown): Use {
+  const { data } = row
+  // The schema refuses any other value.
+  if (!isObjectOrNull(value) || data.custom_fields === undefined) data.custom_fields ??= value
+  if (!isObjectOrNull(value)) data.custom_fields = value
+  else if (isObjectOrNull(data.custom_fields)) data.custom_fields = { ...value, ...data.custom_fields }
+  else return aside(row, column, value, 'other_value')
+  return 'stored'
+}
+
+/** Keeps a value that its column has no field for, if the import keeps the rest. */
+export function aside(row: Row, { spare_key }: Column, value: unknown, reason: Use): Use {
+  if (spare_key === null) return reason
+  if (!row.custom.has(spare_key)) row.custom.set(spare_key, value)
+  return 'stored'
+}
+
+/** Puts the cells of a part aside that is not used. */
+export function leave(row: Row, part: string): void {
+  row.used.columns.forEach((column, n) => {
+    const is_used = row.cells[n] === 'stored' || row.cells[n] === 'changed'
+    if (column.target === part && is_used) row.cells[n] = aside(row, column, row.values[n], 'other_value')
+  })
+}
+
+/** Splits the full name of a person. Beside a first and a last name, a name that says something else is put aside. */
+export function joinName(row: Row, [first, last]: readonly [string, string]): void {
+  const name = row.parts.get('name')
+  if (typeof name !== 'string') return
+  const { data, parts } = row
+  if (data[first] === undefined && data[last] === undefined) {
+    const split = splitName(name)
+    data[first] = split.first
+    if (split.last !== null) data[last] = split.last
+    return
+  }
+  const whole = folded([data[first], parts.get('middle_name'), data[last]].filter(Boolean).join(' '))
+  const at = row.used.columns.findIndex(
+    ({ target }, n) => target === 'name' && row.used.cells[n] === 'stored',
+  )
+  const { first: given, last: family } = splitName(name)
+  if (at < 0 || folded(name) === whole || folded(`${given} ${family ?? ''}`) === whole) return
+  row.cells[at] = aside(row, row.used.columns[at] as Column, name, 'other_value')
+}
+
+export function putError(row: Row, column: Column, { text }: CellError): Use {
+  const { target, reason, header } = column
+  if (target === null) return aside(row, column, text, reason as Use)
+  const message = `The cell of "${header.slice(0, 100)}" has the error ${text}. Correct its formula, or clear the cell.`
+  row.problems.push({ field: target, code: 'cell_error', message })
+  return 'row_failed'
+}
+
+/** Adds the custom fields that have columns of their own. */
+export function addCustom({ data, custom: values }: Row): void {
+  const { custom_fields = {} } = data
+  // The schema refuses any other value.
+  if (values.size && isObjectOrNull(custom_fields))
+    data.custom_fields = { ...custom_fields, ...Object.fromEntries(values) }
+}
+
+const isObjectOrNull = (value: unknown): value is object | null =>
+  typeof value === 'object' && !Array.isArray(value)
+export const sameValue = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
+// As the text of the same number is. Writing a number takes much longer.
+const shortest_number = /^-?(?:0|[1-9]\d{0,9})(?:\.\d{0,4}[1-9])?$/
+export const isAsWritten = (value: unknown, text: string) =>
+  typeof value === 'object' ||
+  (typeof value === 'number' && shortest_number.test(text) && Number(text) === value) ||
+  String(value) === text.trim() ||
+  (typeof value === 'string' && value.trim() === text.trim())
+
+/** The name of a reference: the text of a cell, or of the record in a line of JSON. */
+function nameOf(value: unknown): string {
+  const name = typeof value === 'object' ? (value as { name?: unknown } | null)?.name : value
+  return typeof name === 'string' ? name.trim() : ''
+}
