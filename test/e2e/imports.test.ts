@@ -123,6 +123,23 @@ test('a file is imported by keyboard alone, and updates what it matches', async 
   await checkScreen(page)
 })
 
+test('the tags of a file are added to those of a contact, or replace them by a checkbox', async (t) => {
+  const person = { first_name: 'Ida', last_name: 'Tagged', email: 'ida@tags.example', tags: ['old'] }
+  const { id } = (await call('POST', '/contacts', person)).body.data
+  const importTags = async (tag: string, replaces: boolean) => {
+    const page = await web.open(t, '/settings/imports/new?resource=contacts')
+    await file(page).setInputFiles(csv(`${tag}.csv`, `E-mail,Tags\nida@tags.example,${tag}\n`))
+    await page.getByRole('radio', { name: 'Change it' }).check()
+    if (replaces) await page.getByRole('checkbox', { name: /^Replace the tags/ }).check()
+    await page.getByRole('button', { name: 'Start import' }).click()
+    await heading(page, `${tag}.csv`)
+    await ended(page)
+    return (await read(`/contacts/${id}`)).data.tags
+  }
+  assert.deepEqual(await importTags('fair', false), ['old', 'fair'])
+  assert.deepEqual(await importTags('new', true), ['new'])
+})
+
 test('a sheet of a workbook is chosen, and imported with its numbers', async (t) => {
   const page = await web.open(t, '/settings/imports/new?resource=deals')
   const buffer = readFileSync(new URL('../fixtures/imports/sheets/xlsxwriter.xlsx', import.meta.url))
