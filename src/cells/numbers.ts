@@ -22,6 +22,8 @@ function numberParts(
   let body = text.trim()
   if (!body || body.length > max_characters) return null
   if (bare.test(body)) return { body, negative: false, percent: false, money: false }
+  // `1.250,-` and `CHF 1250.–` have no cents.
+  body = body.replace(/(?<=[.,])[-–—]{1,2}(?!\d)/, '00')
   const in_brackets = /^\((.*)\)$/s.exec(body)
   if (in_brackets) body = (in_brackets[1] as string).trim()
   // The currency stands before or behind, and the sign before or behind the currency.

@@ -51,18 +51,21 @@ const bare = (word: string) => word.toLowerCase().replaceAll(/[.,]/g, '')
 export function splitName(name: string): { first: string; last: string | null } {
   // No expression with several runs of blanks: it would take minutes for a long cell of blanks.
   const words = name.split(/\s+/).filter(Boolean)
-  const comma = words.findIndex((word) => word.endsWith(','))
-  const is_turned = comma >= 0 && comma < words.length - 1 && !after.has(bare(words[comma + 1] as string))
-  if (is_turned) {
-    const family = words
-      .slice(0, comma + 1)
-      .join(' ')
-      .slice(0, -1)
-    return { first: words.slice(comma + 1).join(' '), last: family }
+  const isSuffix = (word: string | undefined) => word !== undefined && after.has(bare(word))
+  const comma = words.findIndex(
+    (word, n) => word.endsWith(',') && n + 1 < words.length && !isSuffix(words[n + 1]),
+  )
+  if (comma >= 0) {
+    // `Smith, Jr., John` and `Smith, John, Jr.`
+    let end = words.length
+    while (end > comma + 2 && isSuffix(words[end - 1])) end--
+    const withoutComma = (name: string[]) => name.join(' ').replace(/,$/, '')
+    const family = [withoutComma(words.slice(0, comma + 1)), ...words.slice(end)]
+    return { first: withoutComma(words.slice(comma + 1, end)), last: family.join(' ') }
   }
   let end = words.length
   // A suffix belongs to the last name, which it does not replace.
-  while (end > 2 && after.has(bare(words[end - 1] as string))) end--
+  while (end > 2 && isSuffix(words[end - 1])) end--
   if (end < 2) return { first: words.join(' ') || name, last: null }
   let start = end - 1
   const first_word = before.has(bare(words[0] as string)) && end > 2 ? 2 : 1

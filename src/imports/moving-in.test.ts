@@ -369,6 +369,19 @@ test('a part that another column has decided is left out, or kept as a custom fi
   })
 })
 
+test('the separator of Google stands between tags, also in a column of tags', async () => {
+  await run({ resource: 'contacts' }, ['first_name,last_name,tags', 'Ana,Separated,* fair ::: * work'])
+  assert.deepEqual((await detailsOf('contacts', 'Separated')).tags, ['fair', 'work'])
+})
+
+test('the preview of a header without rows shows its columns', async () => {
+  const { columns } = (await upload(rapport, '/preview?resource=contacts', 'First Name,E-mail\n')).body.data
+  assert.deepEqual(
+    columns.map(({ field }: { field: string }) => field),
+    ['first_name', 'email'],
+  )
+})
+
 test('a middle name alone changes no first name', async () => {
   await run({ resource: 'contacts' }, ['first_name,last_name,email', 'Ana,Mid,mid@x.example'])
   await run({ resource: 'contacts', on_match: 'update', match: 'email' }, [

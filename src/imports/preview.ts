@@ -50,7 +50,7 @@ export async function previewFile(
   // Lines of JSON and cards may have any names. A table may have equal ones.
   const named = shown.flatMap(({ names, problem }) => (problem ? [] : [names]))
   const is_table = read_as.header_row !== null
-  const names_found = is_table ? (named[0] ?? []) : [...new Set(named.flat())]
+  const names_found = is_table ? (names ?? named[0] ?? []) : [...new Set(named.flat())]
   const headers = names_found.slice(0, max_columns)
   const source = sourceOf(headers, room, options)
   const first_mapping = createMapping(room, options, defined, source)

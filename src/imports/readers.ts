@@ -91,7 +91,11 @@ function readerOf(
     return {
       form,
       read: (text, _, { header }) =>
-        plainly(is_own || plain(header) === 'tags' ? splitTags(text) : splitLabels(text)),
+        plainly(
+          is_own || (plain(header) === 'tags' && !text.includes(' ::: '))
+            ? splitTags(text)
+            : splitLabels(text),
+        ),
     }
   if (form === 'object') return { form, read: (text) => plainly(parseObject(text)) }
   // The schema refuses an unknown value of a field. A part has none, and a program's own codes are not ours.

@@ -182,12 +182,16 @@ const others: readonly [RegExp, string][] = [
   [/^%PDF/, `The file is a PDF file. ${table}`],
   [/^\{\\rtf/, text_document],
   [
-    /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|.{4}ftyp)/s,
+    /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|.{4}ftyp|\s*<svg\b)/s,
     `The file is a picture or a film. ${table}`,
   ],
   [
     /^(\xef\xbb\xbf)?\s*<(!doctype\s+html|html|head|body|table|meta)\b/i,
     'The file is a web page. Open it in a spreadsheet, and save it as .xlsx or CSV.',
+  ],
+  [
+    /^(\xef\xbb\xbf)?\s*\[\s*[{[]/,
+    'The file is a list of JSON. Write one object a line, and send it with Content-Type application/x-ndjson.',
   ],
   [
     /^(\xef\xbb\xbf)?\s*<\?xml/i,
@@ -216,6 +220,8 @@ export async function textForm(
 ): Promise<TextForm> {
   if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
   refuseOthers(format, start)
+  if (!encoding.startsWith('utf-16') && start.subarray(0, sign_bytes).includes(0))
+    throw badRequest(`The file is not a text. ${table}`)
   const sample = start.subarray(0, sample_bytes)
   const text = new TextDecoder(encoding).decode(sample)
   const has_cards = /^\s*BEGIN:VCARD\s/i.test(text)
