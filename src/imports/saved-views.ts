@@ -154,7 +154,7 @@ async function relinkQuery(
 /** A value of a filter, without the sign that leaves it out. */
 const idOf = (value: string) => value.replace(/^!/, '')
 
-/** Deletes a view that an import made, whoever it belongs to. */
+/** Deletes a view that an import made, of any person. */
 export async function undoView(
   tx: Tx,
   context: Context,

@@ -31,7 +31,7 @@ function afterEarlierWrites() {
     const name = `${subject} ${created_at}`
     const haveEnded = asked.get(name) ?? earlierWrites(workspace_id)
     asked.set(name, haveEnded)
-    // A backfill that was stopped asks no more. One that is forgotten asks from the start.
+    // A backfill that was stopped asks no more. A forgotten one asks from the start.
     if (asked.size > max_asked) asked.delete(asked.keys().next().value as string)
     const can_begin = await haveEnded(tx)
     if (can_begin) asked.delete(name)
