@@ -40,6 +40,8 @@ type Load = {
   newest: { in_flight: number; started_ms: number }
 }
 
+export type Capacity = ReturnType<typeof createCapacity>
+
 /**
  * Limits the deliveries in flight for each webhook. A limit grows with each success and halves after a timeout or an
  * overload. Three failures in a row reduce it: to one without answers, to the initial limit with them. Slow and dead
