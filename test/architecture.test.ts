@@ -211,7 +211,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The zones in use, whose rules may change.
   { files: 'across/zones/.*', may: `OWN/.*|${floor}`, packages: 'kysely|node:timers/promises' },
   // A view is a text to this service: the web app knows what it means.
-  { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/resource`, packages: 'typebox' },
+  { files: 'across/views/.*', may: `OWN/.*|${floor}|resources/(resource|derived)`, packages: 'typebox' },
   // Everything of a workspace as an archive.
   {
     files: 'across/exports/.*',
@@ -246,7 +246,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Tools of assistants are operations of the API.
   {
     files: 'mcp/.*',
-    may: `OWN/.*|${floor}`,
+    may: `OWN/.*|${floor}|resources/(resource|derived)`,
     packages: '@modelcontextprotocol/server|fastify|node:stream|node:timers/promises',
   },
   // A backfill writes deliveries of a webhook.

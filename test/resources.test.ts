@@ -7,6 +7,7 @@ import { defineEvent } from '../src/events/define.ts'
 import { OptionalId, Text } from '../src/http/fields.ts'
 import { createReadRights } from '../src/http/scopes.ts'
 import { not_copied, tablesOf } from '../src/move/tables.ts'
+import { mainOf } from '../src/resources/derived.ts'
 import { resources, rooms } from '../src/resources/index.ts'
 import { type Column, defineResource, type Resource } from '../src/resources/resource.ts'
 import { openMigrated } from './engine.ts'
@@ -52,6 +53,8 @@ const without_records = [
   'webhooks',
   'work',
 ]
+// Its few pages are in the settings.
+const without_search = ['booking_pages']
 // Ids of contacts that triggers list on SQLite. The commit that changes a contact also empties the list.
 const empty_after_commits = ['contacts_search_changes']
 
@@ -82,6 +85,10 @@ function problemsOf(all: readonly Resource[]): string[] {
         ...problem(!events, 'does not say whether it has events'),
         ...problem(prefixesOf(resource).length > 1, 'has events of two prefixes'),
         ...problem(!/^[a-z_]+$/.test(scope), 'lacks a scope'),
+        ...problem(
+          !resource.part_of && !mainOf([resource]).length && !without_search.includes(table),
+          'has no subtitle and name to sort by, so no search, saved views and assistants know it',
+        ),
         ...problem(!title.fields.length, 'lacks a name in the trash'),
         ...title.fields.flatMap((field) =>
           problem(
@@ -142,6 +149,8 @@ const vessels = defineResource({
   noun: 'vessel',
   columns: { name: { shown: Text(255), personal: true } },
   title: { fields: ['name'] },
+  subtitle: 'name',
+  sort_name: ['name'],
   events: [],
 })
 const columns_of_vessels = ['id', 'workspace_id', 'name', 'created_at', 'updated_at', 'deleted_at']
@@ -192,6 +201,17 @@ test('every text says whether it is personal', () => {
     ])
   const columns = { ...vessels.columns, seats: { shown: { type: ['integer', 'null'] } } }
   assert.deepEqual(problemsOf([{ ...vessels, columns }]), [])
+})
+
+test('a search, saved views and assistants know each resource that is not a part of another', () => {
+  for (const missing of [{ subtitle: undefined }, { sort_name: [] }])
+    assert.deepEqual(problemsOf([{ ...vessels, ...missing } as Resource]), [
+      'vessels has no subtitle and name to sort by, so no search, saved views and assistants know it',
+    ])
+  assert.deepEqual(
+    problemsOf([{ ...vessels, subtitle: undefined, part_of: { table: 'deals', by: 'deal_id' } } as never]),
+    [],
+  )
 })
 
 test('a resource refers to others that are described', () => {

@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { settingsOf } from '../../test/engine.ts'
 import { cannotMount, mountSmallDisk } from '../../test/faults/small-disk.ts'
 import { main, runRapport, scratchFolder } from '../../test/process.ts'
+import { mainOf } from '../resources/derived.ts'
+import { resources, rooms } from '../resources/index.ts'
 import type { CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { runCommand } from './run.ts'
@@ -26,6 +28,21 @@ const paths = (entries: Record<string, CommandEntry>, above: string[] = []): str
     const path = [...above, name]
     return 'commands' in entry ? [path, ...paths(entry.commands, path)] : [path]
   })
+
+test('the help of imports and exports names every kind of record that they take', async () => {
+  const kinds = {
+    import: rooms.filter((room) => room.import).map(({ resource }) => resource),
+    export: mainOf(resources),
+  }
+  for (const [command, taken] of Object.entries(kinds)) {
+    const { out } = await run([command, '--help'])
+    const named = /^RESOURCE is (.+?)[.:] /m.exec(out)?.[1]?.split(/, | or /)
+    assert.deepEqual(
+      named,
+      taken.map(({ table }) => table),
+    )
+  }
+})
 
 test('every command and every group has --help, which succeeds and says how it is used', async () => {
   const all = paths(commands)

@@ -27,10 +27,10 @@ Each change can be tried with dry_run: true. Each answer to a change names its c
 /** Serves /mcp: streamable HTTP, without a state of the connection, so any process answers. */
 export function mcpRoutes(
   app: App,
-  { scopes, clock, version }: Service & { version: string },
+  { scopes, clock, resources, version }: Service & { version: string },
   operations: readonly Operation[],
 ): void {
-  const tools = toolsOf(operations)
+  const tools = toolsOf(operations, resources)
   const listTools = createListing(app, tools)
   const sessions = createSessions(clock)
   // Any key and any person may connect. Each tool needs the scope of its operation.

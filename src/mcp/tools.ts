@@ -1,4 +1,6 @@
 import type { Operation } from '../http/operation.ts'
+import { mainOf } from '../resources/derived.ts'
+import type { Resource } from '../resources/resource.ts'
 
 /** A tool: an operation of the API, named and described for people and their assistants. */
 export type Tool = {
@@ -15,130 +17,124 @@ export type Tool = {
 
 type Named = Pick<Tool, 'name' | 'title' | 'description'> & { destructive?: boolean }
 
-const records = ['contacts', 'companies', 'deals', 'activities', 'appointments'] as const
-const one = {
-  contacts: 'contact',
-  companies: 'company',
-  deals: 'deal',
-  activities: 'activity',
-  appointments: 'appointment',
-}
-// These have timelines and notes. The names of the first tools for notes do not say the kind.
-const note_names: Record<string, string> = { contacts: 'note', companies: 'company_note', deals: 'deal_note' }
-
-// By the operation's method and path below /api/v1.
-const tables: Record<string, Named> = {
-  'GET /search': {
+// By the operation's method and path.
+const fixed: Record<string, Named> = {
+  'GET /api/v1/search': {
     name: 'search',
     title: 'Search',
     description: 'Finds contacts, companies, deals and others by words, the best matches first. Begin here.',
   },
-  'GET /custom-fields': {
+  'GET /api/v1/custom-fields': {
     name: 'list_custom_fields',
     title: 'List custom fields',
     description:
       'The custom fields that this workspace defines: kind of record, key, label, type and options.',
   },
-  'POST /deals/:id/change-stage': {
+  'POST /api/v1/deals/:id/change-stage': {
     name: 'change_deal_stage',
     title: 'Move a deal to another stage',
     description: 'Moves a deal to another stage of the pipeline. A lost deal needs `lost_reason`.',
   },
-  'POST /activities/:id/complete': {
+  'POST /api/v1/activities/:id/complete': {
     name: 'complete_activity',
     title: 'Complete an activity',
     description: 'Marks a call, task or meeting as done, with its outcome.',
   },
-  'POST /activities/:id/reopen': {
+  'POST /api/v1/activities/:id/reopen': {
     name: 'reopen_activity',
     title: 'Reopen an activity',
     description: 'Marks a completed activity as open again.',
   },
-  'GET /reports/pipeline': {
+  'GET /api/v1/reports/pipeline': {
     name: 'pipeline_report',
     title: 'Pipeline report',
     description: 'The number and the value of deals in each stage, and the forecast.',
   },
-  'GET /reports/activities': {
+  'GET /api/v1/reports/activities': {
     name: 'activity_report',
     title: 'Activity report',
     description: 'How many activities were done, by type and time.',
   },
-  'GET /audit-log': {
+  'GET /api/v1/audit-log': {
     name: 'list_changes',
     title: 'List changes',
     description:
       'Who changed what and when, the newest first. With `kind` and `record_id`: the history of one record.',
   },
-  'POST /audit-log/groups/:group_id/revert': {
+  'POST /api/v1/audit-log/groups/:group_id/revert': {
     name: 'revert_changes',
     title: 'Revert the changes of a session',
     description: 'Takes back all changes of a `change_group`, except of records that were changed later.',
     destructive: true,
   },
 }
-for (const kind of records) {
-  const noun = one[kind]
-  const a = noun.startsWith('a') ? 'an' : 'a'
-  Object.assign(tables, {
-    [`GET /${kind}`]: {
-      name: `find_${kind}`,
-      title: `Find ${kind}`,
-      description: `Lists ${kind} by filters, with the exact total. Several values by comma, \`!\` before a value for "not", \`null\` for empty.`,
+
+/** The tools for the records of a main resource. Its notes are named as in timelines: `note`, `company_note`. */
+function toolsOfRecords({ table, path, noun }: Resource, note: string | undefined): Record<string, Named> {
+  const kinds = table.replaceAll('_', ' ')
+  const one = noun.replaceAll(' ', '_')
+  const a = /^[aeiou]/.test(noun) ? 'an' : 'a'
+  return {
+    [`GET ${path}`]: {
+      name: `find_${table}`,
+      title: `Find ${kinds}`,
+      description: `Lists ${kinds} by filters, with the exact total. Several values by comma, \`!\` before a value for "not", \`null\` for empty.`,
     },
-    [`GET /${kind}/:id`]: {
-      name: `get_${noun}`,
+    [`GET ${path}/:id`]: {
+      name: `get_${one}`,
       title: `Read ${a} ${noun}`,
       description: `All fields of ${a} ${noun}.`,
     },
-    [`POST /${kind}`]: {
-      name: `create_${noun}`,
+    [`POST ${path}`]: {
+      name: `create_${one}`,
       title: `Create ${a} ${noun}`,
       description: `Creates ${a} ${noun}. Search first: it may exist.`,
     },
-    [`PUT /${kind}/:id`]: {
-      name: `update_${noun}`,
+    [`PUT ${path}/:id`]: {
+      name: `update_${one}`,
       title: `Change ${a} ${noun}`,
       description: 'Changes the fields that are sent, and no others.',
     },
-    [`DELETE /${kind}/:id`]: {
-      name: `delete_${noun}`,
+    [`DELETE ${path}/:id`]: {
+      name: `delete_${one}`,
       title: `Delete ${a} ${noun}`,
-      description: `Moves ${a} ${noun} to the trash. \`restore_${noun}\` brings it back.`,
+      description: `Moves ${a} ${noun} to the trash. \`restore_${one}\` brings it back.`,
       destructive: true,
     },
-    [`POST /${kind}/:id/restore`]: {
-      name: `restore_${noun}`,
+    [`POST ${path}/:id/restore`]: {
+      name: `restore_${one}`,
       title: `Restore ${a} ${noun}`,
       description: `Brings ${a} ${noun} back from the trash.`,
     },
-    ...(note_names[kind] && {
-      [`GET /${kind}/:id/notes`]: {
-        name: `list_${note_names[kind]}s`,
+    ...(note && {
+      [`GET ${path}/:id/notes`]: {
+        name: `list_${note}s`,
         title: `List the notes of ${a} ${noun}`,
         description: `The notes of ${a} ${noun}, the newest first.`,
       },
-      [`POST /${kind}/:id/notes`]: {
-        name: `add_${note_names[kind]}`,
+      [`POST ${path}/:id/notes`]: {
+        name: `add_${note}`,
         title: `Add a note to ${a} ${noun}`,
         description: `Adds a note to ${a} ${noun}. Use it to write down what was said or agreed.`,
       },
-      [`GET /${kind}/:id/timeline`]: {
-        name: `${noun}_timeline`,
-        title: `Timeline of ${a} ${noun}`,
-        description: `What happened with ${a} ${noun}: notes, activities, appointments and stages, the newest first.`,
-      },
     }),
-  } satisfies Record<string, Named>)
+    [`GET ${path}/:id/timeline`]: {
+      name: `${one}_timeline`,
+      title: `Timeline of ${a} ${noun}`,
+      description: `What happened with ${a} ${noun}: notes, activities, appointments and stages, the newest first.`,
+    },
+  }
 }
 
-const base = '/api/v1'
-
 /** The tools for the operations of the service. */
-export function toolsOf(operations: readonly Operation[]): Tool[] {
+export function toolsOf(operations: readonly Operation[], resources: readonly Resource[]): Tool[] {
+  const noteOf = ({ table }: Resource) =>
+    resources.find(({ part_of }) => part_of?.table === table)?.timeline?.type
+  const of_records = mainOf(resources).map((resource) => toolsOfRecords(resource, noteOf(resource)))
+  const tables: Record<string, Named> = Object.assign({}, fixed, ...of_records)
   return operations.flatMap((operation) =>
     [operation.method].flat().flatMap((method): Tool[] => {
-      const named = tables[`${method} ${operation.path.replace(base, '')}`]
+      const named = tables[`${method} ${operation.path}`]
       if (!named) return []
       const writes = method !== 'GET'
       return [{ destructive: false, ...named, operation, method, writes }]

@@ -17,6 +17,13 @@ export function byDependency(resources: readonly Resource[]): Resource[] {
   return ordered
 }
 
+/**
+ * The main resources: their records have a name and are found by it. They have saved views, tools of assistants and nodes
+ * of n8n.
+ */
+export const mainOf = (resources: readonly Resource[]): Resource[] =>
+  resources.filter(({ sort_name, subtitle }) => sort_name.length > 0 && subtitle !== undefined)
+
 /** The field by which a resource's records refer to a record of a table: a reference or their owner. */
 export function linkTo(resource: Resource, table: string): string | undefined {
   if (resource.part_of?.table === table) return resource.part_of.by

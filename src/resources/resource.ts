@@ -93,7 +93,10 @@ export type Resource<C extends Columns = Columns> = Facts & {
   columns: C
   /** The name of a record in the trash: these fields, joined by a space, or the first characters of one field. */
   title: { fields: readonly string[]; characters?: number }
-  /** The column that a search over all kinds shows under the title. Without it, the search leaves the resource out. */
+  /**
+   * The column that a search over all kinds shows under the title. With it and a name to sort by, the resource is a main one
+   * (derived.ts).
+   */
   subtitle?: string
   /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
   sort_name: readonly string[]
@@ -115,8 +118,6 @@ export type Resource<C extends Columns = Columns> = Facts & {
   timeline?: { type: string; rank: number }
   /** Has a timeline of its own. */
   has_timeline: boolean
-  /** People can save views of its list. */
-  saved_views: boolean
   /** The reasons for which records are likely duplicates, best first. With any, records can be merged. */
   duplicates: readonly DuplicateReason[]
   /** The record that owns it and whose removal removes it: its table, and the field with its id. */
@@ -143,7 +144,6 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   filter_by: {},
   parameter_scopes: {},
   has_timeline: false,
-  saved_views: false,
   duplicates: [],
   owns: {},
   ...description,

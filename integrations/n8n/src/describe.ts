@@ -26,13 +26,14 @@ export type Described = {
   operations: Record<string, Record<string, Operation>>
 }
 
-const tags = ['contacts', 'companies', 'deals', 'activities', 'appointments', 'search', 'reports', 'events']
 // Streams and files; many records in one body are items of n8n.
 const left_out = /^(export|stream|batch)/
 
 /** The resources, operations and fields of a document. */
 export function describe(document: Node): Described {
   const { schemas, parameters } = document.components
+  // The main kinds of records, and these.
+  const tags = [...schemas.Found.properties.kind.enum, 'search', 'reports', 'events']
   const lastPart = (reference: string) => reference.split('/').at(-1) ?? ''
   const schemaOf = (schema: Node): Node => (schema?.$ref ? schemas[lastPart(schema.$ref)] : (schema ?? {}))
   const properties: Property[] = []
@@ -46,7 +47,7 @@ export function describe(document: Node): Described {
       const group = groupName(tag)
       const body = schemaOf(operation.requestBody?.content?.['application/json']?.schema)
       if (/^batch/.test(operation.operationId)) {
-        const upsert = upsertOf(tag, body)
+        const upsert = upsertOf(body)
         if (upsert) add(group, 'upsert', `Create or update ${withArticle(singular(tag))}`, upsert)
         continue
       }
@@ -129,10 +130,10 @@ const fieldsOf = ({ properties = {} }: Node): [string, Node][] =>
   Object.entries<Node>(properties).filter(([, { readOnly }]) => !readOnly)
 
 /** An upsert as an operation of its own: a batch of one item. Null if the records have no field to match. */
-function upsertOf(tag: string, batch: Node): Form | null {
+function upsertOf(batch: Node): Form | null {
   const { match, data } = batch.properties.items.items.properties
   const [field] = match.anyOf.flatMap((one: Node) => one.enum ?? [])
-  if (!field || !tags.includes(tag)) return null
+  if (!field) return null
   return { in_path: [], fields: fieldsOf(data), required: [field], has_body: true, query: [], match: field }
 }
 

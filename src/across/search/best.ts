@@ -38,10 +38,6 @@ export async function findBest(
   return found.sort((a, b) => a.rank - b.rank).map(({ rank: _, ...one }) => one)
 }
 
-/** Whether a search looks at the records of a resource: they have a name. */
-export const isSearched = ({ sort_name, subtitle }: Resource): boolean =>
-  sort_name.length > 0 && subtitle !== undefined
-
 /** The ids of records that may be the best: those whose name begins with the text, and the newest that match. */
 async function candidates(
   db: Db,

@@ -4,8 +4,9 @@ import { Id } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
+import { mainOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { findBest, isSearched, max_of_kind } from './best.ts'
+import { findBest, max_of_kind } from './best.ts'
 
 const Query = (kinds: readonly string[]) =>
   Type.Object(
@@ -28,7 +29,7 @@ const Query = (kinds: readonly string[]) =>
 
 /** GET of the best matches of all kinds. */
 export function searchRoutes(app: App, { reading, resources, rights }: Service): void {
-  const searched = resources.filter(isSearched)
+  const searched = mainOf(resources)
   const names = searched.map(({ table }) => table)
   const [scope = '', ...or_scopes] = searched.map((resource) => `${resource.scope}:read`)
   const Found = Type.Object(

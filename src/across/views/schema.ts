@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
 import { Body, nullableObject, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { codesFilter } from '../../http/filter-parameters.ts'
+import { mainOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** The most shared views of a workspace, and the most private ones of a member: few enough to come all at once. */
@@ -35,9 +36,9 @@ const visibility = (description: string) =>
   Type.Unsafe<View['visibility']>({ type: 'string', enum: visibilities, description })
 const author = (description: string) => nullableObject({ ...NamedActor, description } as typeof NamedActor)
 
-/** The lists that have views: those of these resources, and the deliveries. */
+/** The lists that have views: those of the main resources, and the deliveries. */
 export const listsOf = (resources: readonly Resource[]): string[] => [
-  ...resources.filter(({ saved_views }) => saved_views).map(({ table }) => table),
+  ...mainOf(resources).map(({ table }) => table),
   'deliveries',
 ]
 

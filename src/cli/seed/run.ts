@@ -5,13 +5,12 @@ import { type Database, type Tx, transaction } from '../../db/db.ts'
 import type { ServiceClock } from '../../db/service-clock.ts'
 import { ApiError } from '../../errors.ts'
 import { type Context, contextOf, service } from '../../events/context.ts'
-import { createActivity } from '../../resources/activities/operations.ts'
-import { cancelAppointment, createAppointment } from '../../resources/appointments/operations.ts'
+import { cancelAppointment } from '../../resources/appointments/operations.ts'
 import { createBookingPage } from '../../resources/booking-pages/operations.ts'
-import { createCompany } from '../../resources/companies/operations.ts'
-import { createContact } from '../../resources/contacts/operations.ts'
-import { changeStage, createDeal } from '../../resources/deals/operations.ts'
+import { changeStage } from '../../resources/deals/operations.ts'
+import { rooms } from '../../resources/index.ts'
 import { companyNotes, contactNotes, dealNotes, type Notes } from '../../resources/notes/operations.ts'
+import type { Operations } from '../../resources/writing/operations.ts'
 import type { Step } from './plan.ts'
 import { definitions } from './texts.ts'
 
@@ -95,6 +94,12 @@ const notes: { [field: string]: Notes } = {
   deal_id: dealNotes,
 }
 
+function operationsOf(noun: string): Operations<{ id: number }> {
+  const operations = rooms.find(({ resource }) => resource.noun === noun)?.operations
+  if (!operations) throw new Error(`No resource with operations is a ${noun}.`)
+  return operations
+}
+
 function operate(
   tx: Tx,
   context: Context,
@@ -104,20 +109,10 @@ function operate(
   body: any,
 ): Promise<{ id: number }> {
   switch (kind) {
-    case 'company':
-      return createCompany(tx, context, body, [])
-    case 'contact':
-      return createContact(tx, context, body, [])
-    case 'deal':
-      return createDeal(tx, context, body, [])
     case 'stage':
       return changeStage(tx, context, id, body, sent)
-    case 'activity':
-      return createActivity(tx, context, body, [])
     case 'page':
       return createBookingPage(tx, context, body, [])
-    case 'appointment':
-      return createAppointment(tx, context, body, [])
     case 'cancel':
       return cancelAppointment(tx, context, id, body, sent)
     case 'note':
@@ -126,6 +121,8 @@ function operate(
       return writeNote(body, (of, owner_id, note) =>
         of.change(tx, context, { id: owner_id, note_id: id }, note, sent),
       )
+    default:
+      return operationsOf(kind).create(tx, context, body, [])
   }
 }
 

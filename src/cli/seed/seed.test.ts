@@ -8,6 +8,8 @@ import { runRapport } from '../../../test/run-rapport.ts'
 import { useFor } from '../../../test/use.ts'
 import { register } from '../../../test/webhooks.ts'
 import { stages } from '../../resources/deals/stages.ts'
+import { mainOf } from '../../resources/derived.ts'
+import { resources } from '../../resources/index.ts'
 import { planOf } from './plan.ts'
 
 // The job that removes old events and deliveries starts 10 s after the service.
@@ -44,6 +46,7 @@ test('it fills an empty workspace beside a running service, and the API shows al
     [`activities?completed_at=null&due_at_to=${now}`]: 15,
   }
   for (const [path, total] of Object.entries(counts)) assert.equal((await read(path)).meta.total, total, path)
+  for (const { table } of mainOf(resources)) assert.ok((await read(table)).meta.total > 0, table)
   const today = await read(
     `activities?completed_at=null&due_at_from=${now}&due_at_to=${now.slice(0, 10)}T23:59:59.999Z`,
   )

@@ -5,6 +5,8 @@ import { countOf } from '../../db/lists/counts.ts'
 import { keepServiceClock } from '../../db/service-clock.ts'
 import { command } from '../../installed.ts'
 import { findBySlug } from '../../resources/booking-pages/queries.ts'
+import { byDependency, mainOf } from '../../resources/derived.ts'
+import { resources } from '../../resources/index.ts'
 import { type Command, UsageError } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { workspaceOf } from '../keys.ts'
@@ -62,11 +64,9 @@ function seedOf(text = '1'): number {
   throw new UsageError('--seed must be a number from 1 to 4294967295.')
 }
 
-const kinds = ['companies', 'contacts', 'deals', 'activities', 'appointments', 'booking_pages']
-
 async function refuseRecords(db: Db, workspace_id: number): Promise<void> {
-  for (const kind of kinds) {
-    const count = await countOf(db, workspace_id, kind)
+  for (const { table: kind, part_of } of byDependency(resources)) {
+    const count = part_of ? 0 : await countOf(db, workspace_id, kind)
     if (count > 0)
       throw new Error(
         `Workspace ${workspace_id} has ${count} ${kind.replace('_', ' ')}. To add to them: --add. To make another workspace: ${command('workspaces create --name N')}`,
@@ -82,14 +82,7 @@ async function freeSlug(db: Db): Promise<string> {
   }
 }
 
-const nouns: [Step['kind'], string][] = [
-  ['company', 'companies'],
-  ['contact', 'contacts'],
-  ['deal', 'deals'],
-  ['activity', 'activities'],
-  ['appointment', 'appointments'],
-  ['note', 'notes'],
-]
+const nouns = [...byDependency(mainOf(resources)), { noun: 'note', table: 'notes' }]
 
 const summary = (steps: readonly Step[]): string =>
-  nouns.map(([kind, many]) => `${steps.filter((step) => step.kind === kind).length} ${many}`).join(', ')
+  nouns.map(({ noun, table }) => `${steps.filter(({ kind }) => kind === noun).length} ${table}`).join(', ')

@@ -19,7 +19,6 @@ export const activities = defineResource({
   filter_aliases: { due: 'due_at' },
   events: [activityCreated, activityCompleted],
   timeline: { type: 'activity', rank: 2 },
-  saved_views: true,
 })
 
 declare module '../../db/tables.ts' {

@@ -18,7 +18,6 @@ export const appointments = defineResource({
   filter_aliases: { start: 'start_at', end: 'end_at' },
   events: [appointmentCreated, appointmentUpdated, appointmentCancelled],
   timeline: { type: 'appointment', rank: 3 },
-  saved_views: true,
 })
 
 declare module '../../db/tables.ts' {

@@ -67,7 +67,6 @@ export const companies = defineResource({
   orders: [[{ field: 'name', by: sql.ref('sort_name') }]],
   events: [companyCreated, companyUpdated, companyDeleted],
   has_timeline: true,
-  saved_views: true,
   duplicates: ['phone', 'name'],
 })
 

@@ -18,7 +18,6 @@ export const contacts = defineResource({
   orders: [[{ field: 'last_name', by: sql.ref('sort_name') }]],
   events: [contactCreated, contactUpdated, contactDeleted],
   has_timeline: true,
-  saved_views: true,
   duplicates: ['email', 'phone', 'name'],
 })
 

@@ -40,7 +40,6 @@ export const deals = defineResource({
   events: [dealCreated, dealUpdated, dealStageChanged, dealWon, dealLost, dealDeleted],
   timeline: { type: 'deal', rank: 4 },
   has_timeline: true,
-  saved_views: true,
   owns: { deal_stages: 'deal_id' },
 })
 
