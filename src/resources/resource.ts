@@ -100,8 +100,10 @@ export type Resource<C extends Columns = Columns> = Facts & {
   subtitle?: string
   /** Fields by which it is sorted by name, in the column sort_name (db/lists/sort-names.ts). */
   sort_name: readonly string[]
-  /** Fields that the search looks at, kept in the hidden column search_text (db/lists/search.ts). */
+  /** Fields that the search looks at, kept in the hidden column search_text. By default, it looks at the name in sort_name. */
   search_text: readonly string[]
+  /** An index has the words of search_text (db/lists/search.ts). Without it, a search reads the texts. */
+  search_index: boolean
   /** Columns of the table that no answer shows. */
   hidden: Record<string, 'text' | 'integer'>
   /** The orders of lists, besides the dates. Each has an index. */
@@ -139,7 +141,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   extension: true,
   sort_name: [],
   search_text: [],
-  hidden: {},
+  search_index: false,
   orders: [],
   filter_by: {},
   parameter_scopes: {},
@@ -147,6 +149,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   duplicates: [],
   owns: {},
   ...description,
+  hidden: { ...(description.search_text && { search_text: 'text' }), ...description.hidden },
   filter_aliases: { created: 'created_at', updated: 'updated_at', ...description.filter_aliases },
   ...factsOf(description.columns),
 })

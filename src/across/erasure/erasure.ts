@@ -75,7 +75,7 @@ export async function eraseRecord(
   await forgetEmptyTotals(db, resources, workspace_id)
   if (resource.duplicates.length) await forgetMergesOf(db, workspace_id, kind, id)
   // Do this before the row is removed: an interrupted erasure is found by its row.
-  if ('search_text' in resource.hidden) await forgetSearched(db)
+  if (resource.search_index) await forgetSearched(db)
   await removeRecords(db, context, resources, { resource, ids: [id], action: 'erased' }, stopping)
 }
 

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
 import { phoneKey } from '../../db/lists/same-text.ts'
-import { nameOrNumberFilter, searchContacts, searchWords } from '../../db/lists/search.ts'
+import { searchContacts, searchWords, textOrNumberFilter } from '../../db/lists/search.ts'
 import { numberIn } from '../../db/lists/search-numbers.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -55,8 +55,8 @@ async function candidates(
     sql`sort_name >= ${start} AND sort_name < ${`${start}\u{10ffff}`}`,
     sql`sort_name, id`,
   )
-  if (!resource.search_text.length) {
-    const [filter] = await nameOrNumberFilter(db, resource, workspace_id, text)
+  if (!resource.search_index) {
+    const [filter] = await textOrNumberFilter(db, resource, workspace_id, text)
     if (!filter) return beginning
     return [...beginning, ...(await idsOf(db, resource, workspace_id, filter.where, sql`id DESC`))]
   }

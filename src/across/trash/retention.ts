@@ -71,7 +71,7 @@ async function emptyOf(
     stopping?.throwIfAborted()
     const ids = await transaction(db, (tx) => takeOld(tx, workspace_id, kind, before))
     // Do this before the rows are removed: an interrupted run finds its work by the rows.
-    if ('search_text' in resource.hidden && ids.length) await forget()
+    if (resource.search_index && ids.length) await forget()
     const removal = { resource, ids, action: 'removed' } as const
     await removeRecords(db, context(), deps.resources, removal, stopping)
     count = ids.length

@@ -67,30 +67,34 @@ async function textFilter(db: Db, workspace_id: number, words: string[]): Promis
 }
 
 /**
- * The condition that a name contains all words of a text, for companies and deals. It searches sort_name, which has the
- * first 100 characters and is in the index of the order by name. No condition without a word.
+ * The condition that the stored text of a record contains all words of a text. By default it searches sort_name, which has
+ * the first 100 characters of the name and is in the index of the order by name. No condition without a word.
  */
-export function nameFilter(text: string | undefined): Filter[] {
-  const words = searchWords(text ?? '')
+function wordsFilter({ search_text }: Texts, text: string): Filter[] {
+  const words = searchWords(text)
   if (!words.length) return []
+  const column = sql.ref(search_text.length ? 'search_text' : 'sort_name')
   // SQLite's LIKE has no escape character of its own.
-  const has = words.map((word) => sql<SqlBool>`sort_name LIKE ${anywhere(word)} ESCAPE '\\'`)
+  const has = words.map((word) => sql<SqlBool>`${column} LIKE ${anywhere(word)} ESCAPE '\\'`)
   const where = sql<SqlBool>`(${sql.join(has, sql` AND `)})`
-  return [{ field: 'name', where, plain: where }]
+  return [{ ...(!search_text.length && { field: 'name' }), where, plain: where }]
 }
 
-/** The condition that a record's name contains all words of a text, or that it has the number that they write. */
-export async function nameOrNumberFilter(
+type Texts = { table: Deletable; numbers: readonly string[]; search_text: readonly string[] }
+
+/** The condition that a record's text contains all words of a text, or that it has the number that they write. */
+export async function textOrNumberFilter(
   db: Db,
-  { table, numbers }: { table: Deletable; numbers: readonly string[] },
+  resource: Texts,
   workspace_id: number,
   text = '',
 ): Promise<Filter[]> {
-  const [name] = nameFilter(text)
-  const number = name && numbers.length ? numberIn(text) : null
+  const { table, numbers } = resource
+  const [words] = wordsFilter(resource, text)
+  const number = words && numbers.length ? numberIn(text) : null
   const by_number = number && (await hasNumber(db, table, workspace_id, numbers, number))
-  if (!name || !number || !by_number) return name ? [name] : []
-  return [orByNumber(name, by_number, nameFilter(number.rest))]
+  if (!words || !number || !by_number) return words ? [words] : []
+  return [orByNumber(words, by_number, wordsFilter(resource, number.rest))]
 }
 
 /** The live contacts of a workspace that contain all words, or have their number, and match the conditions. */

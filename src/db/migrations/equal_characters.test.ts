@@ -7,9 +7,10 @@ import { scratchFolder } from '../../../test/process.ts'
 import { useFor } from '../../../test/use.ts'
 import { sortValue } from '../../custom-fields/defined-values.ts'
 import { type Db, transaction } from '../db.ts'
-import { nameFilter, searchContacts, searchText, searchWords } from '../lists/search.ts'
+import { searchContacts, searchText, searchWords, textOrNumberFilter } from '../lists/search.ts'
 import { sortName } from '../lists/sort-names.ts'
 import { migrate } from '../migrate.ts'
+import type { Deletable } from '../records.ts'
 import { normalised as released } from './0003_sort_names.ts'
 import { migrations } from './index.ts'
 
@@ -97,7 +98,8 @@ test('records that were there before the list of equal characters are found by e
     )
     assert.equal(rows.length, 40)
     for (const { id, sort_name } of rows) assert.equal(sort_name, sortName(nameOf(id)))
-    const [filter] = nameFilter('o’neil')
+    const named = { table: table as Deletable, numbers: [], search_text: [] }
+    const [filter] = await textOrNumberFilter(db, named, 1, 'o’neil')
     const found = await rowsOf(sql`SELECT id FROM ${sql.table(table)} WHERE ${filter?.where}`)
     assert.equal(found.length, 6)
   }

@@ -34,26 +34,38 @@ export const trashIndex = (table: string) =>
 export const sortNameColumn = (engine: Engine) =>
   `sort_name text${engine === 'sqlite' ? '' : ' COLLATE "C"'} NOT NULL DEFAULT ''`
 
+/** The index of the searched text. An entry of PostgreSQL's usual index would be too small for it. */
+const searchIndex = (engine: Engine, table: string) =>
+  engine === 'sqlite'
+    ? `CREATE INDEX ${table}_search_text ON ${table} (workspace_id, id, search_text) WHERE deleted_at IS NULL`
+    : `CREATE INDEX ${table}_search ON ${table} USING gin (search_text gin_trgm_ops) WITH (gin_pending_list_limit = 256) WHERE deleted_at IS NULL`
+
 type NewTable = {
   columns: string[]
   /** The columns of references, with the tables that they refer to. */
   references?: Record<string, string>
   /** The orders of lists beside the dates: the name of the index, and its expressions. */
   orders?: Record<string, string>
+  /** Its search looks at search_text, not at the name alone. */
+  search_text?: boolean
 }
 
 /** The table of a new resource, with the indexes and triggers of its lists, its timelines, the trash and the removal. */
 export function resourceTable(
   engine: Engine,
   name: string,
-  { columns, references = {}, orders = {} }: NewTable,
+  { columns, references = {}, orders = {}, search_text = false }: NewTable,
 ): string[] {
   const fields = Object.keys(references)
   return [
     recordTable(
       engine,
       name,
-      [...columns, ...fields.map((field) => `${field} bigint`)],
+      [
+        ...columns,
+        ...(search_text ? ["search_text text NOT NULL DEFAULT ''"] : []),
+        ...fields.map((field) => `${field} bigint`),
+      ],
       Object.entries(references).map(([field, target]) => reference(engine, field, target)),
     ),
     liveIndex(name, 'live', ''),
@@ -65,6 +77,7 @@ export function resourceTable(
       `CREATE INDEX ${name}_${field}_live ON ${name} (workspace_id, ${field}, id, created_at) WHERE deleted_at IS NULL`,
       `CREATE INDEX ${name}_${field}_all ON ${name} (${field}) WHERE ${field} IS NOT NULL`,
     ]),
+    ...(search_text ? [searchIndex(engine, name)] : []),
     trashIndex(name),
     ...blockTriggers(engine, name),
   ]

@@ -14,7 +14,7 @@ export const contacts = defineResource({
   subtitle: 'email',
   sort_name: ['last_name', 'first_name'],
   search_text: ['first_name', 'last_name', 'email'],
-  hidden: { search_text: 'text' },
+  search_index: true,
   orders: [[{ field: 'last_name', by: sql.ref('sort_name') }]],
   events: [contactCreated, contactUpdated, contactDeleted],
   has_timeline: true,

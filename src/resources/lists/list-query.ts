@@ -17,17 +17,17 @@ export type FilterValues<F extends Filters> = Static<TObject<F>>
 /** The orders of the lists of a resource. */
 export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[] => [...dated, ...orders]
 
-/** Whether the parameter `search` looks at the name. A resource with its own search text searches that text. */
-export const searchesNames = ({ sort_name, search_text }: Resource): boolean =>
-  sort_name.length > 0 && !search_text.length
+/** Whether the parameter `search` looks at the stored texts. A resource with an index of their words has a parameter of its own. */
+export const searchesTexts = ({ sort_name, search_index }: Resource): boolean =>
+  sort_name.length > 0 && !search_index
 
-/** The search parameter of lists that search the name, and telephone numbers if records have them. */
-const nameSearch = ({ numbers }: Resource) => ({
+/** The search parameter of lists that search the stored texts, and telephone numbers if records have them. */
+const textSearch = ({ search_text, numbers }: Resource) => ({
   search: Type.Optional(
     Type.String({
       maxLength: 255,
       description: [
-        'Each word must occur anywhere in the first 100 characters of the name. Case and accents are ignored.',
+        `Each word must occur anywhere in ${search_text.join(', ') || 'the first 100 characters of the name'}. Case and accents are ignored.`,
         ...(numbers.length ? [found_numbers] : []),
       ].join(' '),
     }),
@@ -80,7 +80,7 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
           ...sortSchema(resource),
         }),
       ),
-      ...(searchesNames(resource) && nameSearch(resource)),
+      ...(searchesTexts(resource) && textSearch(resource)),
       ...filterParameters(resource),
       ...('tags' in resource.columns && { tag }),
       ...filters,

@@ -20,7 +20,7 @@ import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
 import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
 import { keyOf, writtenForms } from '../../db/lists/same-text.ts'
-import { nameOrNumberFilter } from '../../db/lists/search.ts'
+import { textOrNumberFilter } from '../../db/lists/search.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
 import type { Actor } from '../../events/context.ts'
@@ -29,7 +29,7 @@ import { operatorInKey } from '../../http/query-names.ts'
 import type { Resource } from '../resource.ts'
 import { encode } from '../values/encoding.ts'
 import { type Condition, conditionsOf, type FilterField, matches, narrower } from './filter-fields.ts'
-import { custom_field, custom_range, ordersOf, searchesNames } from './list-query.ts'
+import { custom_field, custom_range, ordersOf, searchesTexts } from './list-query.ts'
 
 /** The request of a list. */
 export type ListRequest<Query = object> = {
@@ -143,9 +143,9 @@ export async function filtersOf(
     ...(await valueFilters(db, resource, workspace_id, query)),
     ...(await customRanges(db, resource, workspace_id, query)),
   ]
-  if (searchesNames(resource)) {
+  if (searchesTexts(resource)) {
     const { search } = query as { search?: string }
-    filters.push(...(await nameOrNumberFilter(db, resource, workspace_id, search)))
+    filters.push(...(await textOrNumberFilter(db, resource, workspace_id, search)))
   }
   const found = await Promise.all(
     conditions.map((condition) => filterOf(db, resource, { workspace_id, person_id }, condition)),
