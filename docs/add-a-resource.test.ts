@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { before } from '../test/use.ts'
@@ -69,9 +70,24 @@ test('the server with the resource of the page passes the check of its types', (
   checkTypes('.')
 })
 
+test('its records are stored, and those of the seed have the text that a search finds', () => {
+  const DATA_DIR = join(folder, 'data')
+  const env = { ...process.env, DATA_DIR }
+  for (const command of ['migrate', 'seed'])
+    execFileSync(process.execPath, ['src/main.ts', command], { cwd: folder, env, stdio: 'pipe' })
+  const database = new DatabaseSync(join(DATA_DIR, 'rapport.db'))
+  const products = database.prepare("SELECT id FROM products WHERE search_text LIKE '%dl-7%'").all()
+  database.close()
+  assert.equal(products.length, 1)
+})
+
 test('the server starts with it, and the web app passes the check of its types', () => {
   run('scripts/generate-openapi.ts')
-  assert.match(readFileSync(join(folder, 'docs/openapi.json'), 'utf8'), /"createProduct"/)
+  const document = readFileSync(join(folder, 'docs/openapi.json'), 'utf8')
+  assert.match(document, /"createProduct"/)
+  const { Found, ViewCreate } = JSON.parse(document).components.schemas
+  for (const { enum: kinds } of [Found.properties.kind, ViewCreate.properties.list])
+    assert.ok(kinds.includes('products'))
   run('scripts/generate-client-types.ts')
   run('scripts/generate-texts.ts')
   checkTypes('web')

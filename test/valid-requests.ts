@@ -183,8 +183,6 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     new_password: () => password,
     workspace_id: () => workspace_id,
     email: (who) => who?.email ?? `guest${++made}@example.com`,
-    'post /contacts/{id}/merge from_ids': async () => [(await make('/contacts')).id],
-    'post /companies/{id}/merge from_ids': async () => [(await make('/companies')).id],
     'post /session email': async () => (await person()).email,
     'post /setup token': () => setupToken(rapport),
     'post /password-reset token': async () => {
@@ -201,7 +199,9 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     const values: Record<string, unknown> = {}
     for (const [name, { readOnly }] of Object.entries<any>(operation.body?.properties ?? {})) {
       if (readOnly) continue
-      const value = known[`${operation.name} ${name}`] ?? known[name]
+      const [, merged] = /^post (\/[a-z-]+)\/\{id\}\/merge$/.exec(operation.name) ?? []
+      const other = merged && name === 'from_ids' && (async () => [(await make(merged)).id])
+      const value = other || (known[`${operation.name} ${name}`] ?? known[name])
       if (isReference(name) && (references || !value))
         values[name] = await (references ?? built).reference(name)
       else values[name] = await value?.(who)

@@ -5,12 +5,12 @@ import { day_ms, isoTime } from '../../clock.ts'
 import { stages } from '../../resources/deals/stages.ts'
 import * as texts from './texts.ts'
 
-type Owned = 'company' | 'contact' | 'deal' | 'activity' | 'appointment'
-type Kind = Owned | 'stage' | 'note' | 'edit' | 'page' | 'cancel'
+// Steps that create no record with an owner. The kind of each other step is the noun of a resource.
+const without_owner: readonly string[] = ['stage', 'note', 'edit', 'page', 'cancel']
 
 /** One operation, at a time in the past. `of` has the keys of other steps, by the field that gets the id of their record. */
 export type Step = {
-  kind: Kind
+  kind: string
   at_ms: number
   key?: string
   of: { [field: string]: string | undefined }
@@ -97,11 +97,10 @@ function namesOf(count: number, random: Random): CompanyNames[] {
   return names
 }
 
-const owned: ReadonlySet<Kind> = new Set(['company', 'contact', 'deal', 'activity', 'appointment'])
-
-function add(work: Work, kind: Kind, at_ms: number, step: Partial<Pick<Step, 'key' | 'of' | 'body'>>) {
+function add(work: Work, kind: string, at_ms: number, step: Partial<Pick<Step, 'key' | 'of' | 'body'>>) {
   const { owners, random } = work
-  const owner = owned.has(kind) && owners.length && random.chance(90) ? { owner_id: random.pick(owners) } : {}
+  const has_owner = !without_owner.includes(kind) && owners.length && random.chance(90)
+  const owner = has_owner ? { owner_id: random.pick(owners) } : {}
   work.steps.push({ kind, at_ms, of: {}, ...step, body: { ...step.body, ...owner } })
 }
 
