@@ -58,7 +58,7 @@ test('upgrade --check of no database says so and creates nothing', async (t) => 
 })
 
 test('upgrade --check shows the expand migrations that would run beside older processes, and runs none', async (t) => {
-  const missing = '0037_import_error_codes'
+  const missing = '0043_import_accounts'
   const DATA_DIR = await databaseWith(
     t,
     migrations.filter(({ name }) => name !== missing),
@@ -74,20 +74,20 @@ test('upgrade --check shows the expand migrations that would run beside older pr
 })
 
 test('upgrade --check says that a contract migration needs the older processes stopped, and what takes long', async (t) => {
-  const DATA_DIR = await databaseBefore(t, '0016')
+  const DATA_DIR = await databaseBefore(t, '0038')
   const database = await openScratch(DATA_DIR)
   // One statement of a busy server may not take longer than 30 s.
   for (let part = 0; part < 8; part++) await transaction(database.db, (tx) => contacts(5_000).execute(tx))
   await database.close()
   const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
   assert.equal(code, 3)
-  assert.match(stdout, /^0016_search_tokens +contract +about 2 s, for 40000 rows of contacts$/m)
+  assert.match(stdout, /^0038_equal_characters +contract +about 2 s, for 40000 rows of contacts, /m)
   assert.match(stdout, /^Servers: +stop all processes of older versions first/m)
 })
 
 test('upgrade --check leaves a backup, a folder without a server and one with a server byte for byte', async (t) => {
   if (engine === 'postgres') return t.skip('the check only runs SELECT')
-  const data_dir = await databaseBefore(t, '0021')
+  const data_dir = await databaseBefore(t, '0038')
   const DATA_DIR = await databaseBefore(t, '0001')
   const file = databaseFile(DATA_DIR)
   const bytes = () => readdirSync(DATA_DIR).map((name) => [name, readFileSync(join(DATA_DIR, name))])
@@ -95,7 +95,7 @@ test('upgrade --check leaves a backup, a folder without a server and one with a 
     const before = bytes()
     const { code, stdout } = await runRapport(['upgrade', '--check'], { DATA_DIR })
     assert.equal(code, 3)
-    assert.match(stdout, /^Database {2}migrations up to 0020_record_fields$/m)
+    assert.match(stdout, /^Database {2}migrations up to 0037_baseline$/m)
     return { before, after: bytes() }
   }
   writeBackup(data_dir, file, false)
@@ -116,19 +116,19 @@ test('upgrade --check leaves a backup, a folder without a server and one with a 
 })
 
 test('upgrade runs the migrations, with a backup of the old schema first, and then has nothing to do', async (t) => {
-  const DATA_DIR = await databaseBefore(t, '0018')
+  const DATA_DIR = await databaseBefore(t, '0043')
   const backup = join(DATA_DIR, 'before.db')
   const words = engine === 'sqlite' ? ['--backup', backup] : []
   const { code, stdout } = await runRapport(['upgrade', ...words], { DATA_DIR })
   assert.equal(code, 0, stdout)
-  assert.match(stdout, /^Ran 0018_migration_kinds\.$/m)
+  assert.match(stdout, /^Ran 0043_import_accounts\.$/m)
   assert.deepEqual(await pendingIn(DATA_DIR), [])
   if (engine === 'sqlite') {
     assert.match(stdout, /^Wrote .*before\.db$/m)
     const copy = new DatabaseSync(backup, { readOnly: true })
     const { name } = copy.prepare('SELECT max(name) AS name FROM schema_migrations').get() ?? {}
     copy.close()
-    assert.equal(name, '0017_company_index')
+    assert.equal(name, '0042_work')
   }
   const checked = await runRapport(['upgrade', '--check'], { DATA_DIR })
   assert.deepEqual([checked.code, checked.last], [0, 'The database is up to date.'])
@@ -154,7 +154,7 @@ test('upgrade --backup writes a backup of a database that is up to date, and ove
 })
 
 test('upgrade --backup is refused on PostgreSQL before anything runs', async (t) => {
-  const DATA_DIR = await databaseBefore(t, '0018')
+  const DATA_DIR = await databaseBefore(t, '0043')
   const env = { DATA_DIR, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   const { code, stderr } = await runRapport(['upgrade', '--backup', 'before.db'], env)
   assert.equal(code, 1)

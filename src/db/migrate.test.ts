@@ -63,10 +63,10 @@ async function freshSchema() {
   }
 }
 
-test('migrations are numbered without a gap, in order, and run once', async () => {
+test('migrations are numbered without a gap after the baselines, in order, and run once', async () => {
   assert.deepEqual(
     names.map((name) => Number(/^(\d{4})_[a-z_]+$/.exec(name)?.[1])),
-    names.map((_, index) => index + 1),
+    names.map((_, index) => [19, 37][index] ?? 36 + index),
   )
   await opened(async (db, run) => {
     assert.deepEqual(await run(), names)
@@ -83,7 +83,39 @@ test('a migration that changed since it ran is refused, and nothing is touched',
       sql`UPDATE schema_migrations SET checksum = 'another' WHERE name = ${names[0]}`.execute(tx),
     )
     const made = await schema(db)
-    await assert.rejects(run(), /The migration 0001_foundation has changed since it ran on this database/)
+    await assert.rejects(run(), /The migration 0019_baseline has changed since it ran on this database/)
+    assert.deepEqual(await schema(db), made)
+  })
+})
+
+/** Renames migrations that ran: the first ones to their baseline's parts, by the names that these had. */
+const ranAs = (db: Db, baseline: string, parts: string[]) =>
+  transaction(db, async (tx) => {
+    await sql`DELETE FROM schema_migrations WHERE name = ${baseline}`.execute(tx)
+    for (const name of parts)
+      await sql`INSERT INTO schema_migrations (name, checksum, ran_at) VALUES (${name}, 'x', 'now')`.execute(
+        tx,
+      )
+  })
+
+test('a database that ran the migrations of a baseline one by one has nothing to do', async () => {
+  await opened(async (db, run) => {
+    await run()
+    await ranAs(db, '0019_baseline', ['0001_foundation', '0018_migration_kinds', '0019_event_traces'])
+    assert.deepEqual(await run(), [])
+    await ranAs(db, '0037_baseline', ['0020_record_fields', '0037_import_error_codes'])
+    const made = await schema(db)
+    assert.deepEqual(await run(), [])
+    assert.deepEqual(await schema(db), made)
+  })
+})
+
+test('a database that ran only some migrations of a baseline is refused, and nothing is touched', async () => {
+  await migrateTo(1)
+  await opened(async (db, run) => {
+    await ranAs(db, '0019_baseline', ['0001_foundation', '0019_event_traces', '0025_reassignments'])
+    const made = await schema(db)
+    await assert.rejects(run(), /never released: its last migration is 0025_reassignments/)
     assert.deepEqual(await schema(db), made)
   })
 })
@@ -150,9 +182,9 @@ test('several processes that start at once on an older database run each migrati
 })
 
 test('a migration that fails on an older database keeps those before it, and the next start completes', async () => {
-  await migrateTo(10)
-  const broken = migrations.with(12, {
-    name: names[12] ?? '',
+  await migrateTo(3)
+  const broken = migrations.with(5, {
+    name: names[5] ?? '',
     kind: 'contract',
     statements: () => ['CREATE TABLE half_done (id bigint)', 'DROP TABLE nowhere'],
   })
@@ -160,20 +192,19 @@ test('a migration that fails on an older database keeps those before it, and the
   await assert.rejects(migrate(database, broken), /nowhere/)
   await database.close()
   await opened(async (db, run) => {
-    assert.deepEqual(await ranIn(db), names.slice(0, 12))
-    assert.deepEqual(await run(), names.slice(12))
+    assert.deepEqual(await ranIn(db), names.slice(0, 5))
+    assert.deepEqual(await run(), names.slice(5))
     assert.deepEqual(await schema(db), await freshSchema())
   })
 })
 
 test('a kill within a migration keeps those before it, and the next start completes', async () => {
-  await migrateTo(10)
-  const killed =
-    "migrations.with(12, { ...migrations[12], fill: () => process.kill(process.pid, 'SIGKILL') })"
+  await migrateTo(3)
+  const killed = "migrations.with(5, { ...migrations[5], fill: () => process.kill(process.pid, 'SIGKILL') })"
   await assert.rejects(migrateInProcess(killed), { signal: 'SIGKILL' })
   await opened(async (db, run) => {
-    assert.deepEqual(await ranIn(db), names.slice(0, 12))
-    assert.deepEqual(await run(), names.slice(12))
+    assert.deepEqual(await ranIn(db), names.slice(0, 5))
+    assert.deepEqual(await run(), names.slice(5))
     assert.deepEqual(await schema(db), await freshSchema())
   })
 })

@@ -15,6 +15,11 @@ export type Migration = {
    * use. A version that does not know a contract migration refuses its database.
    */
   kind: 'expand' | 'contract'
+  /**
+   * The last of the migrations that it has in one. A database that ran this one has all of it, and keeps their names. So a
+   * baseline equals them, in what they make.
+   */
+  replaces?: string
   /** The tables of which it reads or writes every row. `rapport upgrade --check` estimates the time from them. */
   scans?: readonly string[]
   statements: (engine: Database['engine']) => string[]
@@ -46,8 +51,18 @@ export async function planMigrations(db: Db, migrations: readonly Migration[] = 
   const done = await ranMigrations(db)
   const statementsOf = new Map(migrations.map(({ name, statements }) => [name, statements]))
   const ran = new Set(done.map(({ name }) => name))
-  const pending = migrations.filter(({ name }) => !ran.has(name))
-  const unknown = done.filter(({ name }) => !statementsOf.has(name))
+  const isDone = ({ name, replaces }: Migration) =>
+    ran.has(name) || (replaces !== undefined && ran.has(replaces))
+  const pending = migrations.filter((one) => !isDone(one))
+  const replaced = migrations.findLast((one) => one.replaces !== undefined && isDone(one))?.replaces ?? ''
+  const unknown = done.filter(({ name }) => !statementsOf.has(name) && name > replaced)
+  const baseline = pending.find(
+    ({ replaces }) => replaces !== undefined && unknown.some(({ name }) => name < replaces),
+  )
+  if (baseline)
+    throw new Error(
+      `The database is from a version that was never released: its last migration is ${unknown.at(-1)?.name}, and this version goes on from ${baseline.replaces}. Restore a backup of a release.`,
+    )
   // With pending migrations, the database is not from a newer version but from another line of development.
   const refused = unknown.find(({ kind }) => kind !== 'expand' || pending.length > 0)
   if (refused)

@@ -3,7 +3,7 @@ import { newId } from '../../db/ids.ts'
 
 /**
  * The key by which e-mails are compared, without case and Unicode composition. Several accounts may have the same key.
- * Migration 0013 has a copy of this function. A change needs a new migration.
+ * The column email_key has it: a change needs a migration.
  */
 export const emailKey = (email: string): string => email.trim().normalize('NFKC').toUpperCase().toLowerCase()
 

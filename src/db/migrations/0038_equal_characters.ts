@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Migration } from '../migrate.ts'
 import type { Tx } from '../tx.ts'
-import { cut } from './0003_sort_names.ts'
+import { cut } from './0037_baseline.ts'
 
 /**
  * The searched and sorted texts of records, with one form for all kinds of apostrophes, quotation marks, dashes and ligatures.

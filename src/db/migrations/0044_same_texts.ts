@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migrate.ts'
 import type { Tx } from '../tx.ts'
-import { cut } from './0003_sort_names.ts'
+import { cut } from './0037_baseline.ts'
 import { normalised } from './0038_equal_characters.ts'
 
 /**

@@ -11,7 +11,7 @@ import { searchContacts, searchText, searchWords, textOrNumberFilter } from '../
 import { sortName } from '../lists/sort-names.ts'
 import { migrate } from '../migrate.ts'
 import type { Deletable } from '../records.ts'
-import { normalised as released } from './0003_sort_names.ts'
+import { normalised as released } from './0037_baseline.ts'
 import { migrations } from './index.ts'
 
 const people = 2500
