@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { tryLockRow } from '../db/locks.ts'
 import type { WorkSteps } from '../work/run.ts'
 import { undoUnchecked } from './queries.ts'
 
@@ -9,6 +10,8 @@ export const definitionWork: WorkSteps = {
   kind: 'custom_field',
   async step(tx, { workspace_id, subject }) {
     const id = Number(subject)
+    // A request locks the definition first, and then this work.
+    if (!(await tryLockRow(tx, 'field_definitions', workspace_id, id))) return 'later'
     await undoUnchecked(tx, workspace_id, id)
     const of_removed = sql`workspace_id = ${workspace_id} AND definition_id = ${id} AND EXISTS (
       SELECT 1 FROM field_definitions WHERE workspace_id = ${workspace_id} AND id = ${id} AND status = 'removed')`

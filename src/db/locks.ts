@@ -50,15 +50,21 @@ export async function lockRow(
   await locksOf(table)[purpose](tx, { workspace_id, id: id as number })
 }
 
-/** Locks a webhook as lockRow does, without a wait: false while another transaction has it. True if it is deleted. */
-export async function tryLockWebhook(tx: Tx, workspace_id: number, id: string): Promise<boolean> {
+/**
+ * Locks a row as lockRow does, without a wait: false while another transaction has it. True if it is deleted. A step of work
+ * needs it, because it has the row of the work, which a request locks after the other one.
+ */
+export async function tryLockRow(
+  tx: Tx,
+  table: 'webhooks' | 'field_definitions',
+  workspace_id: number,
+  id: string | number,
+): Promise<boolean> {
   if (tx.engine === 'sqlite') return true
-  const find = async (lock: RawBuilder<unknown>) =>
-    (
-      await sql`SELECT 1 FROM webhooks WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`.execute(
-        tx,
-      )
-    ).rows.length
+  const find = async (lock: RawBuilder<unknown>) => {
+    const found = sql`SELECT 1 FROM ${sql.table(table)} WHERE workspace_id = ${workspace_id} AND id = ${id} ${lock}`
+    return (await found.execute(tx)).rows.length
+  }
   return (await find(sql`FOR NO KEY UPDATE SKIP LOCKED`)) > 0 || (await find(sql``)) === 0
 }
 
@@ -215,12 +221,32 @@ export async function awaitDefinitions(db: Db, workspace_id: number): Promise<vo
 
 /**
  * Takes a shared lock until the end of the transaction, before it reads which webhooks get its events. A backfill begins
- * after the transaction (earlierWrites).
+ * after the transaction (afterEarlierWrites).
  */
 export const shareSubscriptions = subscriptions.share
 
-/** Says whether all transactions have ended that may have read before the first look which webhooks get their events. */
-export const earlierWrites = subscriptions.earlier
+// Work of this process that waits.
+const max_asked = 1000
+
+type Asker = { workspace_id: number; subject: string; created_at: string }
+
+/**
+ * Returns a function for work: whether the transactions have ended that may have read, before its first question, which
+ * webhooks get their events, and in which order.
+ */
+export function afterEarlierWrites() {
+  const asked = new Map<string, Ended>()
+  return async (tx: Tx, { workspace_id, subject, created_at }: Asker): Promise<boolean> => {
+    const name = `${subject} ${created_at}`
+    const haveEnded = asked.get(name) ?? subscriptions.earlier(workspace_id)
+    asked.set(name, haveEnded)
+    // Work that was stopped asks no more. Forgotten work asks from the start.
+    if (asked.size > max_asked) asked.delete(asked.keys().next().value as string)
+    const have_ended = await haveEnded(tx)
+    if (have_ended) asked.delete(name)
+    return have_ended
+  }
+}
 
 /** Disables the lock and statement timeouts of this transaction, for work of unlimited size. */
 export async function disableTimeouts(tx: Tx): Promise<void> {

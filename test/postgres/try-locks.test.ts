@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { backfillWork } from '../../src/across/backfills/run.ts'
 import { day_ms, isoTime } from '../../src/clock.ts'
+import { definitionWork } from '../../src/custom-fields/upkeep.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
 import { lockRow, lockText } from '../../src/db/locks.ts'
 import { addWork } from '../../src/db/work.ts'
@@ -48,6 +49,23 @@ test('a process does not wait for a lock while another one claims an import', as
   const claim = () => claimImport(outbox.db, outbox.clock.elapsed(), isoTime(outbox.clock.now()))
   assert.equal(await whileLocked((tx) => lockText(tx, 'imports', 0, 'claim'), claim), 'busy')
   assert.equal(await claim(), null)
+})
+
+test('the work of a definition does not wait for a request that has the definition', async () => {
+  const { db, workspace_id } = outbox
+  await sql`INSERT INTO field_definitions (id, workspace_id, kind, key, label, type, options, is_required, is_unique, position,
+    created_at, updated_at, status) VALUES (1, ${workspace_id}, 'deals', 'size', 'size', 'text', '[]', 0, 0, 0, '', '', 'removed')`.execute(
+    db,
+  )
+  await transaction(db, async (tx) =>
+    addWork(tx, outbox.context(), { kind: 'custom_field', subject: '1', state: 'removing' }),
+  )
+  const run = () => runWork(outbox, definitionWork, new AbortController().signal)
+  const left = async () => (await db.selectFrom('work').select('id').execute()).length
+  await whileLocked((tx) => lockRow(tx, 'field_definitions', workspace_id, 1), run)
+  assert.equal(await left(), 1)
+  await run()
+  assert.equal(await left(), 0)
 })
 
 test('an old import stays when its undo begins while it is removed', async () => {

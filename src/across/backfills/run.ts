@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
-import { type Ended, earlierWrites, rowLock } from '../../db/locks.ts'
+import { afterEarlierWrites, rowLock } from '../../db/locks.ts'
 import { openBulk } from '../../db/statements/bulk.ts'
 import { namedActors } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
@@ -16,32 +16,11 @@ const batch = 100
 const max_ids = 5000
 // A backfill pauses while it has this many due deliveries, so that a new event does not wait for many.
 const max_waiting = 200
-// Backfills of this process that wait at their begin.
-const max_asked = 1000
-
-type Sent = Pick<Work, 'workspace_id' | 'subject' | 'created_at'>
-
-/**
- * Says whether the writes have ended that were running at the first question about a backfill. A write that began before the
- * registration of the webhook has no delivery for it, so the backfill has to read what it stores.
- */
-function afterEarlierWrites() {
-  const asked = new Map<string, Ended>()
-  return async (tx: Tx, { workspace_id, subject, created_at }: Sent): Promise<boolean> => {
-    const name = `${subject} ${created_at}`
-    const haveEnded = asked.get(name) ?? earlierWrites(workspace_id)
-    asked.set(name, haveEnded)
-    // A backfill that was stopped asks no more. A forgotten one asks from the start.
-    if (asked.size > max_asked) asked.delete(asked.keys().next().value as string)
-    const can_begin = await haveEnded(tx)
-    if (can_begin) asked.delete(name)
-    return can_begin
-  }
-}
 
 /** Sends the present records to a webhook. Cancels the deliveries that wait of a backfill that was stopped, or had ended. */
 export function backfillWork(rooms: readonly Room[]): WorkSteps<Position> {
   const kinds = backfillKinds(rooms)
+  // A write that began before the registration of the webhook has no delivery for it, so the backfill reads what it stores.
   const canBegin = afterEarlierWrites()
   return {
     kind: 'backfill',
@@ -131,7 +110,13 @@ async function named(tx: Tx, { workspace_id, actor }: Context): Promise<Context[
   return { ...actor, ...(found?.name && { name: found.name }) }
 }
 
-async function isQueueLong(db: Db, { workspace_id, subject }: Sent, elapsed_ms: number): Promise<boolean> {
+type Backfill = Pick<Work, 'workspace_id' | 'subject'>
+
+async function isQueueLong(
+  db: Db,
+  { workspace_id, subject }: Backfill,
+  elapsed_ms: number,
+): Promise<boolean> {
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM (
       SELECT 1 FROM webhook_queue WHERE workspace_id = ${workspace_id} AND webhook_id = ${subject}
         AND kind = 'backfill' AND run_at_ms <= ${elapsed_ms} LIMIT ${max_waiting}

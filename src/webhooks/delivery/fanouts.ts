@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
 import type { FanOut } from '../../db/fanouts.ts'
-import { tryLockWebhook } from '../../db/locks.ts'
+import { tryLockRow } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { logDeliveries } from '../../events/deliveries.ts'
@@ -25,7 +25,7 @@ export const fanOutWork: WorkSteps<FanOut> = {
   kind: 'fan_out',
   async step(tx, { workspace_id, subject: webhook_id, position: { event_ids, format }, context }) {
     // The common order is the webhook first. Other webhooks do not wait for this one.
-    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return 'busy'
+    if (!(await tryLockRow(tx, 'webhooks', workspace_id, webhook_id))) return 'busy'
     const events = await eventsOf(
       tx,
       event_ids.map((id) => ({ workspace_id, id })),

@@ -1,22 +1,24 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
-import { rowLock, tryLockWebhook } from '../../db/locks.ts'
+import { afterEarlierWrites, rowLock, tryLockRow } from '../../db/locks.ts'
 import type { WorkSteps } from '../../work/run.ts'
 
 // A webhook that is no longer ordered still has queue rows that wait for earlier rows of their record. This file removes
 // the order from them, a batch at a time.
 
 const release_batch = 200
-// A claim or an event that read the webhook before may still add such rows. Its transaction ends within this time.
-const late_ms = 60_000
+// A transaction that read the webhook before may still add such rows for its events.
+const haveEnded = afterEarlierWrites()
 
 export const orderWork: WorkSteps = {
   kind: 'webhook_order',
-  async step(tx, { workspace_id, subject: webhook_id, created_at, context }) {
+  async step(tx, work) {
+    const { workspace_id, subject: webhook_id, context } = work
     // The lock of the webhook comes first, as in claims. It may have become ordered again.
-    const is_free = await tryLockWebhook(tx, workspace_id, webhook_id)
-    if (is_free && (await releaseRows(tx, { workspace_id, webhook_id }, context.elapsed()))) return {}
-    return is_free && context.now_ms - Date.parse(created_at) > late_ms ? 'done' : 'later'
+    if (!(await tryLockRow(tx, 'webhooks', workspace_id, webhook_id))) return 'later'
+    const are_last = await haveEnded(tx, work)
+    if (await releaseRows(tx, { workspace_id, webhook_id }, context.elapsed())) return {}
+    return are_last ? 'done' : 'later'
   },
 }
 

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
 import { addCounts } from '../../db/lists/counts.ts'
 import { type Range, slicesOf } from '../../db/lists/slices.ts'
-import { disableTimeouts, rowLock, tryLockWebhook } from '../../db/locks.ts'
+import { disableTimeouts, rowLock, tryLockRow } from '../../db/locks.ts'
 import { enqueueAt, placeOf } from '../../db/queue-order.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { addWork, type NewWork, workOf } from '../../db/work.ts'
@@ -136,7 +136,7 @@ export const resendWork: WorkSteps<string[]> = {
   kind: 'resend',
   async step(tx, { workspace_id, subject: webhook_id, position: ids, context }) {
     // The common order is the webhook first. A transaction that has it may wait for this work, so this one does not wait.
-    if (!(await tryLockWebhook(tx, workspace_id, webhook_id))) return 'busy'
+    if (!(await tryLockRow(tx, 'webhooks', workspace_id, webhook_id))) return 'busy'
     await resend(tx, workspace_id, { now: context.now, elapsed_ms: context.elapsed() }, ids, ['failed'])
     return 'done'
   },
