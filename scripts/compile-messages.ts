@@ -128,13 +128,18 @@ function compileObject(messages: Messages, path: string): string {
 }
 
 /** The texts of a room in a language as a module, which exports them by the name of the room. */
-export function compileRoom(language: string, room: string, messages: Messages): string {
+export function compileRoom(
+  language: string,
+  room: string,
+  messages: Messages,
+  folder = 'web/src/texts',
+): string {
   const texts = compileObject(messages, `${language}/${room}.json`)
   const used = ['number', 'plural'].filter((name) => new RegExp(`${name}\\(values\\.`).test(texts))
   const forms = used.length
     ? `import { forms } from '../../forms.ts'\n\nconst { ${used.join(', ')} } = forms(${quoted(language)})\n`
     : ''
-  return `// Generated from web/src/texts/${language}/${room}.json by npm run types: do not edit.
+  return `// Generated from ${folder}/${language}/${room}.json by npm run types: do not edit.
 ${forms}
 export const ${room} = ${texts}
 `

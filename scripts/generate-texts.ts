@@ -3,18 +3,21 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileRoom, type Messages } from './compile-messages.ts'
 
-// Writes web/src/texts/generated/, the texts of the web app as TypeScript, from the JSON files of each language.
+// Writes the texts of the web app and of the booking pages as TypeScript, from the JSON files of each language. The repository has
+// the files of the booking pages, because the service also runs from its sources.
 
-export const texts_folder = fileURLToPath(new URL('../web/src/texts/', import.meta.url))
-const target = join(texts_folder, 'generated')
+const root = fileURLToPath(new URL('..', import.meta.url))
+export const texts_folder = join(root, 'web/src/texts')
+const booking = 'src/booking-site/texts'
+export const booking_folder = join(root, booking)
 
 /** The texts of all rooms, by language. */
-export function readTexts(): Record<string, Record<string, Messages>> {
+export function readTexts(folder = texts_folder): Record<string, Record<string, Messages>> {
   const texts: Record<string, Record<string, Messages>> = {}
-  for (const path of globSync('*/*.json', { cwd: texts_folder }).sort()) {
+  for (const path of globSync('*/*.json', { cwd: folder }).sort()) {
     const [language = '', room = ''] = path.replace('.json', '').split(/[\\/]/)
     texts[language] ??= {}
-    texts[language][room] = JSON.parse(readFileSync(join(texts_folder, path), 'utf8'))
+    texts[language][room] = JSON.parse(readFileSync(join(folder, path), 'utf8'))
   }
   return texts
 }
@@ -39,9 +42,18 @@ export function generateTexts(): void {
     for (const [part, of_part] of Object.entries({ first, ...late }))
       files.set(join(language, `${part}-texts.ts`), together(of_part))
   }
+  const target = join(texts_folder, 'generated')
   for (const name of globSync('*/*.ts', { cwd: target })) if (!files.has(name)) rmSync(join(target, name))
   for (const [name, text] of files) write(join(target, name), text)
+  for (const [name, text] of bookingTexts()) write(join(booking_folder, name), text)
 }
+
+/** The files of the booking pages. */
+export const bookingTexts = (): [name: string, text: string][] =>
+  Object.entries(readTexts(booking_folder)).map(([language, rooms]) => [
+    join('generated', language, 'booking.ts'),
+    compileRoom(language, 'booking', rooms.booking ?? {}, booking),
+  ])
 
 // In one step, and only if it differs: another process may read the file at the same time.
 function write(file: string, text: string): void {

@@ -289,6 +289,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // The style and the script of the public pages are files beside it.
   { files: 'booking-site/assets', may: 'http/server', packages: 'node:(crypto|fs)' },
+  { files: 'booking-site/texts/.*', may: 'booking-site/texts/forms', packages: '' },
   {
     files: 'booking-site/.*',
     may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|operations|resource|schema|requests)|${floor}`,

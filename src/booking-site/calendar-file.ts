@@ -63,7 +63,7 @@ export function calendarFile(
     `DTSTART:${timeText(start_at)}`,
     `DTEND:${timeText(end_at)}`,
     `SUMMARY:${textOf(title)}`,
-    `DESCRIPTION:${textOf(texts.in_calendar(status === 'requested', link))}`,
+    `DESCRIPTION:${textOf(texts.in_calendar({ requested: status === 'requested', link }))}`,
     ...(location === null ? [] : [`LOCATION:${textOf(location)}`]),
     `URL:${link}`,
     `STATUS:${calendar_statuses[status]}`,

@@ -93,7 +93,7 @@ export function chooser(path: string, choices: Choices | null, reader: Reader, o
   if (!choices) return html`<p class="empty">${t.none_free}</p>`
   const { month, days, today, selected } = choices
   const week = weekOf(reader.locale)
-  const names = week.map((day) => t.weekdays[day - 1] ?? '')
+  const names = week.map((day) => Object.values(t.weekdays)[day - 1] ?? '')
   return html`${zoneForm(path, choices, reader, own_zone)}
 <div class="choices">
 <section class="calendar" aria-labelledby="month">
@@ -136,7 +136,7 @@ ${selected ? timesOf(selected) : nothing()}
   function cell({ date, number, name, slots }: Day) {
     const current = date === selected?.date && html` aria-current="true"`
     if (!slots.length) return html`<span${current}>${number}</span>`
-    const label = `${name}, ${t.times(slots.length)}`
+    const label = `${name}, ${t.times({ n: slots.length })}`
     return html`<a id="d${number}" data-swap="day" href="${link({ day: date })}" aria-label="${label}"${current}>${number}</a>`
   }
 
@@ -152,7 +152,7 @@ ${
 
   function nothing() {
     const { elsewhere } = choices as Choices
-    return html`<h2 id="day" tabindex="-1">${t.none_in(month.name)}</h2>${
+    return html`<h2 id="day" tabindex="-1">${t.none_in({ month: month.name })}</h2>${
       elsewhere &&
       html`<p><a class="button" data-swap="day" href="${link({ month: elsewhere.month })}">${elsewhere.known ? t.show_next : t.look_further}</a></p>`
     }`

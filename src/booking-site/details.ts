@@ -21,14 +21,15 @@ export type Typed = Partial<Record<string, string | null>>
 /** The text of a problem in a form. */
 function problemText({ field, code, message }: FieldProblem, t: Texts): string {
   // `field` may be any name, also one of Object.prototype.
-  const label = Object.hasOwn(t.labels, field) ? t.labels[field] : undefined
+  const name = Object.hasOwn(t.labels, field) ? (field as keyof Texts['labels']) : null
   if (field === 'slot') return t.choose_a_time
   if (field === 'fax') return t.leave_last_empty
-  if (!label) return t.other_problem
-  if (code === 'required') return t.required(label)
-  if (field === 'email' && code === 'invalid_format') return t.email_format
-  if (code === 'too_long') return t.too_long(label, /\d+/.exec(message)?.[0] ?? '')
-  return t.bad_character(label)
+  if (!name) return t.other_problem
+  if (code === 'required') return t.required({ name: t.names[name] })
+  const label = t.labels[name]
+  if (name === 'email' && code === 'invalid_format') return t.email_format
+  if (code === 'too_long') return t.too_long({ label, most: /\d+/.exec(message)?.[0] ?? '' })
+  return t.bad_character({ label })
 }
 
 /** The problems at the top of a form, with the focus. Each problem links to its field. */
@@ -36,7 +37,7 @@ export const problemSummary = (problems: readonly FieldProblem[], t: Texts): Htm
   problems.length === 0
     ? null
     : html`<div class="problems" role="alert" tabindex="-1" autofocus>
-<h2>${t.problems(problems.length)}</h2>
+<h2>${t.problems({ n: problems.length })}</h2>
 <ul>${problems.map((problem) => html`<li><a href="#${problem.field === 'slot' ? 'slot-first' : problem.field}">${problemText(problem, t)}</a></li>`)}</ul>
 </div>`
 
@@ -49,11 +50,11 @@ export function hitchNote(
   t: Texts,
   { has_others, length, typed = false }: { has_others: boolean; length: string; typed?: boolean },
 ): Html {
-  const others = has_others ? t.next_times(typed) : t.look_for_another
+  const others = has_others ? t.next_times({ typed }) : t.look_for_another
   const [heading, text] =
     hitch === 'none'
       ? [t.choose_time, has_others ? t.these_are_next : t.look_for_one]
-      : t.hitches[hitch](others, length)
+      : [t.hitches[hitch].title, t.hitches[hitch].text({ others, length })]
   return html`<div class="problems" role="alert" tabindex="-1" autofocus>
 <h2>${heading}</h2>
 <p>${text}</p>
@@ -81,9 +82,15 @@ ${labelled(slots, reader, dayAndTimeOf).map(
   ({ start_at, label }, i) =>
     html`<label><input type="radio" name="slot" value="${start_at}"${i === 0 && html` id="slot-first"`}> <span>${label}</span></label>`,
 )}
-</fieldset><p class="muted">${textsOf(reader).times_in(zoneName(reader.zone))}</p>`
+</fieldset><p class="muted">${textsOf(reader).times_in({ zone: zoneName(reader.zone) })}</p>`
 
-type Field = { name: string; type?: string; autocomplete: string; required?: boolean; max: number }
+type Field = {
+  name: keyof Texts['labels']
+  type?: string
+  autocomplete: string
+  required?: boolean
+  max: number
+}
 
 const fields: Field[] = [
   { name: 'first_name', autocomplete: 'given-name', required: true, max: 255 },

@@ -15,7 +15,8 @@ export const wantsJson = ({ url, headers: { accept = '' } }: FastifyRequest) =>
 /** The page of an error, in the visitor's language. */
 export function errorScreen(status: number, { headers }: Pick<FastifyRequest, 'headers'>): Screen {
   const t = textsOf({ locale: localeOf(headers['accept-language']) })
-  const [title = '', text = ''] = t.errors[status] ?? t.invalid
+  const known = Object.hasOwn(t.errors, status) ? t.errors[String(status) as keyof typeof t.errors] : null
+  const { title, text } = known ?? t.invalid
   return wordsScreen(status, title, text)
 }
 

@@ -17,7 +17,7 @@ import {
   whenOf,
 } from './details.ts'
 import { type Html, html, paragraphs, type Screen } from './html.ts'
-import { type Texts, textsOf } from './texts.ts'
+import { around, lengthOf, type Texts, textsOf } from './texts.ts'
 
 /** The path of the visitor's page, the zone of the booking page, and the visitor's locale and zone. */
 export type VisitorView = { path: string; own_zone: string; reader: Reader }
@@ -27,7 +27,7 @@ const notice = (text: string | null | undefined) =>
   text ? html`<p class="notice" role="status">${text}</p>` : null
 
 const about = (page: BookingPage, t: Texts) =>
-  html`<p class="muted">${t.length(page.duration_minutes)} · ${zoneName(page.time_zone)}</p>`
+  html`<p class="muted">${lengthOf(t, page.duration_minutes)} · ${zoneName(page.time_zone)}</p>`
 
 /** The booking page, with its free times. */
 export const chooseScreen = (
@@ -65,18 +65,18 @@ export function detailsScreen(page: BookingPage, view: VisitorView, details: Det
   const wrong = hitch !== undefined || problems.length > 0
   return {
     status: hitch ? 409 : wrong ? 422 : 200,
-    title: wrong ? t.not_booked_yet(page.title) : page.title,
+    title: wrong ? t.not_booked_yet(page) : page.title,
     body: html`<p><a class="back" href="${withZone(path, reader)}"><span aria-hidden="true">&#8249; </span>${t.all_times}</a></p>
 <h1 dir="auto">${page.title}</h1>
 ${about(page, t)}
-${hitch ? hitchNote(hitch, t, { has_others: others.length > 0, length: t.length(page.duration_minutes), typed: true }) : problemSummary(problems, t)}
+${hitch ? hitchNote(hitch, t, { has_others: others.length > 0, length: lengthOf(t, page.duration_minutes), typed: true }) : problemSummary(problems, t)}
 <form method="post" action="${path}" novalidate>
 <input type="hidden" name="token" value="${token}">
 ${shownFields(page, reader)}
 ${slot ? html`<input type="hidden" name="slot" value="${slot.start_at}"><p class="when">${whenOf(slot, reader, own_zone)}</p>` : others.length > 0 && slotOptions(others, reader)}
 <h2>${t.your_details}</h2>
 ${visitorFields(typed, problems, t)}
-${page.approval && html`<p class="muted">${t.confirmed_by(answer_hours)}</p>`}
+${page.approval && html`<p class="muted">${t.confirmed_by({ n: answer_hours })}</p>`}
 <button class="primary">${page.approval ? t.request_time : t.book_time}</button>
 </form>`,
   }
@@ -90,7 +90,7 @@ const shownFields = ({ duration_minutes }: BookingPage, { zone }: Reader) =>
 function requestNote(appointment: Appointment, reader: Reader): Html {
   const ends_ms = lapsesAt(appointment)
   const end = html`<strong>${dateOf(ends_ms, reader)}, ${timeOf(ends_ms, reader)}</strong>`
-  return html`<p>${textsOf(reader).request_note(end)}</p>`
+  return html`<p>${around(textsOf(reader).request_note, end)}</p>`
 }
 
 /** The private page of an appointment. `open_slug` is null if the booking page takes no bookings: then it cannot be moved. */
@@ -143,7 +143,7 @@ export const cancelScreen = (
   const t = textsOf(reader)
   return {
     status: problems.length ? 422 : 200,
-    title: t.cancel_title(appointment.title),
+    title: t.cancel_title(appointment),
     body: html`${back(path, reader)}
 <h1>${t.cancel_question}</h1>
 <p dir="auto">${appointment.title}</p>
@@ -165,11 +165,11 @@ export const moveScreen = (
   choices: Choices | null,
   text: string | null,
 ): Screen => ({
-  title: textsOf(reader).move_title(appointment.title),
+  title: textsOf(reader).move_title(appointment),
   zone: reader.zone,
   body: html`${back(path, reader)}
 <h1>${textsOf(reader).choose_new}</h1>
-<p>${textsOf(reader).now_on(html`<bdi>${appointment.title}</bdi>`)}</p>
+<p>${around(textsOf(reader).now_on, html`<bdi>${appointment.title}</bdi>`)}</p>
 <p class="when">${whenOf(appointment, reader, own_zone)}</p>
 ${notice(text)}
 ${chooser(`${path}/move`, choices, reader, own_zone)}`,
@@ -197,11 +197,11 @@ export function movingScreen(
       : null
   return {
     status: hitch === undefined ? 200 : hitch === 'none' ? 422 : 409,
-    title: hitch ? t.not_moved_yet(appointment.title) : appointment.title,
+    title: hitch ? t.not_moved_yet(appointment) : appointment.title,
     body: html`<p><a class="back" href="${withZone(`${path}/move`, reader)}"><span aria-hidden="true">&#8249; </span>${t.all_times}</a></p>
 <h1>${t.move_question}</h1>
 <p dir="auto">${appointment.title}</p>
-${hitch && hitchNote(hitch, t, { has_others: others.length > 0, length: t.length(page.duration_minutes) })}
+${hitch && hitchNote(hitch, t, { has_others: others.length > 0, length: lengthOf(t, page.duration_minutes) })}
 <h2>${t.from}</h2><p class="when">${whenOf(appointment, reader, own_zone)}</p>
 <form method="post" action="${path}/move" novalidate>
 ${shownFields(page, reader)}
@@ -214,9 +214,9 @@ ${to && html`<button class="primary">${t.move_here}</button>`}
 /** Refuses a booking above a limit. It does not name the limit, which could reveal bookings of other people. */
 export const limitedScreen = (page: BookingPage, seconds: number, t: Texts): Screen => ({
   status: 429,
-  title: t.not_booked(page.title),
+  title: t.not_booked(page),
   body: html`<h1>${t.too_many}</h1>
-${paragraphs(t.too_many_text(t.length(Math.ceil(seconds / 60))))}`,
+${paragraphs(t.too_many_text({ wait: lengthOf(t, Math.ceil(seconds / 60)) }))}`,
 })
 
 /** A page with a text only. */

@@ -1,6 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import {
   argumentsOf,
@@ -9,7 +10,7 @@ import {
   type Messages,
   parseMessage,
 } from '../../scripts/compile-messages.ts'
-import { readTexts } from '../../scripts/generate-texts.ts'
+import { booking_folder, bookingTexts, readTexts } from '../../scripts/generate-texts.ts'
 import { conflict_reasons } from '../../src/errors.ts'
 import { de, en } from './texts.ts'
 
@@ -21,8 +22,9 @@ function flat(messages: Messages, path: string): [path: string, message: string]
 }
 
 const texts = readTexts()
+const booking = readTexts(booking_folder)
 const languages = Object.entries(texts).map(
-  ([language, rooms]) => [language, new Map(flat(rooms as Messages, language))] as const,
+  ([language, rooms]) => [language, new Map(flat({ ...rooms, ...booking[language] }, language))] as const,
 )
 
 /** The arguments of a message with their types; the order does not matter. */
@@ -37,6 +39,11 @@ test('every language has the same texts, and each message takes the same argumen
     [...messages].map(([path, message]) => [path.slice(language.length + 1), signature(message)]).sort()
   for (const [language, messages] of Object.entries(others))
     assert.deepEqual(shapeOf(language, messages), shapeOf('en', english), language)
+})
+
+test('the texts of the booking pages in the repository are those of their messages', () => {
+  for (const [name, text] of bookingTexts())
+    assert.equal(readFileSync(join(booking_folder, name), 'utf8'), text, `npm run types writes ${name}.`)
 })
 
 test('every plural has a text for each category of its language', () => {
