@@ -106,30 +106,6 @@ function themeVariables(): Plugin {
   }
 }
 
-/**
- * Lets the week of the calendar be left before it is laid out anew. FullCalendar 7.1.4 then scrolls an element that is gone,
- * which is an error in the console.
- */
-function leftCalendar(): Plugin {
-  const scrolls = /if \(y != null\) \{\s*timeScroller(?=\.scrollTo\(\{ y \}\))/
-  let found = false
-  return {
-    name: 'left-calendar',
-    apply: 'build',
-    transform: {
-      filter: { id: /@fullcalendar[\\/]react[\\/]/, code: scrolls },
-      handler(code) {
-        found = true
-        return code.replace(scrolls, '$&?')
-      },
-    },
-    generateBundle() {
-      const has_calendar = [...this.getModuleIds()].some((id) => id.includes('@fullcalendar'))
-      if (has_calendar && !found) throw new Error('FullCalendar has changed: is left-calendar still needed?')
-    },
-  }
-}
-
 /** Refuses a component of Mantine without its styles. */
 function mantineStyles(): Plugin {
   return {
@@ -288,7 +264,6 @@ export default defineConfig({
     smallIcons(),
     themeVariables(),
     mantineStyles(),
-    leftCalendar(),
     compileAhead(),
     compress(),
     firstPages(),

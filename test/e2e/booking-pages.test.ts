@@ -8,7 +8,7 @@ import { untilEqual, useWeb } from '../web.ts'
 const web = useWeb()
 
 const entry = (page: Page, title: string) =>
-  page.locator('.calendar-grid[data-ready] .calendar-event').filter({ hasText: title })
+  page.locator('.calendar-grid .calendar-event').filter({ hasText: title })
 
 test('a booking page is made and changed, visitors book on it, and the open calendar shows it by itself', async (t) => {
   const page = await web.open(t, '/booking-pages', { allow: /status of 422/ })

@@ -12,10 +12,10 @@ const appointment = (title: string, start_at: string, end_at: string, more = {})
   web.create('/appointments', { title, start_at, end_at, ...more })
 
 const entry = (page: Page, title: string) =>
-  page.locator('.calendar-grid[data-ready] .calendar-event').filter({ hasText: title })
+  page.locator('.calendar-grid .calendar-event').filter({ hasText: title })
 
 test('the list of a month without appointments offers to create one, except to somebody who may not', async (t) => {
-  const nothing = (page: Page) => page.locator('.calendar-grid[data-ready]').getByText(no_appointments)
+  const nothing = (page: Page) => page.locator('.calendar-grid').getByText(no_appointments)
   const page = await web.open(t, '/calendar?show=list&date=2041-05-01')
   await nothing(page).locator('..').getByRole('button').click()
   await page.getByRole('dialog', { name: 'Create appointment' }).waitFor()
@@ -39,7 +39,7 @@ test('a list says that it has no appointments only when they have been read', as
     for (const route of held.splice(0)) await route.continue()
   }
   await page.goto(`${web.rapport.url}/calendar?show=list&date=2042-05-01`)
-  await page.locator('.calendar-grid[data-ready]').waitFor()
+  await page.locator('.calendar-grid').waitFor()
   assert.equal(await nothing.count(), 0, 'before the first answer')
   await answerHeld()
   await nothing.waitFor()
@@ -69,7 +69,7 @@ test('the list of a month begins with the day, which the calendar marks', async 
   const [before, on_day] = places as [number, number]
   assert.ok(before < top && on_day > top && on_day < top + 120, `${places} from ${top}`)
   await visit(page, '/calendar?show=day')
-  await page.locator('.calendar-grid[data-ready] .calendar-today').first().waitFor()
+  await page.locator('.calendar-grid .calendar-today').first().waitFor()
 })
 
 test('with a filter that leaves few appointments, the list has twelve months, over the turn of a year', async (t) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { makeRequest } from '../booking.ts'
 import { joinAs } from '../web/people.ts'
-import { checkScreen, desk, heading, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -13,7 +13,7 @@ const appointment = (title: string, start_at: string, end_at: string, more = {})
   web.create('/appointments', { title, start_at, end_at, ...more })
 
 const entry = (page: Page, title: string) =>
-  page.locator('.calendar-grid[data-ready] .calendar-event').filter({ hasText: title })
+  page.locator('.calendar-grid .calendar-event').filter({ hasText: title })
 
 /** Drags an element with the mouse, in small steps. */
 async function drag(page: Page, what: Locator, by: { x?: number; y?: number }, grip = 0.3) {
@@ -40,14 +40,14 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   const page = await web.open(t, '/calendar?show=week&date=2031-03-05')
   await page.getByRole('heading', { name: 'Calendar' }).waitFor()
   // Nothing is planned yet: the week itself has to be reached by keyboard.
-  await page.locator('.calendar-grid[data-ready]').getByText('10:00', { exact: true }).first().waitFor()
-  const hours = page.locator('.calendar-grid [role=row][tabindex="0"]')
+  await page.locator('.calendar-grid').getByText('10:00', { exact: true }).first().waitFor()
+  const hours = page.getByRole('region', { name: 'Appointments' })
   await hours.focus()
-  const top = await hours.evaluate((row) => row.getBoundingClientRect().top)
+  const top = await hours.evaluate(({ scrollTop }) => scrollTop)
   await page.keyboard.press('End')
   await until(
-    () => hours.evaluate((row) => row.getBoundingClientRect().top),
-    (now) => now < top,
+    () => hours.evaluate(({ scrollTop }) => scrollTop),
+    (now) => now > top,
   )
   await page.keyboard.press('c')
   const dialog = page.getByRole('dialog', { name: 'Create appointment' })
@@ -85,66 +85,61 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   assert.equal((await web.read(`/appointments/${id}`)).end_at, '2031-03-05T11:30:00.000Z')
 })
 
-test('appointments are shown before the program that moves them, open then, and keep the focus', async (t) => {
+test('appointments of the same time are beside each other, those over midnight on both days, and keep the focus', async (t) => {
   const id = await appointment('Early bird', '2031-06-04T08:00:00Z', '2031-06-04T09:30:00Z')
   await appointment('Beside it', '2031-06-04T08:30:00Z', '2031-06-04T09:00:00Z')
   await appointment('Overnight', '2031-06-03T20:00:00Z', '2031-06-04T04:00:00Z')
-  const page = await web.open(t, null, { reusable: false })
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route(/\/calendar-grid-.*\.js$/, async (route) => {
-    await promise
-    await route.continue()
-  })
+  const page = await web.open(t)
   for (const show of ['list', 'month', 'day', 'week']) {
-    await page.goto(`${web.rapport.url}/calendar?show=${show}&date=2031-06-04`)
-    await page.locator('.first-entry').filter({ hasText: 'Early bird' }).first().waitFor()
+    await visit(page, `/calendar?show=${show}&date=2031-06-04`)
+    await entry(page, 'Early bird').waitFor()
     await checkScreen(page)
   }
   assert.match(await page.locator('.calendar-title').innerText(), /2\D+8 Jun 2031/)
-  const day = page.locator('.first-day[data-date="2031-06-04"]')
+  const day = page.locator('.calendar-day[data-date="2031-06-04"]')
   const boxes = await Promise.all(
     ['Early bird', 'Beside it'].map((title) => day.getByRole('button', { name: title }).boundingBox()),
   )
   const [early, beside] = boxes
   assert.ok(early && beside && beside.x >= early.x + early.width && beside.y > early.y)
   assert.ok(Math.abs(early.height / beside.height - 3) < 0.1)
-  // An appointment that lasts over midnight is on both days.
   await day.getByRole('button', { name: 'Overnight' }).waitFor()
   await day.getByRole('button', { name: 'Early bird' }).click()
   await page.getByRole('article', { name: 'Early bird' }).waitFor()
-  await day.getByRole('button', { name: 'Early bird' }).focus()
-  resolve()
-  await entry(page, 'Early bird').waitFor()
+  await page.keyboard.press('Escape')
   await page.locator(`.calendar-event-${id}:focus`).waitFor()
 })
 
-test('a week that is left before it is laid out anew reports no error', async (t) => {
-  const page = await web.open(t, null, { reusable: false })
-  await page.addInitScript(`
-    const request = requestAnimationFrame.bind(window)
-    const held = []
-    let holds = false
-    window.requestAnimationFrame = (callback) => (holds ? held.push(callback) : request(callback))
-    window.holdFrames = () => { holds = true }
-    window.releaseFrames = () => {
-      holds = false
-      held.splice(0).forEach(request)
-      return new Promise((resolve) => request(() => request(resolve)))
-    }
-  `)
-  await page.goto(`${web.rapport.url}/calendar?show=week&date=2031-03-05`)
-  await page.locator('.calendar-grid[data-ready]').getByText('10:00', { exact: true }).first().waitFor()
-  const before = await halfHour(page)
-  await page.evaluate('holdFrames()')
-  await page.evaluate("document.documentElement.style.fontSize = '200%'")
-  await until(
-    () => halfHour(page),
-    (now) => now > before * 1.5,
-  )
-  await page.getByRole('link', { name: 'Companies', exact: true }).click()
-  await page.locator('.calendar-grid').waitFor({ state: 'detached' })
-  await page.evaluate('releaseFrames()')
-  await heading(page, 'Companies')
+test('a month moves an appointment to another day by the mouse, and says how many more a day has', async (t) => {
+  for (const hour of ['08', '09', '10', '11', '12', '13'])
+    await appointment(`Visit at ${hour}`, `2031-07-09T${hour}:00:00Z`, `2031-07-09T${hour}:30:00Z`)
+  const page = await web.open(t, '/calendar?show=month&date=2031-07-09')
+  const visits = entry(page, 'Visit at')
+  await visits.first().waitFor()
+  const more = page.getByRole('button', { name: /^\+\d more$/ })
+  assert.equal((await visits.count()) + Number((await more.innerText()).slice(1, 2)), 6)
+  const cell = await page.locator('[data-date="2031-07-09"]').boundingBox()
+  await drag(page, visits.first(), { x: 2 * (cell?.width ?? 0) })
+  await page.locator('[data-date="2031-07-11"]').getByText('Visit at 08').waitFor()
+  await page.getByText(/Visit at 08 is now 11 Jul 2031/).waitFor()
+  await more.click()
+  await page.waitForURL(/show=day&date=2031-07-09|date=2031-07-09&show=day/)
+})
+
+test('Escape puts an appointment back that is being dragged', async (t) => {
+  const id = await appointment('Held', '2031-07-16T08:00:00Z', '2031-07-16T09:00:00Z')
+  const page = await web.open(t, '/calendar?show=day&date=2031-07-16')
+  const box = await entry(page, 'Held').boundingBox()
+  const half_hour = await halfHour(page)
+  assert.ok(box)
+  await page.mouse.move(box.x + 40, box.y + 20)
+  await page.mouse.down()
+  await page.mouse.move(box.x + 40, box.y + 20 + 2 * half_hour, { steps: 4 })
+  await entry(page, 'Held').getByText('11:00–12:00').waitFor()
+  await page.keyboard.press('Escape')
+  await entry(page, 'Held').getByText('10:00–11:00').waitFor()
+  await page.mouse.up()
+  assert.equal((await web.read(`/appointments/${id}`)).start_at, '2031-07-16T08:00:00.000Z')
 })
 
 test('an appointment says with whom it is, in the calendar and among the next ones of Home', async (t) => {
@@ -184,7 +179,7 @@ test('a time that is taken is refused in words, and the appointment goes back', 
 
 test('dragging over free time begins an appointment with these times', async (t) => {
   const page = await web.open(t, '/calendar?show=day&date=2031-05-07')
-  await page.locator('.calendar-grid[data-ready]').waitFor()
+  await page.locator('.calendar-grid').waitFor()
   const ten = await page.getByText('10:00', { exact: true }).first().boundingBox()
   const half_hour = await halfHour(page)
   assert.ok(ten)
@@ -223,7 +218,7 @@ test('an appointment of several weeks is in each of them, and the calendar shows
 
 test('each key goes a week on, although the week before is not drawn yet', async (t) => {
   const page = await web.open(t, '/calendar?show=week&date=2031-03-18')
-  await page.locator('.calendar-grid[data-ready]').waitFor()
+  await page.locator('.calendar-grid').waitFor()
   // In one task, so that nothing is drawn between them.
   await page.evaluate(`
     for (let n = 0; n < 3; n++)
@@ -366,7 +361,6 @@ test('no page jumps while it loads: its layout shifts add up to less than 0.05',
   ]) {
     await page.goto(web.rapport.url + path)
     await settled(page)
-    if (path.startsWith('/calendar')) await page.locator('.calendar-grid[data-ready]').waitFor()
     const shifted = await layoutShift(page)
     assert.ok(shifted < 0.05, `${path}: ${shifted}`)
   }

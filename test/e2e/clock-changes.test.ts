@@ -30,7 +30,7 @@ test('appointments that new rules of a zone moved are listed above the calendar,
   const page = await web.open(t, '/calendar?show=week&date=2031-03-05')
   const note = page.getByRole('alert').filter({ hasText: 'New rules of a time zone move 2 appointments' })
   await note.getByText('now 5 Mar 2031, 16:00, agreed for 5 Mar 2031, 15:00').waitFor()
-  await page.locator('.calendar-grid[data-ready]').waitFor()
+  await page.locator('.calendar-grid').waitFor()
   await checkScreen(page)
   await note.getByRole('button', { name: 'Keep the wall clock' }).click()
   await page.getByText('2 appointments are settled').waitFor()

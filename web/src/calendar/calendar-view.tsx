@@ -1,57 +1,41 @@
-import { useEffect, useRef, useState } from 'react'
-import { useIdle } from '../app/idle.ts'
-import { latePart } from '../app/late.ts'
-import type { GridProps } from './calendar-grid.tsx'
-import { FirstGrid } from './first-grid.tsx'
-import type { Days } from './ranges.ts'
+import { useFormats } from '../app/formats.ts'
+import type { Appointment, Times } from './appointments.ts'
+import { CalendarList } from './calendar-list.tsx'
+import { Hours } from './hours.tsx'
+import { Month } from './month.tsx'
+import { type CalendarShow, type Days, eachDay } from './ranges.ts'
+import './calendar.css'
 
-const parts = latePart(() => import('./calendar-grid.tsx'))
-
-type Props = Omit<GridProps, 'onSettled'> & {
+export type ViewProps = {
+  show: CalendarShow
+  /** The day that a list begins with. */
+  day: string
   days: Days
   /** Whether the appointments are being read for the first time. */
   awaited: boolean
+  appointments: Appointment[]
+  /** Whether these are all appointments of the view: nothing is said of its emptiness before. */
+  known: boolean
+  /** Whether appointments may be moved, and created by dragging. */
+  editable: boolean
+  /** Called with a chosen day (YYYY-MM-DD). */
+  onDay: (day: string) => void
+  onOpen: (id: number) => void
+  onMove: (appointment: Appointment, times: Times) => void
+  onSelect: (times: Times | { day: string }) => void
+  onCreate: () => void
 }
 
-/** The calendar: its appointments at once, and what moves them as soon as the program for it is loaded. */
-export function CalendarView({ days, awaited, ...given }: Props) {
-  const idle = useIdle()
-  const found = parts.usePart(idle || parts.now() !== undefined, () => {})
-  const [settled, setSettled] = useState(false)
-  const place = useRef<HTMLDivElement>(null)
-  const focused = useRef<string | undefined>(undefined)
-  function onSettled() {
-    // The focus stays on the same appointment.
-    focused.current = /calendar-event-\d+/.exec(
-      place.current?.querySelector('.first-entry:focus')?.className ?? '',
-    )?.[0]
-    setSettled(true)
-  }
-  useEffect(() => {
-    if (settled && focused.current)
-      place.current?.querySelector<HTMLElement>(`.${focused.current}`)?.focus({ preventScroll: true })
-  }, [settled])
-  const { show, day, known, appointments, onOpen } = given
-  // A list has the whole month or year, and begins with the day.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is drawn twice, and scrolls each time
-  useEffect(() => {
-    if ((show !== 'list' && show !== 'year') || awaited) return
-    const days = [...(place.current?.querySelectorAll<HTMLElement>('[data-date]') ?? [])]
-    days.find(({ dataset }) => (dataset.date ?? '') >= day)?.scrollIntoView()
-  }, [show, day, awaited, settled])
+/** Appointments in a month, week, day or list, in the person's zone. */
+export function CalendarView(props: ViewProps) {
+  const { show, day, days, awaited } = props
+  const { zone } = useFormats()
+  const hours = show === 'week' || show === 'day'
   return (
-    <div
-      className="calendar-grid"
-      ref={place}
-      data-ready={settled || undefined}
-      aria-busy={awaited || undefined}
-    >
-      {!settled && (
-        <FirstGrid show={show} days={days} known={known} appointments={appointments} onOpen={onOpen} />
-      )}
-      {found && (
-        <found.CalendarGrid {...given} day={show === 'year' ? days.first : day} onSettled={onSettled} />
-      )}
+    <div className="calendar-grid" aria-busy={awaited || undefined}>
+      {hours && <Hours key={show} {...props} days={eachDay(days.first, days.last)} zone={zone} />}
+      {show === 'month' && <Month {...props} zone={zone} />}
+      {(show === 'list' || show === 'year') && <CalendarList key={`${show}${day}${awaited}`} {...props} />}
     </div>
   )
 }

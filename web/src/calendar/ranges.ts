@@ -44,7 +44,8 @@ export function daysOf(show: CalendarShow, day: string, locale: string): Days {
   // The past half and the coming one: a visitor may book an appointment of the next calendar year.
   if (show === 'year') return span(monthAfter(day, -5), monthAfter(day, 7))
   const [first, last] = [monthAfter(day, 0), monthAfter(day, 1)]
-  if (show === 'list') return span(first, last)
+  // After the day there is at least a month, also at the end of one.
+  if (show === 'list') return span(first, day === first ? last : monthAfter(day, 2))
   return {
     first,
     last,
@@ -57,6 +58,7 @@ export function daysOf(show: CalendarShow, day: string, locale: string): Days {
 export function stepFrom(show: CalendarShow, day: string, by: 1 | -1, locale: string): string {
   if (show === 'day') return addDays(day, by)
   if (show === 'year') return monthAfter(day, by * 12)
+  if (show === 'list') return monthAfter(day, by)
   const { first, last } = daysOf(show, day, locale)
   return by > 0 ? last : daysOf(show, addDays(first, -1), locale).first
 }
@@ -78,7 +80,7 @@ export function titleOf(show: CalendarShow, { first, last }: Days, locale: strin
     format({ month: 'short', ...options }).formatRange(date(first), date(addDays(last, -1)))
   if (show === 'year') return range({})
   if (show === 'week') return range({ day: 'numeric' })
-  return format({ month: 'long' }).format(date(first))
+  return last > monthAfter(first, 1) ? range({}) : format({ month: 'long' }).format(date(first))
 }
 
 /** All days from the first one to before the last one. */

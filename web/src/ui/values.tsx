@@ -22,10 +22,13 @@ function eachMinute(tell: () => void): () => void {
 }
 const thisMinute = () => Math.floor(Date.now() / minute_ms)
 
+/** Draws the component again every minute. */
+export const useMinute = () => useSyncExternalStore(eachMinute, thisMinute)
+
 /** The relative time, with the exact time on hover. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const formats = useFormats()
-  useSyncExternalStore(eachMinute, thisMinute)
+  useMinute()
   if (!at) return null
   return (
     <time dateTime={at} title={formats.exact(at)}>

@@ -2,8 +2,8 @@ const edge_px = 40
 const most_px_per_second = 1200
 
 /**
- * Scrolls the board while the pointer is near one of its edges or beyond. The library scrolls when the middle of the card is at
- * an edge, and a card that is held at its side may never get there. Returns a function that stops the scrolling.
+ * Scrolls an element while the pointer is near one of its edges or beyond. The library of the board scrolls when the middle of
+ * a card is at an edge, and a card that is held at its side may never get there. Returns a function that stops the scrolling.
  */
 export function scrollAtEdges(board: HTMLElement): () => void {
   let by = { left: 0, top: 0 }

@@ -1,0 +1,108 @@
+import { useMemo } from 'react'
+import { useFormats } from '../app/formats.ts'
+import { wallOf, zonedFormat } from '../app/zones.ts'
+import { visible } from '../ui/visible.ts'
+import { type Appointment, classOf, isLong, type Times } from './appointments.ts'
+import { clockOf } from './ranges.ts'
+import { Host, Whom } from './whom.tsx'
+
+export const day_minutes = 1440
+// No appointment is lower than its text.
+const least_minutes = 30
+
+/** The formats of the days and times of the calendar. */
+export function useCalendarFormats() {
+  const { locale, zone, today } = useFormats()
+  return useMemo(() => {
+    const time = zonedFormat(locale, zone, clockOf(locale))
+    const hour = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...clockOf(locale) })
+    const dayIn = (options: Intl.DateTimeFormatOptions) => {
+      const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options })
+      return (day: string) => format.format(new Date(`${day}T00:00Z`))
+    }
+    const at = (iso: string) => time(Date.parse(iso))
+    return {
+      zone,
+      today: today(),
+      time: at,
+      range: ({ start_at, end_at }: Times) => `${at(start_at)}–${at(end_at)}`,
+      hour: (hour_of_day: number) => hour.format(hour_of_day * 3_600_000),
+      head: dayIn({ weekday: 'short', day: 'numeric' }),
+      short_weekday: dayIn({ weekday: 'short' }),
+      weekday: dayIn({ weekday: 'long' }),
+      number: dayIn({ day: 'numeric' }),
+      date: dayIn({ day: 'numeric', month: 'long', year: 'numeric' }),
+    }
+  }, [locale, zone, today])
+}
+
+type EntryProps = {
+  appointment: Appointment
+  /** The time, in the zone of the person. */
+  time: string
+  host?: boolean
+  block?: boolean
+  style?: React.CSSProperties
+  onOpen: (id: number) => void
+  onPointerDown?: (event: React.PointerEvent) => void
+  children?: React.ReactNode
+}
+
+export function Entry({ appointment, time, onOpen, host, block, children, ...more }: EntryProps) {
+  const lines = block && isLong(appointment)
+  return (
+    <button
+      type="button"
+      className={`${classOf(appointment)} calendar-entry${block ? ' calendar-block' : ''}`}
+      onClick={(event) => {
+        event.stopPropagation()
+        onOpen(appointment.id)
+      }}
+      {...more}
+    >
+      <span className="numbers">{time}</span>
+      <span className="calendar-name">
+        {host && lines && <Host id={appointment.owner_id} />}
+        {visible(appointment.title)}
+        {host && <Whom {...appointment} />}
+      </span>
+      {host && !lines && <Host id={appointment.owner_id} />}
+      {children}
+    </button>
+  )
+}
+
+/** A time on one day, in minutes of the day, with its place beside others of the same time. */
+export type Placed<Of> = { of: Of; from: number; to: number; column: number; columns: number }
+
+const minutesOf = (wall: string): number => Number(wall.slice(11, 13)) * 60 + Number(wall.slice(14, 16))
+
+/** The appointments of a day, also those that began before. Appointments of the same time share its width. */
+export function placedOn<Of extends Times>(day: string, times: readonly Of[], zone: string): Placed<Of>[] {
+  const placed: Placed<Of>[] = []
+  let group: Placed<Of>[] = []
+  let ends = 0
+  for (const of of times) {
+    const [start, end] = [wallOf(of.start_at, zone), wallOf(of.end_at, zone)]
+    if (start.slice(0, 10) > day || end <= `${day}T00:00`) continue
+    const from = start.slice(0, 10) < day ? 0 : minutesOf(start)
+    const to = end.slice(0, 10) > day ? day_minutes : Math.max(minutesOf(end), from + least_minutes)
+    if (from >= ends) {
+      group = []
+      ends = 0
+    }
+    ends = Math.max(ends, to)
+    const taken = group.filter((one) => one.to > from).map(({ column }) => column)
+    let column = 0
+    while (taken.includes(column)) column++
+    const one = { of, from, to, column, columns: 1 }
+    group.push(one)
+    placed.push(one)
+    const columns = Math.max(...group.map((each) => each.column)) + 1
+    for (const each of group) each.columns = columns
+  }
+  return placed
+}
+
+export const onDayOf = (day: string, appointments: readonly Appointment[], zone: string): Appointment[] =>
+  placedOn(day, appointments, zone).map(({ of }) => of)
