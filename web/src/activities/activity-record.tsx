@@ -2,10 +2,10 @@ import { Button } from '@mantine/core'
 import type { RecordOf } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
+import { late } from '../app/late.ts'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { Facts } from '../record/fields/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
-import { MentionInput } from '../record/notes/late-mention-input.tsx'
 import { MentionText } from '../record/notes/mention-text.tsx'
 import { RecordView } from '../record/page/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -15,6 +15,8 @@ import { Ago } from '../ui/values.tsx'
 import { CompleteCircle } from './complete-circle.tsx'
 import { Due, TypeLabel } from './labels.tsx'
 import { activity_types, links, useActivityActions } from './queries.ts'
+
+const MentionInput = late(async () => (await import('../record/notes/mention-input.tsx')).MentionInput)
 
 type Activity = RecordOf<'activities'>
 

@@ -1,9 +1,16 @@
-import { useEffect, useState } from 'react'
+import { type ComponentType, createElement, lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
 import { releaseKeys } from './commands.ts'
 import { whenIdle } from './idle.ts'
 import { loaded } from './loading.ts'
 import { showProblem } from './problems.tsx'
+
+/** A component that is loaded when it is first drawn, or before, when the page is idle. Until then, `meanwhile` is drawn. */
+export function late<Props extends object>(load: () => Promise<ComponentType<Props>>, meanwhile?: ReactNode) {
+  const Loaded = lazy(async () => ({ default: await loaded(load()) })) as ComponentType<Props>
+  whenIdle(load)
+  return (props: Props) => createElement(Suspense, { fallback: meanwhile }, createElement(Loaded, props))
+}
 
 /**
  * A part of the app that is loaded when it is first asked for, or before, when the page is idle. `usePart` returns it as soon

@@ -2,12 +2,12 @@ import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
+import { late } from '../app/late.ts'
 import { Link } from '../app/link.ts'
-import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall } from '../app/zones.ts'
@@ -29,9 +29,7 @@ import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } fr
 import { CalendarView } from './calendar-view.tsx'
 import { type CalendarShow, daysOf, stepFrom, timeOf, titleOf } from './ranges.ts'
 
-const ClockChanges = lazy(async () => ({
-  default: (await loaded(import('./clock-changes.tsx'))).ClockChanges,
-}))
+const ClockChanges = late(async () => (await import('./clock-changes.tsx')).ClockChanges)
 
 const CreateAppointment = laterDialog(
   async () => (await import('./create-appointment.tsx')).CreateAppointment,
@@ -144,11 +142,7 @@ export function CalendarPage() {
     >
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
-        {may && (
-          <Suspense>
-            <ClockChanges />
-          </Suspense>
-        )}
+        {may && <ClockChanges />}
         {view.filtered && data?.appointments.length === 0 && (
           <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
         )}

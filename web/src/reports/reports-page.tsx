@@ -1,9 +1,8 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
-import { lazy, Suspense } from 'react'
 import { useFormats } from '../app/formats.ts'
+import { late } from '../app/late.ts'
 import { useNavigate } from '../app/link.ts'
-import { loaded } from '../app/loading.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useMembers, useOwnerName } from '../record/fields/members.ts'
@@ -24,7 +23,7 @@ import { csvOf, type View } from './view.ts'
 import './reports.css'
 
 // The figures and the table do not wait for the library of charts.
-const Chart = lazy(async () => ({ default: (await loaded(import('./chart.tsx'))).Chart }))
+const Chart = late(async () => (await import('./chart.tsx')).Chart, <Bars />)
 
 const kinds = ['funnel', 'forecast', 'people'] as const
 const ahead = [2, 5, 11, 23]
@@ -167,9 +166,7 @@ export function ReportsPage() {
             ) : as_table ? (
               <ReportTable view={view} label={label} />
             ) : (
-              <Suspense fallback={<Bars />}>
-                <Chart view={view} label={label} />
-              </Suspense>
+              <Chart view={view} label={label} />
             )}
             {omitted ? <p className="hint">{reports.omitted({ n: omitted })}</p> : null}
             {kind === 'funnel' && funnel.data && !view.empty && (
@@ -326,13 +323,15 @@ function Awaited() {
   )
 }
 
-const Bars = () => (
-  <div className="report-awaited">
-    {[90, 70, 55, 40, 30, 20].map((width) => (
-      <Skeleton key={width} height={28} width={`${width}%`} />
-    ))}
-  </div>
-)
+function Bars() {
+  return (
+    <div className="report-awaited">
+      {[90, 70, 55, 40, 30, 20].map((width) => (
+        <Skeleton key={width} height={28} width={`${width}%`} />
+      ))}
+    </div>
+  )
+}
 
 function download(view: View): void {
   // The mark tells spreadsheets that the file is UTF-8.

@@ -1,17 +1,17 @@
 import { Skeleton } from '@mantine/core'
 import type { FormErrors, UseFormReturnType } from '@mantine/form'
-import { lazy, Suspense, useState } from 'react'
-import { whenIdle } from '../app/idle.ts'
-import { loaded } from '../app/loading.ts'
+import { useState } from 'react'
+import { late } from '../app/late.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { ConditionsInput } from './conditions-input.tsx'
 import { EventChoice } from './event-choice.tsx'
 import type { WebhookValues } from './webhook-values.ts'
 import './webhook-form.css'
 
-const load = async () => ({ default: (await loaded(import('./webhook-options.tsx'))).WebhookOptions })
-const WebhookOptions = lazy(load)
-whenIdle(load)
+const WebhookOptions = late(
+  async () => (await import('./webhook-options.tsx')).WebhookOptions,
+  <Skeleton height={320} />,
+)
 
 export type WebhookProps = {
   values: WebhookValues
@@ -46,11 +46,7 @@ export function WebhookFields({ values, errors, put }: WebhookProps) {
         onToggle={(event) => setOpen(event.currentTarget.open)}
       >
         <summary>{t.webhooks.advanced}</summary>
-        {shown && (
-          <Suspense fallback={<Skeleton height={320} />}>
-            <WebhookOptions values={values} errors={errors} put={put} />
-          </Suspense>
-        )}
+        {shown && <WebhookOptions values={values} errors={errors} put={put} />}
       </details>
     </>
   )

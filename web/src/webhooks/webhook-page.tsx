@@ -2,14 +2,14 @@ import { Alert, Button, Stack, TextInput } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { answerOf, api, dataOf, isGone, type Schemas } from '../api/client.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useIdle } from '../app/idle.ts'
+import { late } from '../app/late.ts'
 import { Link, useNavigate } from '../app/link.ts'
-import { loaded } from '../app/loading.ts'
 import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { Ask } from '../settings/ask.tsx'
@@ -27,18 +27,10 @@ import { webhookName } from './webhooks.ts'
 
 // Below the first screen.
 const below = <div style={{ height: 480 }} />
-const TestWebhook = lazy(async () => ({
-  default: (await loaded(import('./test-webhook.tsx'))).TestWebhook,
-}))
-const WebhookBackfill = lazy(async () => ({
-  default: (await loaded(import('./backfill.tsx'))).WebhookBackfill,
-}))
-const WebhookFailure = lazy(async () => ({
-  default: (await loaded(import('./failure.tsx'))).WebhookFailure,
-}))
-const LatestDeliveries = lazy(async () => ({
-  default: (await loaded(import('./latest-deliveries.tsx'))).LatestDeliveries,
-}))
+const TestWebhook = late(async () => (await import('./test-webhook.tsx')).TestWebhook)
+const WebhookBackfill = late(async () => (await import('./backfill.tsx')).WebhookBackfill, below)
+const WebhookFailure = late(async () => (await import('./failure.tsx')).WebhookFailure)
+const LatestDeliveries = late(async () => (await import('./latest-deliveries.tsx')).LatestDeliveries)
 const RotateSecret = laterDialog(async () => (await import('./rotate-secret.tsx')).RotateSecret)
 const ResendFailed = laterDialog(async () => (await import('./resend-failed.tsx')).ResendFailed)
 
@@ -141,10 +133,7 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
     >
       {status === 'failed' && (
         <Alert color="red" variant="light" title={t.settings.failed_title} mb="md" fz="sm">
-          <Suspense>
-            <WebhookFailure webhook={webhook} />
-          </Suspense>{' '}
-          {t.settings.failed_text}
+          <WebhookFailure webhook={webhook} /> {t.settings.failed_text}
         </Alert>
       )}
       {status === 'paused' && (
@@ -166,21 +155,14 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
         </Alert>
       )}
       <Edit webhook={webhook} writes={writes} onSaved={keep} />
-      <Suspense fallback={below}>
-        {idle ? (
-          <>
-            {writes && <TestWebhook webhook_id={id} />}
-            <WebhookBackfill
-              webhook_id={id}
-              paused={status === 'paused'}
-              writes={writes}
-              deleting={deleting}
-            />
-          </>
-        ) : (
-          below
-        )}
-      </Suspense>
+      {idle ? (
+        <>
+          {writes && <TestWebhook webhook_id={id} />}
+          <WebhookBackfill webhook_id={id} paused={status === 'paused'} writes={writes} deleting={deleting} />
+        </>
+      ) : (
+        below
+      )}
       <Section
         title={t.settings.latest_deliveries}
         beside={
@@ -189,11 +171,7 @@ function OneWebhook({ webhook, deleting, onDeleting }: Props) {
           </Button>
         }
       >
-        {idle && (
-          <Suspense>
-            <LatestDeliveries webhook_id={id} />
-          </Suspense>
-        )}
+        {idle && <LatestDeliveries webhook_id={id} />}
       </Section>
       <RotateSecret webhook_id={id} opened={dialog === 'rotate'} onClose={close} onRotated={keep} />
       <ResendFailed webhook_id={id} opened={dialog === 'resend'} onClose={close} />

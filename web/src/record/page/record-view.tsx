@@ -1,12 +1,11 @@
 import { Skeleton } from '@mantine/core'
 import { CommentDiscussionIcon, NoteIcon, TrashIcon } from '@primer/octicons-react'
-import { lazy, type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import type { Tagged } from '../../api/client.ts'
 import { hasNotes } from '../../api/note-kinds.ts'
 import { type RecordOf, recordApi } from '../../api/record-api.ts'
 import { useCommands } from '../../app/commands.ts'
-import { whenIdle } from '../../app/idle.ts'
-import { loaded } from '../../app/loading.ts'
+import { late } from '../../app/late.ts'
 import { useMay } from '../../app/session.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { DraftScope } from '../../ui/field-draft.ts'
@@ -36,9 +35,7 @@ import { ReadRecord } from './record-page.tsx'
 import { useRelatedTabs } from './related.tsx'
 import { Timeline } from './timeline.tsx'
 
-const notes = () => import('../notes/notes.tsx')
-const Notes = lazy(async () => ({ default: (await loaded(notes())).Notes }))
-whenIdle(notes)
+const Notes = late(async () => (await import('../notes/notes.tsx')).Notes, <Skeleton height={64} />)
 
 type Parts = {
   icon?: ReactNode
@@ -109,11 +106,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
     first.push({
       id: 'notes',
       label: t.fields.notes,
-      content: (
-        <Suspense fallback={<Skeleton height={64} />}>
-          <Notes kind={kind} id={id} />
-        </Suspense>
-      ),
+      content: <Notes kind={kind} id={id} />,
       ...(writes && { command: { keys: 'n', label: t.app.keys.note, icon: NoteIcon } }),
     })
   return (
