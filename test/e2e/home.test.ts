@@ -348,6 +348,28 @@ test('what came of an activity is said in its place, with the keys alone', async
   )
 })
 
+test('a completed activity keeps its name while its outcome is written, and the next step is planned in the same box', async (t) => {
+  const due_at = new Date(Date.now() - 144 * 3600_000).toISOString()
+  const deal_id = await web.create('/deals', { name: 'Solar roof' })
+  await web.create('/activities', { subject: 'Visit the roof', due_at, deal_id })
+  const page = await web.open(t)
+  await page.getByRole('button', { name: 'Complete Visit the roof' }).click()
+  const box = page.locator('.home-outcome')
+  await box.getByText('Visit the roof').waitFor()
+  await box.getByRole('textbox', { name: 'What came of Visit the roof?' }).fill('Measured')
+  await box.getByRole('textbox', { name: 'Next step' }).fill('Send the plan')
+  await box.getByRole('textbox', { name: 'Due' }).fill('2031-02-03 10:00')
+  await checkScreen(page)
+  await page.keyboard.press('Enter')
+  await box.waitFor({ state: 'detached' })
+  const [done, next] = await until(
+    () => web.read(`/activities?deal_id=${deal_id}&sort=created_at`),
+    (all) => all.length === 2 && all[0].outcome !== null,
+  )
+  assert.deepEqual([done.outcome, next.subject, next.type], ['Measured', 'Send the plan', 'task'])
+  assert.match(next.due_at, /^2031-02-03T/)
+})
+
 test('what is typed right after a task is completed is its outcome, however late the field comes', async (t) => {
   const due_at = new Date(Date.now() - 120 * 3600_000).toISOString()
   const id = await web.create('/activities', { subject: 'Ask for the contract', due_at })

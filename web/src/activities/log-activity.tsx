@@ -1,4 +1,6 @@
-import { SegmentedControl, TextInput } from '@mantine/core'
+import { SegmentedControl, Select, TextInput } from '@mantine/core'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
 import { RecordChooser } from '../record/fields/choices.tsx'
@@ -11,6 +13,7 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { MomentInput } from '../ui/inputs.tsx'
 import type { Choice } from '../ui/reference.tsx'
 import { offerUndo } from '../ui/undo.tsx'
+import { visible } from '../ui/visible.ts'
 import { activitiesApi } from './kind.tsx'
 import { links } from './queries.ts'
 
@@ -21,28 +24,51 @@ const max_subject = 255
 /** Whom or what the dialog is about: the person first. */
 const aboutIn = ({ contact, deal, company }: Linked) => [contact, deal, company].filter((one) => !!one)
 
+const most_deals = 20
+
+/** The open deals of whom the dialog is about. */
+const openDealsQuery = ({ contact, company }: Linked) => {
+  const of = contact ? { contact_id: contact.id } : { company_id: company?.id ?? 0 }
+  return queryOptions({
+    queryKey: ['deals', 'open', of],
+    queryFn: async ({ signal }) =>
+      (await recordApi('deals').list({ ...of, status: 'open', per_page: most_deals }, signal)).data,
+  })
+}
+
 /** The dialog that logs what happened, with its outcome, and plans the next step. Both are stored, or none. */
 export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
   const t = useTexts()
   const { zone } = useFormats()
   const refresh = useRefreshAfter('activities')
+  const client = useQueryClient()
   const about = aboutIn(initial)
+  const open_deals = openDealsQuery(initial)
+  const asks_deal = about.length > 0 && !initial.deal
+  const { data: deals = [] } = useQuery({ ...open_deals, enabled: opened && asks_deal })
   const start = {
     type: 'call' as Type,
     outcome: '',
     body: '',
+    happened_at: null as string | null,
     next_subject: '',
     next_due_at: null as string | null,
+    /** Of the open deals: null until it is chosen, empty for none. */
+    open_deal: null as string | null,
     contact_id: initial.contact ?? null,
     company_id: initial.company ?? null,
     deal_id: initial.deal ?? null,
   }
 
   async function send(values: typeof start): Promise<number[]> {
-    const { type, outcome, body, next_subject, next_due_at, ...chosen } = values
-    const of = Object.fromEntries(
-      links.map(([field]) => [field, (chosen[field] as Choice | null)?.id ?? null]),
-    )
+    const { type, outcome, body, happened_at, next_subject, next_due_at, open_deal, ...chosen } = values
+    const deal_id = asks_deal
+      ? dealOf(open_deal, await client.ensureQueryData(open_deals))
+      : (chosen.deal_id?.id ?? null)
+    const of = {
+      ...Object.fromEntries(links.map(([field]) => [field, (chosen[field] as Choice | null)?.id ?? null])),
+      deal_id,
+    }
     const [first] = aboutIn({ contact: chosen.contact_id, deal: chosen.deal_id, company: chosen.company_id })
     const called = t.activities.types[type]
     const done = {
@@ -54,7 +80,7 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
         0,
         max_subject,
       ),
-      completed_at: new Date().toISOString(),
+      completed_at: happened_at ? instantOf(happened_at, zone) : new Date().toISOString(),
     }
     const next = {
       ...of,
@@ -78,9 +104,13 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
       opened={opened}
       onClose={onClose}
       start={start}
-      check={({ next_subject, next_due_at }) =>
-        next_due_at && !next_subject.trim() ? { next_subject: t.activities.no_next_subject } : {}
-      }
+      check={({ happened_at, next_subject, next_due_at }) => ({
+        ...(happened_at &&
+          Date.parse(instantOf(happened_at, zone)) > Date.now() && {
+            happened_at: t.activities.still_to_come,
+          }),
+        ...(next_due_at && !next_subject.trim() && { next_subject: t.activities.no_next_subject }),
+      })}
       send={send}
       onSent={(ids) => {
         refresh()
@@ -93,7 +123,7 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
         })
       }}
     >
-      {({ getInputProps }) => (
+      {({ getInputProps, setFieldValue, values }) => (
         <>
           <SegmentedControl
             fullWidth
@@ -115,6 +145,24 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
             maxRows={8}
             {...getInputProps('body')}
           />
+          <div className="form-pair">
+            <MomentInput
+              label={t.activities.when}
+              {...getInputProps('happened_at')}
+              placeholder={t.activities.when_hint}
+            />
+            {asks_deal && deals.length > 0 && (
+              <Select
+                label={t.kinds.deals.one}
+                placeholder={deals.length > 1 ? t.activities.which_deal({ n: deals.length }) : undefined}
+                clearable
+                data={deals.map(({ id, name }) => ({ value: String(id), label: visible(name) }))}
+                {...getInputProps('open_deal')}
+                value={String(dealOf(values.open_deal, deals) ?? '')}
+                onChange={(id) => setFieldValue('open_deal', id ?? '')}
+              />
+            )}
+          </div>
           {!about.length &&
             links.map(([field, kind]) => <RecordChooser key={field} kind={kind} {...getInputProps(field)} />)}
           <div className="form-pair">
@@ -131,3 +179,7 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
     </FormDialog>
   )
 }
+
+/** The chosen deal; without a choice, the only one. */
+const dealOf = (chosen: string | null, deals: readonly { id: number }[]): number | null =>
+  chosen === null ? (deals.length === 1 ? (deals[0]?.id ?? null) : null) : Number(chosen) || null

@@ -7,6 +7,7 @@ import { useBulk } from '../record/list/bulk.tsx'
 import { askWhose } from '../record/page/conflicts.ts'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useTexts } from '../texts/texts.ts'
+import { showMessage } from '../ui/undo.tsx'
 import { activities, activitiesApi } from './kind.tsx'
 
 export type Activity = Schemas['Activity']
@@ -71,6 +72,17 @@ export function useActivityActions() {
       try {
         await changeSince('activities', activity as Activity, { outcome }, askWhose)
         await refresh()
+      } catch (error) {
+        showProblem(error, t)
+      }
+    },
+    /** Plans the next step after an activity, about the same records. */
+    async plan(after: ListedActivity, subject: string, due_at: string | null): Promise<void> {
+      try {
+        const of = Object.fromEntries(links.map(([field]) => [field, after[field]]))
+        await activitiesApi.create({ ...of, type: 'task', subject, due_at })
+        await refresh()
+        showMessage(t.activities.planned)
       } catch (error) {
         showProblem(error, t)
       }
