@@ -220,7 +220,15 @@ test('the log is filtered by record, event id and status code, and its rows name
   await visit(page, `/settings/deliveries?webhook_id=${id}&kind=companies&record_id=${record}`)
   await shown(2)
   await untilEqual(() => rows.getByRole('link', { name: 'Refused Ltd.', exact: true }).count(), 2)
-  await page.locator('.chip').getByText(String(record)).first().waitFor()
+  await page.locator('.chip').getByText('Refused Ltd.').first().waitFor()
+  // By its name, too.
+  await visit(page, `/settings/deliveries?webhook_id=${id}&kind=companies`)
+  await shown(3)
+  await addFilter(page, 'Record')
+  await page.keyboard.type('Refused')
+  await page.getByRole('option', { name: 'Refused Ltd.' }).click()
+  await page.waitForURL(/record_id=/)
+  await shown(2)
   const picture = (name: string, of: Page) => async (scheme: string) => {
     const { SHOTS } = process.env
     if (SHOTS) await of.screenshot({ path: `${SHOTS}/log-${name}-${scheme}.png` })

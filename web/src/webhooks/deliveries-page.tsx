@@ -1,10 +1,14 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import type { RecordKind } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { useMay } from '../app/session.ts'
 import { instantOf, isWall } from '../app/zones.ts'
 import { all_events, all_kinds } from '../kinds.ts'
+import { RecordName } from '../record/fields/linked.tsx'
+import { type Kind, useKinds } from '../record/kinds.ts'
+import { useSearch } from '../record/search.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import type { Texts } from '../texts/texts.ts'
 import { useTexts } from '../texts/with-settings.ts'
@@ -37,6 +41,8 @@ export function DeliveriesPage() {
   const { zone } = useFormats()
   const writes = useMay()('webhooks:write')
   const view = useListView(fields)
+  const kinds = useKinds()
+  const search = useSearch()
   const { data: webhooks } = useWebhooks()
   const [resending, setResending] = useState(false)
   const [total, setTotal] = useState<number | undefined>()
@@ -74,7 +80,7 @@ export function DeliveriesPage() {
     },
     { ...by.event_id, label: t.settings.event_id },
     { ...by.kind, label: t.settings.record_kind, options: kindChoices(t) },
-    ...(equal.kind ? [{ ...by.record_id, label: t.settings.record_id }] : []),
+    ...(equal.kind ? [{ ...by.record_id, ...recordFilter(equal.kind as RecordKind) }] : []),
     {
       ...by.status,
       label: t.fields.status,
@@ -83,6 +89,14 @@ export function DeliveriesPage() {
     { ...by.status_code, label: t.settings.status_code },
     { ...by.time, label: t.settings.time },
   ]
+  /** The record by its name; of a kind that is not searched, by its id. */
+  function recordFilter(kind: RecordKind): Omit<Filter, 'name'> {
+    const known: Kind | undefined = kinds[kind]
+    if (!known?.search) return { label: t.settings.record_id }
+    const reference = { kind, search: search(kind) }
+    const show = (id: string) => <RecordName kind={kind} id={Number(id)} />
+    return { label: t.settings.record, kind: 'reference', reference, show }
+  }
   const filtering = useListFilters({ view, filters: asked, search: false })
   return (
     <SettingsFrame
