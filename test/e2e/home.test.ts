@@ -172,12 +172,36 @@ test('an empty workspace shows its first steps, each with a link', async (t) => 
   assert.deepEqual(await steps.getByRole('button').allInnerTexts(), [
     'Create contact',
     'Create deal',
+    'Invite',
     'Create webhook',
   ])
   await checkScreen(page)
   await steps.getByRole('button', { name: 'Create contact' }).click()
   await page.waitForURL('**/contacts?create=1')
   await page.getByRole('dialog').getByRole('button', { name: 'Create contact' }).waitFor()
+  await visit(page, '/')
+  await steps.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('dialog').getByLabel('E-mail').waitFor()
+  await visit(page, '/')
+  await steps.getByRole('link', { name: 'Import contacts' }).click()
+  await page.waitForURL(/imports\/new\?resource=contacts/)
+})
+
+test('an empty list offers to import a file, but not to somebody who may not', async (t) => {
+  const page = await empty.open(t)
+  for (const [path, name] of [
+    ['/contacts', 'Import contacts'],
+    ['/companies', 'Import companies'],
+    ['/deals', 'Import deals'],
+  ] as const) {
+    await visit(page, path)
+    await page.getByRole('link', { name }).waitFor()
+    await checkScreen(page)
+  }
+  const session = await joinAs(empty.rapport, 'rita@example.test', 'read_only')
+  const reader = await empty.open(t, '/companies', { session })
+  await reader.getByText('No companies').waitFor()
+  assert.equal(await reader.getByRole('link', { name: /^Import/ }).count(), 0)
 })
 
 test('on a phone, a list of home is as high as its rows', async (t) => {

@@ -35,7 +35,7 @@ type OtherPages = {
   '/settings': never
   '/settings/profile': never
   '/settings/workspace': never
-  '/settings/members': 'page'
+  '/settings/members': 'page' | 'create'
   '/settings/imports': 'page'
   '/settings/imports/new': 'resource'
   '/settings/imports/$id': never

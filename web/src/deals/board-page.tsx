@@ -8,6 +8,7 @@ import { useMay } from '../app/session.ts'
 import { useEditFocused } from '../record/fields/edit-first.ts'
 import { useMineCommand, useOwnerFilter } from '../record/fields/owner.tsx'
 import { useNames } from '../record/kinds.ts'
+import { ImportOffer } from '../record/list/import-offer.tsx'
 import { ListMenu } from '../record/list/list-menu.tsx'
 import { useReferenceFilters } from '../record/list/list-parts.tsx'
 import { lateRecord } from '../record/page/late-record.tsx'
@@ -105,6 +106,7 @@ export function BoardPage() {
         <Empty
           text={names.empty ?? names.none}
           {...(writes && { action: names.create, onAction: () => create() })}
+          beside={<ImportOffer kind="deals" />}
         />
       ) : (
         <Board

@@ -1,10 +1,12 @@
-import { Button, Title } from '@mantine/core'
+import { Button, Group, Title } from '@mantine/core'
 import { CheckCircleFillIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useId } from 'react'
+import { type ReactNode, useId } from 'react'
 import { useNavigate } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
+import { useMembers } from '../record/fields/members.ts'
 import { useNames } from '../record/kinds.ts'
+import { ImportOffer } from '../record/list/import-offer.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { contactCountQuery, dealCountQuery, webhookCountQuery } from './queries.ts'
 
@@ -26,7 +28,9 @@ type Step = {
   text: string
   action: string
   scope: string
-  to: '/contacts' | '/deals' | '/settings/webhooks'
+  to: '/contacts' | '/deals' | '/settings/members' | '/settings/webhooks'
+  /** Another way to the same end. */
+  beside?: ReactNode
   done: boolean
 }
 
@@ -37,6 +41,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
   const may = useMay()
   const contact = useNames('contacts')
   const deal = useNames('deals')
+  const { members } = useMembers()
   const id = useId()
   const all: Step[] = [
     {
@@ -45,6 +50,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       action: contact.create,
       scope: 'contacts:write',
       to: '/contacts',
+      beside: <ImportOffer kind="contacts" />,
       done: Boolean(contacts),
     },
     {
@@ -54,6 +60,14 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       scope: 'deals:write',
       to: '/deals',
       done: Boolean(deals),
+    },
+    {
+      name: home.step_colleagues,
+      text: home.step_colleagues_text,
+      action: home.step_invite,
+      scope: 'members:write',
+      to: '/settings/members',
+      done: (members?.length ?? 0) > 1,
     },
     {
       name: home.step_webhook,
@@ -74,7 +88,7 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       </Title>
       <p className="hint">{home.welcome_text}</p>
       <ol>
-        {steps.map(({ name, text, action, to, done }, index) => (
+        {steps.map(({ name, text, action, to, beside, done }, index) => (
           <li key={name} className="home-step" data-done={done || undefined}>
             <span className="home-step-number">
               {done ? <CheckCircleFillIcon aria-label={home.done} className="home-won-sign" /> : index + 1}
@@ -84,12 +98,15 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
               <span className="hint">{text}</span>
             </span>
             {!done && (
-              <Button
-                variant={index === next ? 'filled' : 'default'}
-                onClick={() => navigate({ to, search: { create: '1' } })}
-              >
-                {action}
-              </Button>
+              <Group gap="sm" justify="flex-end">
+                {beside}
+                <Button
+                  variant={index === next ? 'filled' : 'default'}
+                  onClick={() => navigate({ to, search: { create: '1' } })}
+                >
+                  {action}
+                </Button>
+              </Group>
             )}
           </li>
         ))}

@@ -10,7 +10,7 @@ import { useOwnerName } from '../record/fields/members.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
-import { useListView } from '../ui/list-view.ts'
+import { useCreating, useListView } from '../ui/list-view.ts'
 import type { Column } from '../ui/table.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Ago, Initials } from '../ui/values.tsx'
@@ -32,7 +32,7 @@ export function MembersPage() {
   const client = useQueryClient()
   const { user } = useSession()
   const writes = useMay()('members:write')
-  const [inviting, setInviting] = useState(false)
+  const [inviting, setInviting] = useCreating()
   const [asked, setAsked] = useState<MemberChange | null>(null)
   const view = useListView()
   const query = { page: view.page, per_page: 50 }
@@ -110,7 +110,7 @@ export function MembersPage() {
         />
       </div>
       {writes && <Invitations writes />}
-      <Invite opened={inviting} onClose={() => setInviting(false)} />
+      <Invite opened={writes && inviting} onClose={() => setInviting(false)} />
       {asked && (
         <MemberDialog
           change={asked}

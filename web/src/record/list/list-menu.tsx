@@ -10,13 +10,13 @@ import { useState } from 'react'
 import { type Command, useCommands } from '../../app/commands.ts'
 import { laterDialog } from '../../app/contained.tsx'
 import { useNavigate } from '../../app/link.ts'
-import { useMay } from '../../app/session.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { Menu } from '../../ui/floating.tsx'
 import { MenuChoice } from '../../ui/menu-choice.tsx'
-import { isMerged, type Kind, type ListedKind, type MergedKind, useKinds, useNames } from '../kinds.ts'
+import { isMerged, type ListedKind, type MergedKind, useKinds, useNames } from '../kinds.ts'
 import { useMayMerge } from '../page/merges.tsx'
 import type { Grouped } from './groupings.tsx'
+import { useMayImport } from './import-offer.tsx'
 
 const ExportDialog = laterDialog(async () => (await import('./export.tsx')).ExportDialog)
 
@@ -38,8 +38,7 @@ export function ListMenu({ kind, query, grouped }: Props) {
   const may_merge = useMayMerge(kind)
   const navigate = useNavigate()
   const kinds = useKinds()
-  const { matches }: Kind = kinds[kind]
-  const may = useMay()
+  const may_import = useMayImport(kind)
   const import_file: Item = {
     id: `import-${kind}`,
     label: t.record.import(names.in_sentence),
@@ -59,7 +58,7 @@ export function ListMenu({ kind, query, grouped }: Props) {
       icon: DownloadIcon,
       run: () => setExporting(true),
     },
-    ...(matches && may('imports:write') && may(`${kind}:write`) ? [import_file] : []),
+    ...(may_import ? [import_file] : []),
     ...(may_merge && isMerged(kind) ? [duplicates(kind)] : []),
   ]
   const groupings = grouped?.all.length

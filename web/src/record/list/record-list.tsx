@@ -38,6 +38,7 @@ import { BulkTags } from './bulk-tags.tsx'
 import { ColumnsMenu, useColumns } from './columns.tsx'
 import { useCustomFilters, useDefinedColumns, useSorts, type WithCustomFields } from './custom-lists.tsx'
 import { type Grouping, useGrouping, useGroupRows } from './groupings.tsx'
+import { ImportOffer } from './import-offer.tsx'
 import { ListMenu } from './list-menu.tsx'
 import { queryOf } from './list-query.ts'
 
@@ -164,7 +165,11 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
           view.filtered ? (
             <NoMatches many={names.in_sentence.many} view={view} filters={filters} />
           ) : (
-            <Empty text={(writes && names.empty) || names.none} {...create_action} />
+            <Empty
+              text={(writes && names.empty) || names.none}
+              {...create_action}
+              beside={<ImportOffer kind={kind} />}
+            />
           )
         }
       />
