@@ -24,7 +24,7 @@ import { later } from './contained.tsx'
 import { startIdle } from './idle.ts'
 import { Keys } from './keys.tsx'
 import { Link, useNavigate } from './link.ts'
-import { MoreMenu, PersonMenu } from './menus.tsx'
+import { CreateMenu, MoreMenu, PersonMenu } from './menus.tsx'
 import { useRecentRecords } from './recent.ts'
 import { SessionContext, useMay, useReadSession, useSession } from './session.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
@@ -34,8 +34,8 @@ const Palette = later(async () => (await import('./palette.tsx')).Palette)
 const ConflictDialog = later(async () => (await import('../record/page/conflict-dialog.tsx')).ConflictDialog)
 const ShortcutSheet = later(async () => (await import('./shortcut-sheet.tsx')).ShortcutSheet)
 
-// The bottom bar has five places, and the last one is the menu with the rest.
-const on_phone = 4
+// The bottom bar has five places: pages, search, create, and the menu with the rest.
+const on_phone = 2
 
 type RailPage = { to: Path; label: string; icon: Icon; keys: string }
 
@@ -164,7 +164,12 @@ function FrameOfPage() {
         {pages.slice(0, on_phone).map(({ to, label, icon }) => (
           <RailLink key={to} to={to} icon={icon} label={label} />
         ))}
-        <MoreMenu pages={pages.slice(on_phone)} onSearch={search} />
+        <button type="button" className="rail-link" onClick={search}>
+          <SearchIcon />
+          <span>{t.app.search}</span>
+        </button>
+        <CreateMenu />
+        <MoreMenu pages={pages.slice(on_phone)} />
       </nav>
       <main className="main" id="content" tabIndex={-1}>
         <Outlet />

@@ -1,5 +1,6 @@
 import { UnstyledButton, useMantineColorScheme } from '@mantine/core'
-import { KebabHorizontalIcon } from '@primer/octicons-react'
+import { KebabHorizontalIcon, PlusIcon } from '@primer/octicons-react'
+import { all_kinds } from '../kinds.ts'
 import { UnreadMark } from '../notifications/bell.tsx'
 import { useUnreadCount } from '../notifications/unread.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -8,7 +9,7 @@ import { MenuChoice } from '../ui/menu-choice.tsx'
 import { Initials } from '../ui/values.tsx'
 import type { Path } from './addresses.ts'
 import { Link } from './link.ts'
-import { useSession, useSignOut } from './session.ts'
+import { useMay, useSession, useSignOut } from './session.ts'
 import { Workspaces } from './workspace-menu.tsx'
 
 /** The menu of the person, at the foot of the rail. */
@@ -59,10 +60,33 @@ function Appearance() {
   )
 }
 
-type MoreProps = { pages: { to: Path; label: string }[]; onSearch: () => void }
+/** On a phone: the records that can be created. Each list opens its dialog. */
+export function CreateMenu() {
+  const t = useTexts()
+  const may = useMay()
+  const made = all_kinds.filter(({ kind, creates }) => creates && may(`${kind}:write`))
+  if (!made.length) return null
+  return (
+    <Menu position="top" width={220}>
+      <Menu.Target>
+        <UnstyledButton className="rail-link">
+          <PlusIcon />
+          <span>{t.app.create}</span>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {made.map(({ kind, path }) => (
+          <Menu.Item key={kind} component={Link} to={path} search={{ create: '1' }}>
+            {t.kinds[kind].create}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
 
 /** On a phone: everything that does not fit into the bottom bar. */
-export function MoreMenu({ pages, onSearch }: MoreProps) {
+export function MoreMenu({ pages }: { pages: { to: Path; label: string }[] }) {
   const t = useTexts()
   const signOut = useSignOut()
   const unread = useUnreadCount()
@@ -76,7 +100,6 @@ export function MoreMenu({ pages, onSearch }: MoreProps) {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={onSearch}>{t.app.search}</Menu.Item>
         {(
           [
             ['/notifications', t.notifications.title_with({ unread })],
