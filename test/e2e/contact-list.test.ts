@@ -41,7 +41,8 @@ test('a selected row under the pointer looks selected', async (t) => {
 test('deleting asks nothing and can be undone, one contact or many', async (t) => {
   const ids = await Promise.all(['One', 'Two', 'Three'].map((name) => contact(name, 'Bulkson')))
   const page = await web.open(t, `/contacts/${ids[0]}`)
-  await page.getByRole('button', { name: 'Delete contact' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete contact' }).click()
   await heading(page, 'Contacts')
   await untilEqual(async () => (await web.read('/contacts?search=bulkson')).length, 2)
   await undo(page)

@@ -254,7 +254,8 @@ test('a company is created, gets a contact and a deal, and comes back after it w
   await page.getByRole('tabpanel').getByRole('link', { name: 'An engine' }).waitFor()
   await page.getByText('€500 open').waitFor()
 
-  await page.getByRole('button', { name: 'Delete company' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete company' }).click()
   await heading(page, 'Companies')
   await undo(page)
   await page.getByRole('link', { name: 'Difference Works' }).waitFor()

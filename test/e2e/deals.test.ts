@@ -86,10 +86,10 @@ describe('a deal', () => {
   test('is changed in place: fields, stage with the reason of a loss; and its stages are shown', async (t) => {
     const { id } = await board.createDeal({ name: 'On its page', value: 10, stage: 'demo' })
     const page = await board.web.open(t, `/deals/${id}`)
-    await page.getByText('€10', { exact: true }).click()
+    await page.getByRole('button', { name: 'Value: Edit €10' }).click()
     await page.getByRole('textbox', { name: 'Value' }).fill('250')
     await page.keyboard.press('Enter')
-    await page.getByText('€250', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Value: Edit €250' }).waitFor()
     assert.equal((await board.dealOf(id)).value, 250)
     await page.getByRole('button', { name: 'Negotiation' }).click()
     await toast(page, 'On its page moved to Negotiation').waitFor()
@@ -138,7 +138,8 @@ describe('a deal', () => {
   test('is deleted and taken back', async (t) => {
     const { id } = await board.createDeal({ name: 'Mistake' })
     const page = await board.web.open(t, `/deals/${id}`)
-    await page.getByRole('button', { name: 'Delete deal' }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete deal' }).click()
     await toast(page, 'Mistake deleted').getByRole('button', { name: 'Undo' }).click()
     await until(
       () => board.web.rapport.call('GET', `/api/v1/deals/${id}`),

@@ -23,21 +23,24 @@ export const activities = {
     activity.due_at && <Due key="due" activity={activity} />,
     activity.outcome,
   ],
-  timelineEntry: ({ type, due_at, completed_at, outcome }, t, formats) => ({
-    label: t.record.activity_planned({ type: t.activities.types[type] }),
-    facts: [
-      completed_at
-        ? `${t.record.completed} ${formats.moment(completed_at)}`
-        : due_at && `${t.record.due} ${formats.moment(due_at)}`,
-      outcome,
-    ],
-  }),
+  timelineEntry({ type, subject, due_at, completed_at, outcome }, t, formats, own) {
+    const label = t.activities.types[type]
+    // The name that the log gives by itself says nothing here.
+    const given = subject === t.activities.logged_with({ type: label, name: own }) ? null : visible(subject)
+    const when = completed_at
+      ? `${t.record.completed} ${formats.moment(completed_at)}`
+      : due_at && `${t.record.due} ${formats.moment(due_at)}`
+    return outcome
+      ? { label, text: visible(outcome), facts: [given, when] }
+      : { label, text: given, planned: !completed_at, facts: [when] }
+  },
   found: (type, t) => t.activities.types[type as keyof typeof t.activities.types],
   list: async () => (await import('./activities-page.tsx')).ActivitiesPage,
   record: async () => (await import('./activity-record.tsx')).ActivityRecord,
   log: async () => (await import('./log-activity.tsx')).LogActivity,
   related: {
     to: ['contacts', 'companies', 'deals'],
+    header: ['contacts', 'companies', 'deals'],
     load: async () => (await import('./related.tsx')).related,
   },
 } as const satisfies Kind<'activities'>

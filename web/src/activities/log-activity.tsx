@@ -1,8 +1,8 @@
 import { SegmentedControl, Select, TextInput } from '@mantine/core'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
-import { recordApi } from '../api/record-api.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
+import { openDealsQuery } from '../deals/open-deals.ts'
 import { RecordChooser } from '../record/fields/choices.tsx'
 import type { CreateProps, Linked } from '../record/kinds.ts'
 import { MentionInput } from '../record/notes/mention-input.tsx'
@@ -24,18 +24,6 @@ const max_subject = 255
 /** Whom or what the dialog is about: the person first. */
 const aboutIn = ({ contact, deal, company }: Linked) => [contact, deal, company].filter((one) => !!one)
 
-const most_deals = 20
-
-/** The open deals of whom the dialog is about. */
-const openDealsQuery = ({ contact, company }: Linked) => {
-  const of = contact ? { contact_id: contact.id } : { company_id: company?.id ?? 0 }
-  return queryOptions({
-    queryKey: ['deals', 'open', of],
-    queryFn: async ({ signal }) =>
-      (await recordApi('deals').list({ ...of, status: 'open', per_page: most_deals }, signal)).data,
-  })
-}
-
 /** The dialog that logs what happened, with its outcome, and plans the next step. Both are stored, or none. */
 export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
   const t = useTexts()
@@ -43,9 +31,10 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
   const refresh = useRefreshAfter('activities')
   const client = useQueryClient()
   const about = aboutIn(initial)
-  const open_deals = openDealsQuery(initial)
+  const { contact, company } = initial
+  const open_deals = openDealsQuery(contact ? { contact_id: contact.id } : { company_id: company?.id ?? 0 })
   const asks_deal = about.length > 0 && !initial.deal
-  const { data: deals = [] } = useQuery({ ...open_deals, enabled: opened && asks_deal })
+  const { data: { data: deals } = { data: [] } } = useQuery({ ...open_deals, enabled: opened && asks_deal })
   const start = {
     type: 'call' as Type,
     outcome: '',
@@ -55,15 +44,15 @@ export function LogActivity({ initial = {}, opened, onClose }: CreateProps) {
     next_due_at: null as string | null,
     /** Of the open deals: null until it is chosen, empty for none. */
     open_deal: null as string | null,
-    contact_id: initial.contact ?? null,
-    company_id: initial.company ?? null,
+    contact_id: contact ?? null,
+    company_id: company ?? null,
     deal_id: initial.deal ?? null,
   }
 
   async function send(values: typeof start): Promise<number[]> {
     const { type, outcome, body, happened_at, next_subject, next_due_at, open_deal, ...chosen } = values
     const deal_id = asks_deal
-      ? dealOf(open_deal, await client.ensureQueryData(open_deals))
+      ? dealOf(open_deal, (await client.ensureQueryData(open_deals)).data)
       : (chosen.deal_id?.id ?? null)
     const of = {
       ...Object.fromEntries(links.map(([field]) => [field, (chosen[field] as Choice | null)?.id ?? null])),

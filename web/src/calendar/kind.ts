@@ -25,6 +25,7 @@ export const appointments = {
   timelineEntry: ({ start_at, status, location }, t, formats) => ({
     label: t.record.appointment_made,
     state: status === 'scheduled' ? null : t.record[status],
+    planned: Date.parse(start_at) > Date.now() && (status === 'scheduled' || status === 'requested'),
     facts: [[formats.moment(start_at), location].filter(Boolean).join(', ')],
   }),
   found: (start_at, _, formats) => formats.moment(start_at),

@@ -1,4 +1,5 @@
 import { GlobeIcon } from '@primer/octicons-react'
+import { Glance } from '../deals/glance.tsx'
 import { Facts } from '../record/fields/facts.tsx'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordView } from '../record/page/record-view.tsx'
@@ -25,6 +26,7 @@ export function CompanyRecord(props: RecordProps) {
               rel="noopener noreferrer"
             />
           ),
+          glance: <Glance kind="companies" record={company} />,
           facts: (
             <div className="fields">
               <Facts kind="companies" record={company} fields={fields} save={save} />

@@ -1,3 +1,4 @@
+import { Glance } from '../deals/glance.tsx'
 import { type Fact, Facts } from '../record/fields/facts.tsx'
 import { RecordLink } from '../record/fields/linked.tsx'
 import type { RecordProps } from '../record/kinds.ts'
@@ -37,6 +38,7 @@ export function ContactRecord(props: RecordProps) {
               people={[{ name: fullName(contact), email, phone: contact.phone, mobile: contact.mobile }]}
             />
           ),
+          glance: <Glance kind="contacts" record={contact} />,
           facts: (
             <div className="fields">
               <Facts

@@ -5,6 +5,7 @@ import { RecordView } from '../record/page/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { fullName } from '../ui/full-name.ts'
 import { DealFacts } from './deal-facts.tsx'
+import { Glance } from './glance.tsx'
 import { ReachPeople } from './reach-people.tsx'
 import { StageHistory } from './stage-history.tsx'
 import { StageSteps } from './stage-steps.tsx'
@@ -20,6 +21,7 @@ export function DealRecord(props: RecordProps) {
           icon: <BriefcaseIcon size={20} />,
           subtitle: company && <RecordLink kind="companies" {...company} />,
           actions: <ReachPeople deal={deal} />,
+          glance: <Glance kind="deals" record={deal} />,
           facts: (
             <>
               <div className="steps-place">

@@ -64,8 +64,16 @@ export type Related<K extends RecordKind> = {
   Create?: ComponentType<CreateProps>
 }
 
-/** The text before the record's name, the one after it, and the lines below. */
-type TimelineEntry = { label: string; state?: string | null; facts: ReactNode[] }
+/** The text before the link to the record, that of the link, the one after it, and the lines below. */
+type TimelineEntry = {
+  label: string
+  /** Left out: the record's name. Null: the label is the link. */
+  text?: string | null
+  state?: string | null
+  /** Whether it is still to come. */
+  planned?: boolean
+  facts: ReactNode[]
+}
 
 /** The parts of a kind of record that the rest of the app needs. Pages are loaded when they are first shown. */
 export type Kind<K extends RecordKind = RecordKind> = {
@@ -102,8 +110,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   nameOf(row: RowOf<K> | RecordOf<K>): string
   /** The lines of the hover card below the name. Empty lines are skipped. */
   lines(record: RecordOf<K>, t: Texts, formats: Formats): ReactNode[]
-  /** The entry of a created record in a timeline. Left out: `one` and the record's name. */
-  timelineEntry?(row: RowOf<K>, t: Texts, formats: Formats): TimelineEntry
+  /** The entry of a created record in the timeline of the one named `own`. Left out: `one` and the record's name. */
+  timelineEntry?(row: RowOf<K>, t: Texts, formats: Formats, own: string): TimelineEntry
   /**
    * Searches by words; without words, the first records of the list. Left out: references cannot choose the
    * kind.

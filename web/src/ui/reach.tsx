@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { DeviceMobileIcon, type Icon, MailIcon } from '@primer/octicons-react'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from './floating.tsx'
@@ -12,7 +12,7 @@ type Way = { name: string; href: string }
 
 /** Calls and writes to people, by one click. Of several people, a menu offers those who can be reached. */
 export function Reach({ people }: { people: readonly Reachable[] }) {
-  const { contacts } = useTexts()
+  const { contacts, record } = useTexts()
   const called = people.flatMap(({ name, mobile, phone }): Way[] => {
     const href = telephoneOf(mobile) ?? telephoneOf(phone)
     return href ? [{ name, href }] : []
@@ -22,24 +22,42 @@ export function Reach({ people }: { people: readonly Reachable[] }) {
   )
   return (
     <>
-      <Ways ways={called} icon={DeviceMobileIcon} label={contacts.call} choose={contacts.call_someone} />
-      <Ways ways={written} icon={MailIcon} label={contacts.write_email} choose={contacts.write_someone} />
+      <Ways
+        ways={called}
+        icon={DeviceMobileIcon}
+        word={record.actions.call}
+        label={contacts.call}
+        choose={contacts.call_someone}
+      />
+      <Ways
+        ways={written}
+        icon={MailIcon}
+        word={record.actions.email}
+        label={contacts.write_email}
+        choose={contacts.write_someone}
+      />
     </>
   )
 }
 
-type WaysProps = { ways: Way[]; icon: Icon; label: (values: { name: string }) => string; choose: string }
+type WaysProps = {
+  ways: Way[]
+  icon: Icon
+  word: string
+  label: (values: { name: string }) => string
+  choose: string
+}
 
-function Ways({ ways, icon: Sign, label, choose }: WaysProps) {
+function Ways({ ways, icon: Sign, word, label, choose }: WaysProps) {
   const [only, more] = ways
   if (!only) return null
-  if (!more) return <PageAction label={label(only)} icon={Sign} href={only.href} />
+  if (!more) return <PageAction word={word} label={label(only)} icon={Sign} href={only.href} />
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label={choose} title={choose}>
-          <Sign />
-        </ActionIcon>
+        <Button variant="default" aria-label={choose} title={choose} leftSection={<Sign size={14} />}>
+          {word}
+        </Button>
       </Menu.Target>
       <Menu.Dropdown>
         {ways.map(({ name, href }) => (

@@ -32,7 +32,10 @@ type Props = {
 const typing_ms = 150
 const new_option = 'new'
 
-/** Chooses a record by a part of its name. Enter takes the first match; an empty field chooses none. */
+/**
+ * Chooses a record by a part of its name. Enter takes the first match; without one, it creates the record where that is
+ * offered. An empty field chooses none.
+ */
 export function ReferenceInput(props: Props) {
   const {
     label,
@@ -89,11 +92,10 @@ export function ReferenceInput(props: Props) {
   }
   const [creating, setCreating] = useState(false)
   const same = (one: Choice) => one.name.toLowerCase() === written.toLowerCase()
-  // Never marked by itself: a person who mistypes and presses Enter creates nothing.
   const creates = create && written && !awaited && !data?.some(same) ? create : undefined
   const new_label = creates?.label(written)
   async function createNamed() {
-    if (!creates || creating) return
+    if (!creates || !new_label || creating) return
     setCreating(true)
     try {
       choose(await creates.run(written))
@@ -105,9 +107,9 @@ export function ReferenceInput(props: Props) {
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: when other choices stand there
   useEffect(() => {
-    if (written && choices?.length) combobox.selectFirstOption()
+    if (written && (choices?.length || new_label)) combobox.selectFirstOption()
     else combobox.resetSelectedOption()
-  }, [written, choices?.[0]?.id])
+  }, [written, choices?.[0]?.id, new_label])
   return (
     <Combobox
       store={combobox}
@@ -146,7 +148,9 @@ export function ReferenceInput(props: Props) {
             // A form is not submitted while the text is not a choice.
             event.preventDefault()
             // The first match is marked a moment after it shows. Enter takes it in that moment, too.
-            if (choices?.[0] && combobox.getSelectedOptionIndex() < 0) choose(choices[0])
+            if (combobox.getSelectedOptionIndex() >= 0) return
+            if (choices?.[0]) choose(choices[0])
+            else createNamed()
           }}
           onBlur={() => {
             combobox.closeDropdown()

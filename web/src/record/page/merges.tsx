@@ -11,12 +11,12 @@ import { explain, showProblem } from '../../app/problems.tsx'
 import { useMay } from '../../app/session.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useOpen } from '../../ui/list-view.ts'
-import { PageAction } from '../../ui/page-action.tsx'
 import { PickDialog } from '../../ui/pick-dialog.tsx'
 import { showMessage } from '../../ui/undo.tsx'
 import { Ago, Initials } from '../../ui/values.tsx'
 import { isMerged, type Kind, type MergedKind, useAllKinds, useKind, useKinds, useNames } from '../kinds.ts'
 import { useSearch } from '../search.ts'
+import type { RecordAction } from './more-actions.tsx'
 import './merges.css'
 
 /** The page that compares records and merges them. The first one stays by default. */
@@ -118,20 +118,18 @@ export function MergedInto({ kind, id }: { kind: MergedKind; id: number }) {
   )
 }
 
-/** Merges a record with another one, which is searched for; on the record's page and in the palette. */
-export function MergeWith({ kind, id }: { kind: MergedKind; id: number }) {
+/** The action that merges a record with another one, which is searched for. `dialog` is to be shown. */
+export function useMergeWith(kind: RecordKind, id: number) {
   const t = useTexts()
   const may = useMayMerge(kind)
   const [asking, setAsking] = useState(false)
   const run = () => setAsking(true)
   useCommands([{ id: `merge-${kind}`, label: t.merges.merge_with, group: 'actions', run }], may)
-  if (!may) return null
-  return (
-    <>
-      <PageAction label={t.merges.merge_with} icon={GitMergeIcon} onClick={run} />
-      {asking && <OtherDialog kind={kind} id={id} onClose={() => setAsking(false)} />}
-    </>
-  )
+  const action: RecordAction = { id: 'merge', label: t.merges.merge_with, icon: GitMergeIcon, run }
+  return {
+    actions: may ? [action] : [],
+    dialog: asking && isMerged(kind) && <OtherDialog kind={kind} id={id} onClose={() => setAsking(false)} />,
+  }
 }
 
 const typing_ms = 150

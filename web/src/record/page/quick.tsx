@@ -1,43 +1,43 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { RecordKind } from '../../api/record-api.ts'
 import { loaded } from '../../app/loading.ts'
 import { useMay } from '../../app/session.ts'
 import { useTexts } from '../../texts/texts.ts'
-import { PageAction } from '../../ui/page-action.tsx'
-import { type Kind, type Linked, type Related, useAllKinds, useNames } from '../kinds.ts'
+import { type Kind, type Linked, type Related, useAllKinds, useKinds } from '../kinds.ts'
+import type { RecordAction } from './more-actions.tsx'
 
-type Props = { owner: RecordKind; name: string; linked: Linked }
-
-/** The buttons in the header of a record that create another one for it. */
-export function QuickCreates({ owner, ...props }: Props) {
-  const may = useMay()
-  return useAllKinds()
-    .filter(({ kind, related }) => related?.header?.includes(owner) && may(`${kind}:write`))
-    .map((kind) => <QuickCreate key={kind.kind} kind={kind} {...props} />)
-}
-
-function QuickCreate({ kind: { kind, icon, related }, name, linked }: Omit<Props, 'owner'> & { kind: Kind }) {
+/** The actions in the header of a record that create another one for it. `dialog` is to be shown. */
+export function useQuickCreates(owner: RecordKind, name: string, initial: Linked) {
   const t = useTexts()
-  const { in_sentence } = useNames(kind)
+  const may = useMay()
+  const kinds = useKinds()
   // Null until first opened. Then the dialog stays mounted, so that it can return the focus.
-  const [creating, setCreating] = useState<boolean | null>(null)
+  const [asked, setAsked] = useState<{ kind: RecordKind; opened: boolean } | null>(null)
+  const related = asked && kinds[asked.kind].related
   const { data: { Create } = {} } = useQuery({
-    queryKey: ['look', kind],
+    queryKey: ['look', asked?.kind],
     queryFn: () => loaded((related as NonNullable<Kind['related']>).load() as Promise<Related<RecordKind>>),
     staleTime: Number.POSITIVE_INFINITY,
-    enabled: creating !== null,
+    enabled: asked !== null,
   })
-  return (
-    <>
-      <PageAction
-        label={t.record.add_for({ one: in_sentence.one, name })}
-        icon={icon}
-        onClick={() => setCreating(true)}
-      />
-      {Create && creating !== null && (
-        <Create opened={creating} onClose={() => setCreating(false)} initial={linked} />
-      )}
-    </>
+  const actions = useAllKinds()
+    .filter(({ kind, related }) => related?.header?.includes(owner) && may(`${kind}:write`))
+    .map(
+      ({ kind, icon }): RecordAction => ({
+        id: kind,
+        label: t.record.add_for({ one: t.kinds[kind].in_sentence.one, name }),
+        icon,
+        run: () => setAsked({ kind, opened: true }),
+      }),
+    )
+  const dialog: ReactNode = Create && asked && (
+    <Create
+      key={asked.kind}
+      opened={asked.opened}
+      onClose={() => setAsked({ ...asked, opened: false })}
+      initial={initial}
+    />
   )
+  return { actions, dialog }
 }

@@ -1,6 +1,7 @@
-import { Group, Tabs, Text } from '@mantine/core'
-import { ArrowLeftIcon, type Icon } from '@primer/octicons-react'
+import { Button, Group, Tabs, Text } from '@mantine/core'
+import { ArrowLeftIcon, ChevronDownIcon, ChevronRightIcon, type Icon } from '@primer/octicons-react'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Path } from '../../app/addresses.ts'
 import { holdKeys, useCommands } from '../../app/commands.ts'
 import { useFormats } from '../../app/formats.ts'
@@ -18,7 +19,7 @@ export type RecordTab = {
   count?: number | undefined
   content: React.ReactNode
   /** A key, and a button in the header, that show the tab and focus its [data-tab-focus], such as n for a new note. */
-  command?: { keys: string; label: string; icon: Icon }
+  command?: { keys: string; label: string; word: string; icon: Icon }
 }
 
 type Props = {
@@ -26,7 +27,11 @@ type Props = {
   icon: React.ReactNode
   title: string
   subtitle?: React.ReactNode
+  /** The first of the actions. */
+  lead?: React.ReactNode
   actions?: React.ReactNode
+  /** Between the header and the columns. */
+  glance?: React.ReactNode
   facts: React.ReactNode
   tabs: RecordTab[]
   /** Whether facts may be edited; `e` edits the first. */
@@ -42,7 +47,7 @@ type Props = {
  * they are stacked.
  */
 export function RecordLayout(props: Props) {
-  const { id, icon, title, subtitle, actions, facts, tabs, panel = false, back } = props
+  const { id, icon, title, subtitle, lead, actions, glance, facts, tabs, panel = false, back } = props
   const { editable = true } = props
   const t = useTexts()
   const formats = useFormats()
@@ -87,7 +92,12 @@ export function RecordLayout(props: Props) {
     commands.map(({ id, keys, label, run }) => ({ id: `tab-${id}`, group: 'actions', keys, label, run })),
   )
   const article = useRef<HTMLElement>(null)
-  const edit = () => editFirst(article.current)
+  // On a phone, the facts are folded.
+  const [unfolded, setUnfolded] = useState(false)
+  function edit() {
+    flushSync(() => setUnfolded(true))
+    editFirst(article.current)
+  }
   useCommands(
     [{ id: 'edit-record', label: t.app.keys.edit, group: 'actions', keys: 'e', run: edit }],
     editable,
@@ -114,15 +124,32 @@ export function RecordLayout(props: Props) {
           </div>
           {(actions || commands.length > 0) && (
             <Group gap="sm">
-              {commands.map(({ id, label, icon, run }) => (
-                <PageAction key={id} label={label} icon={icon} onClick={run} />
+              {lead}
+              {commands.map(({ id, label, word, icon, run }) => (
+                <PageAction key={id} word={word} label={label} icon={icon} onClick={run} />
               ))}
               {actions}
             </Group>
           )}
         </header>
+        {glance}
         <div className="record-columns">
-          <section className="record-facts" aria-label={t.record.facts}>
+          {glance && (
+            <Button
+              variant="subtle"
+              className="record-unfold"
+              aria-expanded={unfolded}
+              leftSection={unfolded ? <ChevronDownIcon /> : <ChevronRightIcon />}
+              onClick={() => setUnfolded(!unfolded)}
+            >
+              {t.record.facts}
+            </Button>
+          )}
+          <section
+            className="record-facts"
+            aria-label={t.record.facts}
+            data-folded={(glance && !unfolded) || undefined}
+          >
             {facts}
           </section>
           <div className="record-tabs" ref={content} data-named={is_named || undefined}>
@@ -130,7 +157,7 @@ export function RecordLayout(props: Props) {
               <Tabs.List>
                 {tabs.map(({ id, label, count }) => (
                   <Tabs.Tab key={id} value={id} fz="sm">
-                    {label}
+                    {label}{' '}
                     {count ? (
                       <Text span size="sm" c="dimmed" ml={6} className="numbers">
                         {formats.number(count)}

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import { CommentDiscussionIcon, NoteIcon, TrashIcon } from '@primer/octicons-react'
+import { CommentDiscussionIcon, NoteIcon, TasklistIcon, TrashIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
 import type { Tagged } from '../../api/client.ts'
 import { hasNotes } from '../../api/note-kinds.ts'
@@ -28,8 +28,9 @@ import { useStored } from '../refresh.ts'
 import { useToTrash } from '../to-trash.ts'
 import { type Authored, Authors } from './authors.tsx'
 import { useRecordLog } from './log.tsx'
-import { MergedAway, MergedInto, MergeWith } from './merges.tsx'
-import { QuickCreates } from './quick.tsx'
+import { MergedAway, MergedInto, useMergeWith } from './merges.tsx'
+import { MoreActions, type RecordAction } from './more-actions.tsx'
+import { useQuickCreates } from './quick.tsx'
 import { RecordLayout, type RecordTab } from './record-layout.tsx'
 import { ReadRecord } from './record-page.tsx'
 import { useRelatedTabs } from './related.tsx'
@@ -41,6 +42,8 @@ type Parts = {
   icon?: ReactNode
   subtitle?: ReactNode
   actions?: ReactNode
+  /** What a seller must know first, below the header. */
+  glance?: ReactNode
   facts: ReactNode
   /** The values that new records in its tabs start with, besides the record itself. */
   linked?: Linked
@@ -91,6 +94,9 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   const linked: Linked = { ...parts.linked, [noun]: { id, name } }
   const related = useRelatedTabs(kind, id, linked)
   const log = useRecordLog(kind, id, name, parts.linked)
+  const quick = useQuickCreates(kind, name, linked)
+  const merge = useMergeWith(kind, id)
+  const task = quick.actions.find((one) => one.id === 'activities')
   // Every kind of this page has them.
   const shared = record as unknown as Shared & Authored
 
@@ -99,20 +105,29 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   useCommands([{ id: `delete-${kind}`, label: names.delete, group: 'actions', run: remove }], writes)
   // Beside a list, the list assigns.
   const { dialog } = useAssign(kind, () => ({ rows: [shared] }), !panel)
+  const more: RecordAction[] = [
+    ...quick.actions.filter((one) => one !== task),
+    ...merge.actions,
+    ...(writes ? [{ id: 'delete', label: names.delete, icon: TrashIcon, run: remove }] : []),
+  ]
   const first: RecordTab[] = timeline
-    ? [{ id: 'timeline', label: t.app.timeline, content: <Timeline kind={kind} id={id} /> }]
+    ? [{ id: 'timeline', label: t.app.timeline, content: <Timeline kind={kind} id={id} name={name} /> }]
     : []
   if (hasNotes(kind))
     first.push({
       id: 'notes',
       label: t.fields.notes,
       content: <Notes kind={kind} id={id} />,
-      ...(writes && { command: { keys: 'n', label: t.app.keys.note, icon: NoteIcon } }),
+      ...(writes && {
+        command: { keys: 'n', label: t.app.keys.note, word: t.record.actions.note, icon: NoteIcon },
+      }),
     })
   return (
     <>
       {dialog}
       {log.dialog}
+      {quick.dialog}
+      {merge.dialog}
       <RecordLayout
         id={id}
         panel={panel}
@@ -121,15 +136,31 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
         icon={parts.icon ?? <Initials name={name} square={!person} />}
         title={name}
         subtitle={parts.subtitle}
+        lead={
+          log.open && (
+            <PageAction
+              word={t.record.actions.log}
+              label={log.label}
+              icon={CommentDiscussionIcon}
+              onClick={log.open}
+            />
+          )
+        }
         actions={
           <>
-            {log.open && <PageAction label={log.label} icon={CommentDiscussionIcon} onClick={log.open} />}
-            <QuickCreates owner={kind} name={name} linked={linked} />
             {parts.actions}
-            {isMerged(kind) && <MergeWith kind={kind} id={id} />}
-            {writes && <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />}
+            {task && (
+              <PageAction
+                word={t.record.actions.task}
+                label={t.record.task_for({ name })}
+                icon={TasklistIcon}
+                onClick={task.run}
+              />
+            )}
+            <MoreActions actions={more} />
           </>
         }
+        glance={parts.glance}
         facts={
           <>
             {parts.facts}

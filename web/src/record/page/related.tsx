@@ -1,7 +1,8 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import type { Aborted } from '../../api/client.ts'
 import { type RecordKind, type RowOf, recordApi } from '../../api/record-api.ts'
 import { Link } from '../../app/link.ts'
 import { loaded } from '../../app/loading.ts'
@@ -22,13 +23,27 @@ export function useRelatedTabs(owner: RecordKind, id: number, linked: Linked): R
   const { noun } = useKind(owner)
   const may = useMay()
   const t = useTexts()
-  return useAllKinds()
-    .filter(({ kind, related }) => related?.to.includes(owner) && may(`${kind}:read`))
-    .map(({ kind }) => ({
-      id: kind,
-      label: t.kinds[kind].many,
-      content: <RelatedRecords kind={kind} filters={{ [`${noun}_id`]: id }} linked={linked} />,
-    }))
+  const filters = { [`${noun}_id`]: id }
+  const kinds = useAllKinds().filter(
+    ({ kind, related }) => related?.to.includes(owner) && may(`${kind}:read`),
+  )
+  const read = useQueries({ queries: kinds.map((kind) => relatedQuery(kind, filters)) })
+  return kinds.map(({ kind }, at) => ({
+    id: kind,
+    label: t.kinds[kind].many,
+    count: read[at]?.data?.meta.total,
+    content: <RelatedRecords kind={kind} filters={filters} linked={linked} />,
+  }))
+}
+
+/** The first of the records that refer to another one. */
+const relatedQuery = ({ kind, related }: Kind, filters: Record<string, number>) => {
+  const sort = related?.sort
+  return {
+    queryKey: [kind, 'related', filters],
+    queryFn: ({ signal }: Aborted) =>
+      recordApi(kind).list({ ...filters, ...(sort && { sort }), per_page }, signal),
+  }
 }
 
 type Props = { kind: RecordKind; filters: Record<string, number>; linked: Linked }
@@ -39,15 +54,12 @@ function RelatedRecords({ kind, filters, linked }: Props) {
   const t = useTexts()
   const names = useNames(kind)
   const may = useMay()
-  const { path, related }: Kind = useKind(kind)
-  const { sort, address, load } = related as NonNullable<Kind['related']>
+  const known: Kind = useKind(kind)
+  const { path, related } = known
+  const { address, load } = related as NonNullable<Kind['related']>
   // Null until first opened. Then the dialog stays mounted, so that it can return the focus.
   const [creating, setCreating] = useState<boolean | null>(null)
-  const rows = useQuery({
-    queryKey: [kind, 'related', filters],
-    queryFn: ({ signal }) => recordApi(kind).list({ ...filters, ...(sort && { sort }), per_page }, signal),
-    placeholderData: keepPreviousData,
-  })
+  const rows = useQuery({ ...relatedQuery(known, filters), placeholderData: keepPreviousData })
   const look = useQuery({
     queryKey: ['look', kind],
     queryFn: () => loaded(load() as Promise<Related<RecordKind>>),

@@ -47,17 +47,57 @@ export function isShownElsewhere({ type, data }: Entry): boolean {
 
 const isNote = (type: string) => icons[type] === NoteIcon
 
-/** An entry in the timeline of a record of `kind`. */
-type Props = { kind: RecordKind; id: number; entry: Entry }
+/** An entry in the timeline of a record of `kind`, with the earlier ones that it stands for. */
+type Props = {
+  kind: RecordKind
+  id: number
+  name: string
+  entry: Entry
+  earlier?: readonly Entry[]
+  planned?: boolean
+}
+
+/** What entries that follow each other must share to be one line; null for an entry of its own. */
+function lineOf({ type, at, data }: Entry): string | null {
+  if (type === 'stage_change') {
+    const { deal_id, by } = data as Stage
+    return `${deal_id} ${JSON.stringify(by)}`
+  }
+  const { action, actor } = data as Change
+  return type === 'change' && action === 'updated' ? `${at.slice(0, 10)} ${JSON.stringify(actor)}` : null
+}
+
+/** The entries, newest first, of which some stand for earlier ones: moves of a deal, and changes by one person on one day. */
+export function inLines(entries: readonly Entry[]): { entry: Entry; earlier: Entry[] }[] {
+  const lines: { entry: Entry; earlier: Entry[] }[] = []
+  for (const entry of entries) {
+    const last = lines.at(-1)
+    const line = lineOf(entry)
+    if (last && line !== null && last.entry.type === entry.type && lineOf(last.entry) === line)
+      last.earlier.push(entry)
+    else lines.push({ entry, earlier: [] })
+  }
+  return lines
+}
+
+/** Whether an entry is of something that is still to come. */
+export function usePlanned(): (entry: Entry, name: string) => boolean {
+  const t = useTexts()
+  const formats = useFormats()
+  const kinds: Kind[] = Object.values(useKinds())
+  return ({ type, data }, name) =>
+    kinds.find(({ noun }) => noun === type)?.timelineEntry?.(data as RowOf<RecordKind>, t, formats, name)
+      .planned === true
+}
 
 /** An entry of a timeline: what happened, by whom, when. */
-export function TimelineItem({ kind, id, entry }: Props) {
+export function TimelineItem({ kind, id, name, entry, earlier = [], planned = false }: Props) {
   const t = useTexts()
   const formats = useFormats()
   const kinds = useKinds()
   const created = Object.values(kinds).find(({ noun }) => noun === entry.type)
   const { at } = entry
-  const changed = changedBy({ kind, id, entry }, created)
+  const changed = changedBy({ kind, id, name, entry }, created)
   const has_events = changed !== null && kinds[changed.kind].events.length > 0
   const EntryIcon = created?.icon ?? icons[entry.type] ?? PencilIcon
   return (
@@ -67,16 +107,16 @@ export function TimelineItem({ kind, id, entry }: Props) {
       </span>
       <div className="timeline-text">
         {created ? (
-          <CreatedRecord kind={created} data={entry.data as RowOf<RecordKind>} />
+          <CreatedRecord kind={created} data={entry.data as RowOf<RecordKind>} own={name} />
         ) : (
-          <Sentence kind={kind} entry={entry} />
+          <Sentence kind={kind} id={id} name={name} entry={entry} earlier={earlier} />
         )}
       </div>
       <span className="timeline-at">
         {has_events && (
           <Explained {...changed} at={at} label={t.record.explain_change({ at: formats.moment(at) })} />
         )}
-        <Ago at={at} />
+        {!planned && <Ago at={at} />}
       </span>
     </li>
   )
@@ -93,22 +133,29 @@ function changedBy({ kind, id, entry: { type, id: entry_id, data } }: Props, cre
   return of as Pick<Happened, 'kind' | 'id'>
 }
 
-function Sentence({ kind, entry: { type, data } }: Omit<Props, 'id'>) {
-  if (type === 'change') return <RecordChange kind={kind} {...(data as Change)} />
+type SentenceProps = Pick<Props, 'kind' | 'id' | 'name' | 'entry'> & { earlier: readonly Entry[] }
+
+function Sentence({ kind, id, name, entry: { type, data }, earlier }: SentenceProps) {
+  const before = earlier.map((one) => one.data)
+  if (type === 'change')
+    return <RecordChange kind={kind} {...(data as Change)} earlier={before as Change[]} />
   if (isNote(type)) return <WrittenNote type={type} note={data as Note} />
-  return <StageChange {...(data as Stage)} />
+  const itself = kind === 'deals' && (data as Stage).deal_id === id
+  return <StageChange moves={[data as Stage, ...(before as Stage[])]} own={name} itself={itself} />
 }
 
 /** A created record that refers to the timeline's record, in the words of its kind. */
-function CreatedRecord({ kind, data }: { kind: Kind; data: RowOf<RecordKind> }) {
+function CreatedRecord({ kind, data, own }: { kind: Kind; data: RowOf<RecordKind>; own: string }) {
   const t = useTexts()
   const formats = useFormats()
   const { one } = useNames(kind.kind)
-  const entry = kind.timelineEntry?.(data, t, formats) ?? { label: one, facts: [] }
+  const entry = kind.timelineEntry?.(data, t, formats, own) ?? { label: one, facts: [] }
   const facts = entry.facts.filter(Boolean)
+  const { text = without(own, kind.nameOf(data)) } = entry
   return (
     <>
-      {entry.label}: <RecordLink kind={kind.kind} id={data.id} name={kind.nameOf(data)} />
+      {text !== null && `${entry.label} · `}
+      <RecordLink kind={kind.kind} id={data.id} name={text ?? entry.label} />
       {entry.state && ` (${entry.state})`} <OwnerAvatar kind={kind.kind} id={ownerOf(data)} />
       {facts.length > 0 && (
         <ul className="timeline-facts">
@@ -122,10 +169,16 @@ function CreatedRecord({ kind, data }: { kind: Kind; data: RowOf<RecordKind> }) 
   )
 }
 
+/** A name without that of the record whose timeline it is in: "Acme: Renewal" is "Renewal" among the entries of Acme. */
+const without = (own: string, name: string): string =>
+  name.startsWith(`${own}: `) ? name.slice(own.length + 2) : name
+
 /** Whose it is; null for a kind without an owner. */
 const ownerOf = (data: RowOf<RecordKind>) => ('owner_id' in data ? (data.owner_id ?? null) : null)
 
-function RecordChange({ kind, action, actor, before, after }: Change & { kind: RecordKind }) {
+type ChangeProps = Change & { kind: RecordKind; earlier: readonly Change[] }
+
+function RecordChange({ kind, action, actor, before, after, earlier }: ChangeProps) {
   const t = useTexts()
   const { record } = t
   const who = whoOf(actor, t)
@@ -143,6 +196,10 @@ function RecordChange({ kind, action, actor, before, after }: Change & { kind: R
     <>
       {known ? record.changed({ who }) : record.acted({ who, action })}
       <ChangedFields kind={kind} before={kept(before) ?? null} after={kept(after) ?? null} />
+      {earlier.map(({ before = null, after = null }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: changes of one time have nothing but their position
+        <ChangedFields key={index} kind={kind} before={before} after={after} />
+      ))}
     </>
   )
 }
@@ -164,18 +221,40 @@ function WrittenNote({ type, note }: { type: string; note: Note }) {
   )
 }
 
-function StageChange({ deal_id, deal_name, from, to, by }: Stage) {
+type StageProps = { moves: readonly Stage[]; own: string; itself: boolean }
+
+/** The moves of a deal by one person, newest first, in one line. */
+function StageChange({ moves, own, itself }: StageProps) {
   const t = useTexts()
   const { record } = t
-  const [before, after] = record.stage_moved({ who: whoOf(by, t), deal: place }).split(place)
+  const [{ deal_id, deal_name, to, by }] = moves as [Stage]
+  const who = whoOf(by, t)
+  const [before, after] = record.stage_moved({ who, deal: place }).split(place)
+  const inWords = (from: string | null, to: string) =>
+    record.from_to({ from: stageName(from ?? '', t), to: stageName(to, t) })
   return (
     <>
-      {before}
-      <RecordLink kind="deals" id={deal_id} name={deal_name} />
-      {after}
-      <ul className="timeline-facts">
-        <li>{record.from_to({ from: stageName(from ?? '', t), to: stageName(to, t) })}</li>
-      </ul>
+      {itself ? (
+        record.moved_here({ who })
+      ) : (
+        <>
+          {before}
+          <RecordLink kind="deals" id={deal_id} name={without(own, deal_name)} />
+          {after}
+        </>
+      )}
+      <div className="timeline-facts">{inWords(moves.at(-1)?.from ?? null, to)}</div>
+      {moves.length > 1 && (
+        <details className="timeline-facts">
+          <summary>{record.moves({ n: moves.length })}</summary>
+          <ul>
+            {moves.map((one, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: moves have nothing but their position
+              <li key={index}>{inWords(one.from, one.to)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
     </>
   )
 }

@@ -4,26 +4,57 @@ import { ProblemNote } from '../../app/problems.tsx'
 import { useTexts } from '../../texts/texts.ts'
 import { Soft } from '../../ui/values.tsx'
 import { growing, usePages } from '../pages.ts'
-import { isShownElsewhere, TimelineItem } from './timeline-entry.tsx'
+import { inLines, isShownElsewhere, TimelineItem, usePlanned } from './timeline-entry.tsx'
 import './timeline.css'
 
-/** The timeline of a record, newest first, page by page. */
-export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
-  const t = useTexts()
-  const { data, error, refetch, more, loading_more, readMore } = usePages({
+export const useTimeline = (kind: RecordKind, id: number) =>
+  usePages({
     queryKey: ['timeline', kind, id],
     read: (cursor, nth, signal) =>
       recordApi(kind).timeline(id, { cursor, per_page: growing(25, nth) }, signal),
   })
+
+/** The timeline of a record, newest first, page by page. */
+export function Timeline({ kind, id, name }: { kind: RecordKind; id: number; name: string }) {
+  const t = useTexts()
+  const isPlanned = usePlanned()
+  const { data, error, refetch, more, loading_more, readMore } = useTimeline(kind, id)
   if (error) return <ProblemNote error={error} onRetry={() => refetch()} />
   if (!data) return <Placeholder />
   const entries = data.pages.flatMap((page) => page.data).filter((entry) => !isShownElsewhere(entry))
   if (!entries.length) return <Soft>{t.app.no_timeline}</Soft>
+  // The next one first.
+  const planned = entries.filter((entry) => isPlanned(entry, name)).sort((a, b) => dueOf(a) - dueOf(b))
+  const past = inLines(entries.filter((entry) => !isPlanned(entry, name)))
   return (
     <>
+      {planned.length > 0 && (
+        <>
+          <h2 className="timeline-heading">{t.record.planned}</h2>
+          <ol aria-label={t.record.planned}>
+            {planned.map((entry) => (
+              <TimelineItem
+                key={`${entry.type} ${entry.id}`}
+                kind={kind}
+                id={id}
+                name={name}
+                entry={entry}
+                planned
+              />
+            ))}
+          </ol>
+          <h2 className="timeline-heading">{t.record.past}</h2>
+        </>
+      )}
       <ol className="timeline" aria-label={t.app.timeline}>
-        {entries.map((entry) => (
-          <TimelineItem key={`${entry.type} ${entry.id}`} kind={kind} id={id} entry={entry} />
+        {past.map((line) => (
+          <TimelineItem
+            key={`${line.entry.type} ${line.entry.id}`}
+            kind={kind}
+            id={id}
+            name={name}
+            {...line}
+          />
         ))}
       </ol>
       {more && (
@@ -33,6 +64,12 @@ export function Timeline({ kind, id }: { kind: RecordKind; id: number }) {
       )}
     </>
   )
+}
+
+/** When something planned is due; without a time, last. */
+function dueOf({ data }: { data: object }): number {
+  const { due_at, start_at } = data as { due_at?: string | null; start_at?: string }
+  return Date.parse(due_at ?? start_at ?? '') || Number.POSITIVE_INFINITY
 }
 
 function Placeholder() {

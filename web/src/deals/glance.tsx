@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { activitiesApi } from '../activities/kind.tsx'
+import type { ListedActivity } from '../activities/queries.ts'
+import { useFormats } from '../app/formats.ts'
+import { wallOf } from '../app/zones.ts'
+import { OwnerName } from '../record/fields/owner.tsx'
+import { useLabels } from '../record/kinds.ts'
+import { useTimeline } from '../record/page/timeline.tsx'
+import { useTexts } from '../texts/texts.ts'
+import { Money } from '../ui/values.tsx'
+import { openDealsQuery } from './open-deals.ts'
+import { NextStep } from './progress.tsx'
+
+type Kind = 'contacts' | 'companies' | 'deals'
+type Record = { id: number; owner_id: string | null; value?: number | null }
+type Props = { kind: Kind; record: Record }
+
+const day_ms = 86_400_000
+const nouns = { contacts: 'contact_id', companies: 'company_id', deals: 'deal_id' } as const
+/** The activities with which somebody was reached. */
+const contacts: readonly string[] = ['call', 'meeting', 'email']
+
+/** What a seller must know first of a record: open value, next step, last contact, owner. */
+export function Glance({ kind, record }: Props) {
+  const t = useTexts()
+  const labelOf = useLabels(kind)
+  const deal = kind === 'deals'
+  return (
+    <dl className="glance" aria-label={t.record.glance}>
+      <Fact label={deal ? labelOf('value') : t.kinds.deals.many}>
+        {deal ? (
+          record.value === null ? (
+            '–'
+          ) : (
+            <Money value={record.value} />
+          )
+        ) : (
+          <OpenDeals kind={kind} id={record.id} />
+        )}
+      </Fact>
+      <Fact label={t.record.next_step}>
+        <Next kind={kind} id={record.id} />
+      </Fact>
+      <Fact label={t.record.last_contact}>
+        <LastContact kind={kind} id={record.id} />
+      </Fact>
+      <Fact label={labelOf('owner_id')}>
+        <OwnerName id={record.owner_id} />
+      </Fact>
+    </dl>
+  )
+}
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+type Of = { kind: Kind; id: number }
+
+/** How many deals are open, and their sum if all of them were read. */
+function OpenDeals({ kind, id }: Of) {
+  const t = useTexts()
+  const formats = useFormats()
+  const { data } = useQuery(openDealsQuery(kind === 'contacts' ? { contact_id: id } : { company_id: id }))
+  if (!data) return '–'
+  const { total } = data.meta
+  if (!total) return t.record.no_open_deals
+  const value = data.data.reduce((sum, deal) => sum + (deal.value ?? 0), 0)
+  const all = data.data.length === total
+  return [t.record.open_deals({ n: total }), all && value > 0 && formats.sum(value)]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+/** The open activity that is due first. */
+function Next({ kind, id }: Of) {
+  const t = useTexts()
+  const of = { [nouns[kind]]: id }
+  const query = { ...of, status: 'open', sort: 'due_at', per_page: 1 } as const
+  const { data } = useQuery(activitiesApi.listQuery(query))
+  if (!data) return '–'
+  const [next] = data.data
+  if (!next) return t.record.no_next_step
+  return <NextStep deal={{ next_activity: next, stage_since: undefined, status: 'open' }} />
+}
+
+/** The days since somebody was reached, by what the timeline has so far. */
+function LastContact({ kind, id }: Of) {
+  const t = useTexts()
+  const { zone, today, exact } = useFormats()
+  const { data } = useTimeline(kind, id)
+  if (!data) return '–'
+  const reached = data.pages
+    .flatMap((page) => page.data)
+    .flatMap(({ type, data }) => (type === 'activity' ? [data as unknown as ListedActivity] : []))
+    .flatMap(({ type, completed_at }) => (completed_at && contacts.includes(type) ? [completed_at] : []))
+  const at = reached.sort().at(-1)
+  if (!at) return t.record.never_contacted
+  const days = (Date.parse(today()) - Date.parse(wallOf(at, zone).slice(0, 10))) / day_ms
+  return (
+    <time dateTime={at} title={exact(at)}>
+      {t.record.days_ago({ n: days })}
+    </time>
+  )
+}
