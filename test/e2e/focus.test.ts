@@ -83,8 +83,8 @@ for (const [way, act] of [
     async (page: Page) => {
       await page.locator('tbody tr').nth(1).locator('td').nth(4).click()
       const panel = page.getByRole('complementary').last()
-      await panel.getByRole('button', { name: 'Delete' }).focus()
-      await page.keyboard.press('Enter')
+      await panel.getByRole('button', { name: 'More actions' }).press('Enter')
+      await page.getByRole('menuitem', { name: 'Delete contact' }).press('Enter')
     },
   ],
 ] as const)
@@ -105,7 +105,9 @@ test('after a deletion in the panel the focus is in the row that follows, howeve
   await rows.first().waitFor()
   const [gone, next] = await Promise.all([1, 2].map((at) => rows.nth(at).getAttribute('data-row-id')))
   await rows.nth(1).locator('td').nth(4).click()
-  const remove = page.getByRole('complementary').last().getByRole('button', { name: 'Delete' })
+  const panel = page.getByRole('complementary').last()
+  await panel.getByRole('button', { name: 'More actions' }).press('Enter')
+  const remove = page.getByRole('menuitem', { name: 'Delete contact' })
   await remove.focus()
   await page.evaluate('requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 3000)')
   await page.keyboard.press('Enter')

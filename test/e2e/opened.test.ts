@@ -13,6 +13,12 @@ before(async () => {
 })
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
+/** A phone folds the facts. */
+async function pressFact(page: Page, name: string) {
+  const fold = page.getByRole('button', { name: 'Facts', exact: true })
+  if (await fold.isVisible()) await fold.click()
+  await press(page, name)
+}
 const palette = async (page: Page) => {
   await page.keyboard.press('Control+k')
   await page.getByRole('option').first().waitFor()
@@ -57,9 +63,9 @@ const opened: [name: string, screen: string, more: string, open: (page: Page) =>
       await press(page, 'Set stage')
     },
   ],
-  ['a field', 'contacts-panel', '', (page) => press(page, 'Stage: Edit')],
-  ['a new custom field', 'contact', '', (page) => press(page, 'Add a field')],
-  ['a reference', 'contact', '', (page) => press(page, 'Company: Edit')],
+  ['a field', 'contacts-panel', '', (page) => pressFact(page, 'Stage: Edit')],
+  ['a new custom field', 'contact', '', (page) => pressFact(page, 'Add a field')],
+  ['a reference', 'contact', '', (page) => pressFact(page, 'Company: Edit')],
   ['a note', 'contact-notes', '', (page) => press(page, 'Edit the note')],
   ['a new company', 'companies', '', (page) => press(page, 'Create company')],
   ['a company beside the list', 'companies', '?open=1', async () => {}],

@@ -243,12 +243,12 @@ function useActivityColumns() {
         id: 'subject',
         label: t.fields.subject,
         cell: ({ subject, completed_at, contact, company, deal }) => (
-          <>
+          <span className="activity-what">
             <span className={completed_at ? 'one-line activity-done' : 'one-line'}>{subject}</span>
             <span className="one-line hint activity-with">
               {contact ? fullName(contact) : (company ?? deal)?.name}
             </span>
-          </>
+          </span>
         ),
       },
       { id: 'type', label: t.fields.type, cell: ({ type }) => <TypeLabel type={type} /> },
