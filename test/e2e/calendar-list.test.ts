@@ -72,6 +72,16 @@ test('the list of a month begins with the day, which the calendar marks', async 
   await page.locator('.calendar-grid .calendar-today').first().waitFor()
 })
 
+test('at the end of a month, the list goes on with the days after it', async (t) => {
+  await appointment('Last day', '2032-01-31T09:00:00Z', '2032-01-31T10:00:00Z')
+  await appointment('Next month', '2032-02-20T09:00:00Z', '2032-02-20T10:00:00Z')
+  const page = await web.open(t, '/calendar?show=list&date=2032-01-31', phone)
+  await entry(page, 'Last day').waitFor()
+  await entry(page, 'Next month').waitFor()
+  await page.getByRole('button', { name: 'Later' }).click()
+  await page.waitForURL(/date=2032-02-01/)
+})
+
 test('with a filter that leaves few appointments, the list has twelve months, over the turn of a year', async (t) => {
   const contact_id = await web.create('/contacts', { first_name: 'Zoë', last_name: 'Winterbottom' })
   for (const [title, day] of [

@@ -195,9 +195,13 @@ test('on a phone the actions of a list are beside its title, names beside their 
     const controls = path.startsWith('/activities') ? 80 : 40
     assert.ok(left <= controls, `${path}: ${left}`)
     const [title, action] = await Promise.all(
-      [page.getByRole('heading', { level: 1 }), page.getByRole('button', { name: /^Create/ }).first()].map(
-        (one) => one.boundingBox(),
-      ),
+      [
+        page.getByRole('heading', { level: 1 }),
+        page
+          .locator('main')
+          .getByRole('button', { name: /^Create/ })
+          .first(),
+      ].map((one) => one.boundingBox()),
     )
     assert.ok(title && action && action.y < title.y + title.height, `${path}: ${JSON.stringify(action)}`)
   }

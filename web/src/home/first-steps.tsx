@@ -2,11 +2,10 @@ import { Button, Group, Title } from '@mantine/core'
 import { CheckCircleFillIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { useNavigate } from '../app/link.ts'
+import { Link, useNavigate } from '../app/link.ts'
 import { useMay } from '../app/session.ts'
 import { useMembers } from '../record/fields/members.ts'
 import { useNames } from '../record/kinds.ts'
-import { ImportOffer } from '../record/list/import-offer.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { contactCountQuery, dealCountQuery, webhookCountQuery } from './queries.ts'
 
@@ -36,7 +35,7 @@ type Step = {
 
 /** The first steps in an empty workspace, each with a button, or a tick when it is done. */
 export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof useBeginnings>, 'awaited'>) {
-  const { app, home } = useTexts()
+  const { app, home, record } = useTexts()
   const navigate = useNavigate()
   const may = useMay()
   const contact = useNames('contacts')
@@ -50,7 +49,16 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       action: contact.create,
       scope: 'contacts:write',
       to: '/contacts',
-      beside: <ImportOffer kind="contacts" />,
+      beside: may('imports:write') && (
+        <Button
+          component={Link}
+          to="/settings/imports/new"
+          search={{ resource: 'contacts' }}
+          variant="default"
+        >
+          {record.import(contact.in_sentence)}
+        </Button>
+      ),
       done: Boolean(contacts),
     },
     {

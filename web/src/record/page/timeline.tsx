@@ -31,7 +31,7 @@ export function Timeline({ kind, id, name }: { kind: RecordKind; id: number; nam
       {planned.length > 0 && (
         <>
           <h2 className="timeline-heading">{t.record.planned}</h2>
-          <ol aria-label={t.record.planned}>
+          <ol className="timeline" aria-label={t.record.planned}>
             {planned.map((entry) => (
               <TimelineItem
                 key={`${entry.type} ${entry.id}`}
