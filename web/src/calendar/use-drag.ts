@@ -81,7 +81,7 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
     function follow(at: PointerEvent) {
       const moved = Math.hypot(at.clientX - down.clientX, at.clientY - down.clientY) >= least_px
       if (touch || !current || (!times && !moved)) return
-      // What lies at an edge is not scrolled while it is dragged away from there.
+      // Do not scroll while an appointment at an edge is dragged away from it.
       const { top, height } = current.getBoundingClientRect()
       if ((at.clientY - down.clientY) * (at.clientY - top - height / 2) > 0)
         stopScrolling ??= scrollAtEdges(current)

@@ -21,7 +21,7 @@ const nouns = { contacts: 'contact_id', companies: 'company_id', deals: 'deal_id
 /** The activities with which somebody was reached. */
 const contacts: readonly string[] = ['call', 'meeting', 'email']
 
-/** What a seller must know first of a record: open value, next step, last contact, owner. */
+/** The facts that a seller needs first: open value, next step, last contact, owner. */
 export function Glance({ kind, record }: Props) {
   const t = useTexts()
   const labelOf = useLabels(kind)

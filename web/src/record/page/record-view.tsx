@@ -42,7 +42,7 @@ type Parts = {
   icon?: ReactNode
   subtitle?: ReactNode
   actions?: ReactNode
-  /** What a seller must know first, below the header. */
+  /** The facts that a seller needs first, below the header. */
   glance?: ReactNode
   facts: ReactNode
   /** The values that new records in its tabs start with, besides the record itself. */

@@ -57,7 +57,7 @@ type Props = {
   planned?: boolean
 }
 
-/** What entries that follow each other must share to be one line; null for an entry of its own. */
+/** The key that entries of one line share; null for an entry of its own. */
 function lineOf({ type, at, data }: Entry): string | null {
   if (type === 'stage_change') {
     const { deal_id, by } = data as Stage
