@@ -55,25 +55,6 @@ function compress(): Plugin {
   }
 }
 
-/**
- * Has the engine compile all functions of the chunks that every page needs while they load, in another thread, instead of
- * each at its first call. https://v8.dev/blog/explicit-compile-hints
- */
-function compileAhead(): Plugin {
-  return {
-    name: 'compile-ahead',
-    apply: 'build',
-    generateBundle: {
-      order: 'post',
-      handler(_, bundle) {
-        for (const one of Object.values(bundle))
-          if (one.type === 'chunk' && (one.isEntry || one.name === 'shared'))
-            one.code = `//# allFunctionsCalledOnLoad\n${one.code}`
-      },
-    },
-  }
-}
-
 /** Keeps the drawings of an icon up to 16 px: larger ones, which nothing shows, are more than half of its bytes. */
 function smallIcons(): Plugin {
   const larger = /\n\t"(?:2[0-9]|[3-9][0-9])": \{\n[\s\S]*?\n\t\},?/g
@@ -258,16 +239,7 @@ function firstPages(): Plugin {
 export default defineConfig({
   // React has what this package adds to older ones.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
-  plugins: [
-    texts(),
-    react(),
-    smallIcons(),
-    themeVariables(),
-    mantineStyles(),
-    compileAhead(),
-    compress(),
-    firstPages(),
-  ],
+  plugins: [texts(), react(), smallIcons(), themeVariables(), mantineStyles(), compress(), firstPages()],
   build: {
     target: 'es2023',
     // `npm start` chooses a folder per version; an image has this one.
