@@ -2,7 +2,14 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
 import { phoneKey } from '../../db/lists/same-text.ts'
-import { searchContacts, searchWords, textOrNumberFilter } from '../../db/lists/search.ts'
+import {
+  beginsWith,
+  byName,
+  searchContacts,
+  searchNearly,
+  searchWords,
+  textOrNumberFilter,
+} from '../../db/lists/search.ts'
 import { numberIn } from '../../db/lists/search-numbers.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -19,7 +26,7 @@ type Ranked = Found & { rank: number }
 
 /**
  * The best matches of each kind for a text, best first: its whole name, then a name that begins with it, then one of
- * which a word does, then the others, newest first. Empty without a word.
+ * which a word does, then the others, newest first. If nothing matches, the records that do with one wrong letter.
  */
 export async function findBest(
   db: Db,
@@ -32,11 +39,21 @@ export async function findBest(
   const found: Ranked[] = []
   for (const resource of resources) {
     const ids = await candidates(db, resource, workspace_id, text, words)
-    const ranked = await ranksOf(db, resource, workspace_id, ids, text)
-    found.push(...ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, max_of_kind))
+    found.push(...bestOf(await ranksOf(db, resource, workspace_id, ids, text)))
   }
+  // Names that begin as the text does are found by their index, without reading all.
+  const beginning = sortName(text).slice(0, Math.floor(text.trim().length / 2))
+  for (const near of [{ words, beginning }, { words }])
+    if (!found.length)
+      for (const resource of resources) {
+        const ids = await searchNearly(db, resource.table, workspace_id, near)
+        found.push(...bestOf(await ranksOf(db, resource, workspace_id, ids.slice(0, compared), text)))
+      }
   return found.sort((a, b) => a.rank - b.rank).map(({ rank: _, ...one }) => one)
 }
+
+const bestOf = (ranked: Ranked[]) =>
+  ranked.sort((a, b) => a.rank - b.rank || b.id - a.id).slice(0, max_of_kind)
 
 /** The ids of records that may be the best: those whose name begins with the text, and the newest that match. */
 async function candidates(
@@ -46,19 +63,17 @@ async function candidates(
   text: string,
   words: string[],
 ): Promise<number[]> {
-  const start = sortName(text)
-  const beginning = await idsOf(
-    db,
-    resource,
-    workspace_id,
-    // The highest character of Unicode follows every name that begins so.
-    sql`sort_name >= ${start} AND sort_name < ${`${start}\u{10ffff}`}`,
-    sql`sort_name, id`,
-  )
+  const beginning = await idsOf(db, resource, workspace_id, {
+    where: beginsWith(sortName(text)),
+    order: sql`sort_name, id`,
+  })
   if (!resource.search_index) {
     const [filter] = await textOrNumberFilter(db, resource, workspace_id, text)
     if (!filter) return beginning
-    return [...beginning, ...(await idsOf(db, resource, workspace_id, filter.where, sql`id DESC`))]
+    const search = { where: filter.where, order: sql`id DESC` }
+    const newest = await idsOf(db, resource, workspace_id, { ...search, of_newest: true })
+    if (newest.length === compared) return [...beginning, ...newest]
+    return [...beginning, ...(await idsOf(db, resource, workspace_id, search))]
   }
   const { ids } = await searchContacts(db, {
     workspace_id,
@@ -71,17 +86,24 @@ async function candidates(
   return [...beginning, ...ids]
 }
 
+// Common words are found among so many of the newest records.
+const most_newest = 2000
+
+type Conditions = { where: RawBuilder<SqlBool>; order: RawBuilder<unknown>; of_newest?: boolean }
+
 async function idsOf(
   db: Db,
-  { table }: Resource,
+  { table, search_text }: Resource,
   workspace_id: number,
-  where: RawBuilder<SqlBool>,
-  order: RawBuilder<unknown>,
+  { where, order, of_newest = false }: Conditions,
 ): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
-    WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND ${where} ORDER BY ${order} LIMIT ${compared}`.execute(
-    db,
-  )
+  const from = sql.table(table)
+  const live = sql`workspace_id = ${workspace_id} AND deleted_at IS NULL`
+  const source = of_newest
+    ? sql`(SELECT * FROM ${from} WHERE ${live} ORDER BY id DESC LIMIT ${sql.lit(most_newest)}) AS ${from}`
+    : sql`${from} ${search_text.length ? sql`` : byName(db, table)}`
+  const { rows } = await sql<{ id: number }>`SELECT id FROM ${source}
+    WHERE ${live} AND ${where} ORDER BY ${order} LIMIT ${compared}`.execute(db)
   return rows.map(({ id }) => id)
 }
 

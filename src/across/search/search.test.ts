@@ -59,6 +59,34 @@ test('a contact is found by names in both orders and by e-mail; signs are plain 
   for (const q of ['%', '_', '\\', 'ana%', '   ']) assert.deepEqual(await search(call, { q }), [], q)
 })
 
+test('a record is found with one wrong letter, if none has the words as they are', async () => {
+  const call = await newWorkspace(rapport)
+  const acme = await make(call, 'companies', { name: 'Acme Instruments' })
+  const deal = await make(call, 'deals', { name: 'Relaunch, phase two' })
+  const meyer = await make(call, 'contacts', {
+    first_name: 'Zoë',
+    last_name: 'Meyer',
+    email: 'z@mueller.example',
+  })
+  const ids = async (q: string) => (await search(call, { q })).map(({ id }) => id)
+  for (const q of [
+    'Acme Instrumens',
+    'acme instruents',
+    'Instrumants',
+    'instrmuents',
+    'isntruments',
+    'Acme Instru8m',
+  ])
+    assert.deepEqual(await ids(q), [acme], q)
+  for (const q of ['phase relanuch', 'relaunhc', 'Rellaunch']) assert.deepEqual(await ids(q), [deal], q)
+  for (const q of ['Meier', 'zoe meier', 'mejyer', 'myeer', 'meeyr', 'meyre', 'z@muelle.example', 'moeller'])
+    assert.deepEqual(await ids(q), [meyer], q)
+  for (const q of ['Acne', 'Acme Instrmnet', 'Zoi Meier', 'relunhc', 'meie'])
+    assert.deepEqual(await ids(q), [], q)
+  const exact = await make(call, 'companies', { name: 'Instrumens' })
+  assert.deepEqual(await ids('instrumens'), [exact])
+})
+
 test('of each kind at most ten are shown, and the best of many', async () => {
   const call = await newWorkspace(rapport)
   const best = await make(call, 'companies', { name: 'Acme' })

@@ -1,10 +1,11 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { anywhere, likeAll, searchByLike } from '../engines/postgres/search.ts'
 import { forgetRemoved, searchByTokens, tokenFilter } from '../engines/sqlite/search.ts'
 import type { Deletable } from '../records.ts'
 import { engineOf } from '../tx.ts'
 import type { Filter } from './filters.ts'
+import { isNearly, nearParts } from './near.ts'
 import { normaliseText } from './normalise.ts'
 import { hasNumber, numberIn, orByNumber, type WrittenNumber } from './search-numbers.ts'
 
@@ -118,3 +119,57 @@ async function searchWhere(
   const counted = await sql<{ n: number }>`SELECT count(*) AS n ${found}`.execute(db)
   return { ids: rows.map(({ id }) => id), total: Number(counted.rows[0]?.n) }
 }
+
+// Of the records with the parts of a nearly equal text, only the newest are compared.
+const max_compared = 1000
+
+/**
+ * The ids of the live records that have all words, one of them with one wrong letter, newest first: those whose name begins
+ * with a text, or all.
+ */
+export async function searchNearly(
+  db: Db,
+  table: Deletable,
+  workspace_id: number,
+  { words, beginning }: { words: string[]; beginning?: string },
+): Promise<number[]> {
+  const is_sqlite = engineOf(db) === 'sqlite'
+  const in_text = table === 'contacts' && beginning === undefined
+  const text = sql.ref(in_text ? 'search_text' : 'sort_name')
+  const hasPart = (part: string) =>
+    is_sqlite ? sql<SqlBool>`instr(${text}, ${part}) > 0` : sql<SqlBool>`${text} LIKE ${anywhere(part)}`
+  const hasAllParts = (parts: string[]) =>
+    in_text && !is_sqlite && parts.length > 1 ? beginsWord(parts) : all(parts.map(hasPart))
+  const conditions: Expression<SqlBool>[] = []
+  if (beginning !== undefined) conditions.push(beginsWith(beginning))
+  else
+    for (const { others, lists } of nearParts(words))
+      if (in_text && is_sqlite)
+        for (const parts of lists)
+          conditions.push((await tokenFilter(db, workspace_id, [...others, ...parts])).where)
+      else conditions.push(all([...others.map(hasPart), any(lists.map(hasAllParts))]))
+  if (!conditions.length) return []
+  const { rows } = await sql<{ id: number; text: string }>`
+    SELECT id, ${text} AS text FROM ${sql.table(table)} ${in_text ? sql`` : byName(db, table)}
+    WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND ${any(conditions)}
+    ORDER BY id DESC LIMIT ${max_compared}`.execute(db)
+  return rows.filter(({ text }) => isNearly(words, text)).map(({ id }) => id)
+}
+
+// PostgreSQL's trigrams find the first two letters of a word, but no two letters inside of it.
+const beginsWord = (parts: string[]) => {
+  const word = parts.map((part) => anywhere(part).slice(1)).join('')
+  return any(['', '% ', '%\n'].map((before) => sql`search_text LIKE ${before + word}`))
+}
+
+const all = (conditions: Expression<SqlBool>[]) => sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`
+const any = (conditions: Expression<SqlBool>[]) => sql<SqlBool>`(${sql.join(conditions, sql` OR `)})`
+
+/** The condition that a name begins with a text, in the form of sort_name. */
+export const beginsWith = (start: string): RawBuilder<SqlBool> =>
+  // The highest character of Unicode follows every name that begins so.
+  sql`(sort_name >= ${start} AND sort_name < ${`${start}\u{10ffff}`})`
+
+/** Makes SQLite read the names of all records from their index. It is smaller than the table. */
+export const byName = (db: Db, table: Deletable): RawBuilder<unknown> =>
+  engineOf(db) === 'sqlite' ? sql`INDEXED BY ${sql.ref(`${table}_by_name`)}` : sql``
