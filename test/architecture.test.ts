@@ -101,8 +101,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   {
     // http/fields for a type alone.
-    files: 'resources/(writing/(input|operations)|lists/list)',
-    may: `${shared}|${defined}|errors|clock|http/(fields|filter-values|query-names)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
+    files: 'resources/(writing/(input|operations)|lists/(list|range-filters))',
+    may: `${shared}|${defined}|errors|clock|http/(fields|filter-values|query-names|relative-days)|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*`,
     packages: 'kysely|node:util',
   },
   // The parameters of a list.

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { type FilterKind, filter_of, type Parameter, readWanted, type Wanted } from './filter-values.ts'
+import { relative_words } from './relative-days.ts'
 
 // The schemas of filters in queries, and what the validated texts of some of them mean.
 
@@ -17,11 +18,12 @@ const forms: Record<FilterKind, string> = {
 
 /** The schema of a filter: one value or several. */
 export function valuesFilter(parameter: Parameter, about?: string) {
-  const { kind, choices, nullable } = parameter
+  const { kind, choices, nullable, relative } = parameter
   const sentences = [
     about,
     `${forms[kind]}, or several with commas between them. \`!\` before a value means "not".`,
     choices && `The codes: ${choices.join(', ')}.`,
+    relative && `Or a word: ${relative_words}${relative === 'due' ? '; `overdue`' : ''}.`,
     nullable && '`null`: without a value; `!null`: with one.',
   ]
   const type = kind === 'id' ? ['string', 'integer'] : 'string'

@@ -1,6 +1,7 @@
 import { findCustomSorting } from '../db/lists/orders.ts'
 import type { FieldCode, FieldProblem } from '../errors.ts'
 import { formats, isDay, isInstant } from './formats.ts'
+import { isRelative } from './relative-days.ts'
 
 // The values of a filter as a client writes them: several values by comma, `!` before a value for "not", null, and a
 // backslash before a comma, an exclamation mark or a `null` that belongs to the value (docs/lists.md, Filter).
@@ -86,6 +87,8 @@ export type Parameter = {
   nullable: boolean
   /** The meaning of an empty text. Without this property, an empty text is malformed. */
   empty?: 'anything' | 'empty value'
+  /** It takes words such as `this_month`; `due`: `overdue`, too. */
+  relative?: true | 'due'
   /** The end of a range. A day is a time then: its start or its end. */
   end?: End
 }
@@ -129,7 +132,7 @@ export function filterProblems(
 
 /** One value of a filter, or the problem with it. */
 export function readValue(
-  { name, kind, choices = [], nullable, empty, end }: Parameter,
+  { name, kind, choices = [], nullable, empty, relative, end }: Parameter,
   text: string,
 ): { value: string | number } | FieldProblem {
   if (kind === 'code')
@@ -139,9 +142,12 @@ export function readValue(
   if (text === '' && empty === 'empty value') return { value: text }
   if (text === '' && kind === 'text' && !nullable)
     return { field: name, code: 'required', message: `${name} must not be empty: leave the parameter out.` }
+  const takes_words = relative !== undefined && !end
+  if (takes_words && isRelative(text) && (text !== 'overdue' || relative === 'due')) return { value: text }
   const value = readers[kind](text, end)
+  const or_word = takes_words ? ', or a word such as this_month' : ''
   return typeof value === 'object'
-    ? { field: name, code: value.code, message: `${name} ${value.text}.` }
+    ? { field: name, code: value.code, message: `${name} ${value.text}${or_word}.` }
     : { value }
 }
 

@@ -1,4 +1,4 @@
-import type { ColumnType, Generated, RawBuilder } from 'kysely'
+import type { ColumnType, Generated, RawBuilder, SqlBool } from 'kysely'
 import { type Static, type TInteger, type TOptional, type TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
 import type { KeyedField } from '../db/lists/same-text.ts'
@@ -112,6 +112,8 @@ export type Resource<C extends Columns = Columns> = Facts & {
   filter_by: Readonly<Record<string, RawBuilder<unknown>>>
   /** Short names of ranges, by the fields that they stand for: `due` for `due_at`. */
   filter_aliases: Readonly<Record<string, string>>
+  /** The date by which a record should be finished, and the condition that it is not: the word `overdue` of filters. */
+  unfinished?: { by: string; where: RawBuilder<SqlBool> }
   /** Parameters of the list that show records of another kind, and the scope that reads it. */
   parameter_scopes: Readonly<Record<string, string>>
   /** The names of all start with the same part, such as `deal`. A resource without events has an empty list. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readWanted } from '../../src/http/filter-values.ts'
+import { isRelative } from '../../src/http/relative-days.ts'
 import { conditionOf, draftOf, filter_ops, opOf, opsOf, withOp } from '../../web/src/ui/filter-draft.ts'
 import {
   type Condition,
@@ -17,6 +18,7 @@ import {
   withoutOldForm,
   writeParts,
 } from '../../web/src/ui/filter-value.ts'
+import { readRelative, relativeForms, writeRelative } from '../../web/src/ui/relative-days.ts'
 
 const stage: FilterField = { name: 'stage', nullable: true }
 const value: FilterField = {
@@ -64,7 +66,7 @@ test('parameters of filters are read as what they say, and written as they were'
   ] as const) {
     const [condition] = conditionsOf(stage, { stage: written })
     assert.ok(condition, written)
-    assert.equal(opOf(condition), op, written)
+    assert.equal(opOf(condition, stage), op, written)
     const draft = draftOf(stage, condition)
     assert.deepEqual(draft.values, values, written)
     assert.deepEqual(conditionOf(draft), condition, written)
@@ -131,6 +133,24 @@ test('each operator of the editor keeps the values of the others', () => {
   assert.deepEqual(opsOf(value), ['between', 'from', 'to', 'is', 'not', 'empty', 'filled'])
   assert.deepEqual(opsOf(due), ['between', 'from', 'to', 'empty', 'filled'])
   assert.deepEqual(opsOf({ ...stage, single: true }), ['is'])
+})
+
+test('a word such as this_month is a condition of a date, with or without a number of days', () => {
+  const date: FilterField = { ...due, relative: 'due' }
+  for (const word of ['overdue', 'this_month', 'next_14_days', 'more_than_30_days_ago']) {
+    const [condition = null] = conditionsOf(date, { due_at: word })
+    const draft = draftOf(date, condition)
+    assert.deepEqual([draft.op, draft.word, conditionOf(draft)], ['relative', word, condition])
+    const { form, days } = readRelative(word) ?? { form: '', days: null }
+    assert.equal(writeRelative(form, days), word)
+    assert.deepEqual(conditionsOf(due, { due_at: word }), [])
+  }
+  for (const text of ['this_moth', 'next_N_days', 'next_14_weeks', 'next_99999_days'])
+    assert.deepEqual(conditionsOf(date, { due_at: text }), [], text)
+  assert.deepEqual(opsOf(date), ['between', 'from', 'to', 'relative', 'empty', 'filled'])
+  assert.equal(draftOf(stage, { parts: [{ not: false, value: 'today' }] }).op, 'is')
+  // The API reads every word that the app offers.
+  for (const form of relativeForms('due')) assert.ok(isRelative(writeRelative(form, 7)), form)
 })
 
 test('long and short names of a range are one filter, which replaces both', () => {

@@ -17,6 +17,7 @@ export const activities = defineResource({
   subtitle: 'type',
   orders: [[{ field: 'subject', by: sql.ref('sort_name') }], [{ field: 'due_at', by: by_due_date }]],
   filter_aliases: { due: 'due_at' },
+  unfinished: { by: 'due_at', where: sql`completed_at IS NULL` },
   events: [activityCreated, activityCompleted],
   timeline: { type: 'activity', rank: 2 },
 })

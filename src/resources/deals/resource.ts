@@ -36,6 +36,7 @@ export const deals = defineResource({
   ],
   filter_by: { probability: by_probability },
   filter_aliases: { expected_close: 'expected_close_date' },
+  unfinished: { by: 'expected_close_date', where: sql`status = 'open'` },
   parameter_scopes: { progress: 'activities:read', next_activity: 'activities:read' },
   events: [dealCreated, dealUpdated, dealStageChanged, dealWon, dealLost, dealDeleted],
   timeline: { type: 'deal', rank: 4 },

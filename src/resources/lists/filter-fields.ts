@@ -23,7 +23,7 @@ export type FilterField = Parameter & {
 /** A condition of a request on one field. */
 export type Condition = { field: FilterField; wanted: Wanted } | Range
 type Value = string | number
-type Range = { field: FilterField; from?: Value; to?: Value }
+export type Range = { field: FilterField; from?: Value; to?: Value }
 
 type Described = { type?: string | string[]; format?: string; enum?: unknown[]; maxLength?: number }
 
@@ -53,6 +53,9 @@ export const filterFieldsOf = perResource((resource): readonly FilterField[] =>
       ...(kind === 'code' && { choices: (codes ?? []).filter((code) => code !== null) as string[] }),
       nullable: [type].flat().includes('null'),
       ranged: ranged_kinds.includes(kind),
+      ...((kind === 'day' || kind === 'time') && {
+        relative: resource.unfinished?.by === name ? ('due' as const) : (true as const),
+      }),
       // As in the base interface.
       ...(kind === 'text' && column.counted && { empty: 'anything' as const }),
       column,

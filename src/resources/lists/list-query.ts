@@ -21,6 +21,13 @@ export const ordersOf = ({ orders }: Pick<Resource, 'orders'>): readonly Order[]
 export const searchesTexts = ({ sort_name, search_index }: Resource): boolean =>
   sort_name.length > 0 && !search_index
 
+/** The zone of words such as `this_month`. */
+const relative_zone = Type.String({
+  maxLength: 64,
+  description: 'The time zone of words such as `this_month`, if the caller has none. By default UTC.',
+  examples: ['Europe/Berlin'],
+})
+
 /** The search parameter of lists that search the stored texts, and telephone numbers if records have them. */
 const textSearch = ({ search_text, numbers }: Resource) => ({
   search: Type.Optional(
@@ -82,6 +89,7 @@ export const listQueryOf = <F extends Filters>(resource: Resource, filters: F) =
       ),
       ...(searchesTexts(resource) && textSearch(resource)),
       ...filterParameters(resource),
+      time_zone: Type.Optional(relative_zone),
       ...('tags' in resource.columns && { tag }),
       ...filters,
     },
@@ -110,7 +118,8 @@ export function filterQueryOf<F extends Filters>(
     string,
     TSchema
   >
-  return { ...schema, properties: { ...others, ...filtering }, required } as never
+  // The zone of a report or of groups has a default.
+  return { ...schema, properties: { ...others, ...filtering, ...others }, required } as never
 }
 
 /** Query of an export of a list: the list's filters and orders, without paging. */

@@ -6,16 +6,7 @@ import type { Db } from '../../db/db.ts'
 import { findByValue, valueWithin } from '../../db/lists/by-value.ts'
 import { countOf, countWithValue } from '../../db/lists/counts.ts'
 import { indexedWhole, type Valued, valueText } from '../../db/lists/field-values.ts'
-import {
-  anyOf,
-  choice,
-  equals,
-  type Filter,
-  hasValue,
-  lacksKey,
-  none,
-  within,
-} from '../../db/lists/filters.ts'
+import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none } from '../../db/lists/filters.ts'
 import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
 import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
@@ -24,25 +15,23 @@ import { textOrNumberFilter } from '../../db/lists/search.ts'
 import { isLive } from '../../db/references.ts'
 import { type FieldProblem, forbidden, invalid, refuse } from '../../errors.ts'
 import type { Actor } from '../../events/context.ts'
-import { type FilterKind, max_values, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
+import { max_values, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
 import { operatorInKey } from '../../http/query-names.ts'
+import { isRelative } from '../../http/relative-days.ts'
 import type { Resource } from '../resource.ts'
 import { encode } from '../values/encoding.ts'
-import { type Condition, conditionsOf, type FilterField, matches, narrower } from './filter-fields.ts'
-import { custom_field, custom_range, ordersOf, searchesTexts } from './list-query.ts'
+import { zoneOf } from '../values/time-zone.ts'
+import { type Condition, conditionsOf, type FilterField, matches } from './filter-fields.ts'
+import { custom_field, custom_range, searchesTexts } from './list-query.ts'
+import { type Asked, customDays, rangeFilter, relativeFilter, storedBy } from './range-filters.ts'
 
 /** The request of a list. */
-export type ListRequest<Query = object> = {
-  workspace_id: number
+export type ListRequest<Query = object> = Asked & {
   /** The parameters that the schema accepted. */
   query: Query
   /** The parameters that are filters of fields. */
   conditions: Condition[]
-  /** The person who asks, for whom `me` stands; null for a key. */
-  person_id: string | null
   listing: { page: Page; sorting: Sorting }
-  /** ISO 8601. */
-  now: string
   /** Reads the records in place of the list view, for an export. */
   read?: ReadByIds<object>
 }
@@ -69,6 +58,7 @@ export function requestOf<Query extends object>(
     query,
     conditions: conditionsOf(resource, query),
     person_id: actor.kind === 'person' ? actor.id : null,
+    time_zone: zoneOf({ time_zone: 'UTC', ...query }),
     now: isoTime(now_ms),
   }
 }
@@ -137,35 +127,24 @@ export const emptyPage = ({ page }: ListRequest['listing']) => ({
 export async function filtersOf(
   db: Db,
   resource: Resource,
-  { workspace_id, person_id, conditions, query }: Omit<ListRequest, 'listing'>,
+  request: Omit<ListRequest, 'listing'>,
 ): Promise<Filter[] | null> {
+  const { workspace_id, conditions, query } = request
   const filters = [
-    ...(await valueFilters(db, resource, workspace_id, query)),
+    ...(await valueFilters(db, resource, request)),
     ...(await customRanges(db, resource, workspace_id, query)),
   ]
   if (searchesTexts(resource)) {
     const { search } = query as { search?: string }
     filters.push(...(await textOrNumberFilter(db, resource, workspace_id, search)))
   }
-  const found = await Promise.all(
-    conditions.map((condition) => filterOf(db, resource, { workspace_id, person_id }, condition)),
-  )
+  const found = await Promise.all(conditions.map((condition) => filterOf(db, resource, request, condition)))
   for (const filter of found) {
     if (!filter) return null
     filters.push(...filter)
   }
   return filters
 }
-
-/** An end that holds every value of a kind, but no missing one (see the expressions of the orders). */
-const widest: Partial<Record<FilterKind, { from?: number; to?: string }>> = {
-  number: { from: 0 },
-  integer: { from: 0 },
-  day: { to: '9999-12-31' },
-  time: { to: '9999-12-31T23:59:59.999Z' },
-}
-
-type Asked = Pick<ListRequest, 'workspace_id' | 'person_id'>
 
 async function filterOf(
   db: Db,
@@ -174,14 +153,11 @@ async function filterOf(
   condition: Condition,
 ): Promise<Filter[] | null> {
   const { field } = condition
-  const { name, kind, column, nullable } = field
-  const by = resource.filter_by[name] ?? sql.ref(typeof column.stored === 'string' ? column.stored : name)
-  if ('wanted' in condition) return choiceOf(db, resource, asked, field, condition.wanted, by)
-  // The order's own expression, so that its index answers. It puts records without a value beyond these ends.
-  const [key] = ordersOf(resource).find(([first]) => first?.field === name) ?? []
-  const ends = key && nullable ? narrower(condition, { field, ...widest[kind] }) : condition
-  const end = (value?: string | number) => (value === undefined ? undefined : encode(column, value))
-  return within(name, end(ends.from), end(ends.to), key?.by ?? by)
+  if (!('wanted' in condition)) return rangeFilter(resource, condition)
+  const { any, not } = condition.wanted
+  return field.relative && [...any, ...not].some((value) => isRelative(String(value)))
+    ? relativeFilter(db, resource, asked, { field, wanted: condition.wanted })
+    : choiceOf(db, resource, asked, field, condition.wanted, storedBy(resource, field))
 }
 
 /** The filter of a list of values; null when no record has one of them. */
@@ -292,12 +268,8 @@ async function sumOf(
  * The filters `tag` and `custom_fields[key]`. A custom field is compared as text, so `5` matches the number 5. Throws 422
  * for too many values, and 400 for an operator of another API in the key.
  */
-async function valueFilters(
-  db: Db,
-  resource: Resource,
-  workspace_id: number,
-  query: object,
-): Promise<Filter[]> {
+async function valueFilters(db: Db, resource: Resource, asked: Asked & { query: object }): Promise<Filter[]> {
+  const { workspace_id, query } = asked
   const { table } = resource
   const kind = table as Valued
   const filters: Filter[] = []
@@ -312,6 +284,11 @@ async function valueFilters(
     const wanted = readWanted({ name, kind: 'text', nullable: true, ...empty }, text)
     if (!wanted) continue
     if ('code' in wanted) throw invalid([wanted])
+    const of_days = key === undefined ? null : await customDays(db, resource, asked, key, wanted)
+    if (of_days) {
+      filters.push(of_days)
+      continue
+    }
     const field = key === undefined ? 'tags' : `custom_fields.${key}`
     const missing = key === undefined ? sql<SqlBool>`tags = '[]'` : lacksKey(db, key)
     const having = (values: string[]) => hasValue(db, kind, workspace_id, field, values)

@@ -17,7 +17,7 @@ export function useActivityFilters(show: Show): Filter[] {
     () => [
       choiceFilter('type', labelOf('type'), t.activities.types),
       ...(show === 'all' ? [choiceFilter('status', labelOf('status'), t.activities.statuses)] : []),
-      timeFilter('due_at', labelOf('due_at'), 'due', true),
+      { ...timeFilter('due_at', labelOf('due_at'), 'due', true), relative: 'due' },
       timeFilter('completed_at', labelOf('completed_at'), 'completed_at', true),
       ...by_reference,
       by_owner,

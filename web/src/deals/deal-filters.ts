@@ -25,6 +25,7 @@ export function useDealFilters(): Filter[] {
       name: 'expected_close_date',
       label: labelOf('expected_close_date'),
       kind: 'day',
+      relative: 'due',
       nullable: true,
       ends: endsOf('expected_close', 'expected_close_date'),
     }
@@ -37,7 +38,7 @@ export function useDealFilters(): Filter[] {
       close_date,
       // Only with or without: the activity itself is not a value.
       { name: 'next_activity', label: labelOf('next_activity'), kind: 'time', nullable: true },
-      timeFilter('stage_since', labelOf('stage_since'), 'stage_since'),
+      { name: 'stage_since', label: labelOf('stage_since'), kind: 'time', ends: endsOf('stage_since') },
       choiceFilter('furthest_stage', labelOf('furthest_stage'), open_names),
       timeFilter('closed_at', labelOf('closed_at'), 'closed_at', true),
       ...by_reference,

@@ -7,13 +7,14 @@ import { addDays, isDay, wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { writeDay } from './day.ts'
 import { conditionOf, type Draft, draftOf, type FilterOp, opsOf, withOp } from './filter-draft.ts'
-import { useValueWords } from './filter-sentence.tsx'
+import { useRelativeWords, useValueWords } from './filter-sentence.tsx'
 import { type Condition, changeOf } from './filter-value.ts'
 import type { Filter } from './filters.tsx'
 import { DayInput, MomentInput, MoneyInput, NumberInput, useReadDay } from './inputs.tsx'
 import type { ListView } from './list-view.ts'
 import { readAmount, readNumber } from './number.ts'
 import { ReferenceInput } from './reference.tsx'
+import { readRelative, relativeForms, writeRelative } from './relative-days.ts'
 
 type Props = {
   filter: Filter
@@ -56,6 +57,7 @@ export function FilterEditor({ filter, condition, onChange, onClose }: Props) {
     >
       <Operator filter={filter} op={op} onChange={(to) => change(withOp(draft, to))} />
       {(op === 'is' || op === 'not') && <Values key={op} filter={filter} draft={draft} onChange={change} />}
+      {op === 'relative' && <RelativeDays filter={filter} draft={draft} onChange={change} />}
       {(op === 'from' || op === 'to' || op === 'between') && (
         <Range key={op} filter={filter} draft={draft} onChange={change} />
       )}
@@ -67,7 +69,7 @@ type OperatorProps = { filter: Filter; op: FilterOp; onChange: (op: FilterOp) =>
 
 function Operator({ filter, op, onChange }: OperatorProps) {
   const t = useTexts()
-  const { is, not, empty, filled, from, until, before, at_least, at_most, between } = t.filters
+  const { is, not, empty, filled, from, until, before, at_least, at_most, between, relative } = t.filters
   const amount = filter.kind === 'number'
   const last = filter.kind === 'moment' ? until : before
   const words: Record<FilterOp, string> = {
@@ -76,6 +78,7 @@ function Operator({ filter, op, onChange }: OperatorProps) {
     empty,
     filled,
     between,
+    relative,
     from: amount ? at_least : from,
     to: amount ? at_most : last,
   }
@@ -293,6 +296,37 @@ function AddValue({ filter, add, removeLast }: AddProps) {
         end()
       }}
     />
+  )
+}
+
+/** A word such as "this month", with a number if it counts days. */
+function RelativeDays({ filter, draft, onChange }: ValuesProps) {
+  const t = useTexts()
+  const wordsOf = useRelativeWords()
+  const { label, relative = true } = filter
+  const { form, days } = readRelative(draft.word) ?? { form: 'this_month', days: null }
+  const set = (form: string, days: number | null) => onChange({ ...draft, word: writeRelative(form, days) })
+  return (
+    <>
+      <NativeSelect
+        size="xs"
+        aria-label={t.filters.value({ label })}
+        data-autofocus
+        data={relativeForms(relative).map((value) => ({ value, label: wordsOf(value, '…') }))}
+        value={form}
+        onChange={(event) => set(event.currentTarget.value, days)}
+      />
+      {days !== null && (
+        <NumberInput
+          size="xs"
+          aria-label={t.filters.days}
+          value={days}
+          onChange={(next) =>
+            Number.isInteger(next) && Number(next) >= 0 && Number(next) <= 9999 && set(form, Number(next))
+          }
+        />
+      )}
+    </>
   )
 }
 

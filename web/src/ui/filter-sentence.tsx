@@ -7,18 +7,37 @@ import { opOf } from './filter-draft.ts'
 import type { Condition, Part } from './filter-value.ts'
 import type { Filter } from './filters.tsx'
 import { writeNumber } from './number.ts'
+import { readRelative } from './relative-days.ts'
 import { visible } from './visible.ts'
+
+/** The words for a value such as `last_30_days`. `n` stands in the place of a number. */
+export function useRelativeWords(): (text: string, n?: string) => string {
+  const t = useTexts()
+  const formats = useFormats()
+  return (text, n) => {
+    const { form, days } = readRelative(text) ?? { form: text, days: null }
+    const words = t.filters.days_of
+    const counted = { n: n ?? writeNumber(days ?? 0, formats.locale) }
+    if (form === 'last_N_days') return words.last_N_days(counted)
+    if (form === 'next_N_days') return words.next_N_days(counted)
+    if (form === 'more_than_N_days_ago') return words.more_than_N_days_ago(counted)
+    if (form === 'in_more_than_N_days') return words.in_more_than_N_days(counted)
+    return (words as Record<string, unknown>)[form] as string
+  }
+}
 
 /** The words for a value of a filter, such as `Won`, `€10,000` or `1 Dec`. */
 export function useValueWords(): (filter: Filter, value: string | null) => React.ReactNode {
   const t = useTexts()
   const formats = useFormats()
+  const relativeWords = useRelativeWords()
   function dayOf(day: string) {
     const this_year = day.slice(0, 4) === formats.today().slice(0, 4)
     return this_year ? formats.shortDate(day) : formats.date(day)
   }
-  return ({ kind = 'text', options, show, format }, value) => {
+  return ({ kind = 'text', options, show, format, relative }, value) => {
     if (value === null) return t.filters.nothing
+    if (relative && readRelative(value)) return relativeWords(value)
     if (show) return show(value)
     if (options) return options.find((option) => option.value === value)?.label ?? value
     if (kind === 'number') {
@@ -47,7 +66,7 @@ export function FilterSentence({ filter, condition }: { filter: Filter; conditio
 function Words({ filter, condition }: { filter: Filter; condition: Condition }) {
   const t = useTexts()
   const wordsOf = useValueWords()
-  const op = opOf(condition)
+  const op = opOf(condition, filter)
   if (op === 'empty' || op === 'filled') return t.filters[op]
   if ('parts' in condition) {
     const [is, not] = [false, true].map((not) => condition.parts.filter((part) => part.not === not))

@@ -1,4 +1,5 @@
 import { isDay, isWall } from '../app/zones.ts'
+import { readRelative } from './relative-days.ts'
 
 // Filters as the API's own parameters: `stage=won,lost`, `stage=!lost`, `email=null`, `value_from=10`.
 
@@ -17,6 +18,8 @@ export type FilterField = {
   nullable?: boolean
   /** The API takes one plain value. */
   single?: boolean
+  /** It takes words such as `this_month`; `due`: `overdue`, too. */
+  relative?: true | 'due'
 }
 
 /** One value of a filter, or null for no value. */
@@ -74,11 +77,14 @@ const readable: Partial<Record<FilterKind, (text: string) => boolean>> = {
 
 /** The conditions of a field in the address: its values, its range, or both. Invalid ones are left out. */
 export function conditionsOf(field: FilterField, address: Parameters): Condition[] {
-  const { name, kind = 'text', ends = [], single } = field
+  const { name, kind = 'text', ends = [], single, relative } = field
   const valid = (text: string | undefined) => text !== undefined && (readable[kind]?.(text) ?? text !== '')
+  const isWord = (text: string) =>
+    relative !== undefined && readRelative(text) !== null && (text !== 'overdue' || relative === 'due')
   const text = address[name] ?? ''
   const parts = single ? (text ? [{ not: false, value: text }] : []) : readParts(text)
-  const whole = parts.length > 0 && parts.every(({ value }) => value === null || valid(value))
+  const whole =
+    parts.length > 0 && parts.every(({ value }) => value === null || isWord(value) || valid(value))
   const endOf = (side: 0 | 1) => ends.map((pair) => address[pair[side]]).find(valid) ?? null
   const [from, to] = [endOf(0), endOf(1)]
   return [...(whole ? [{ parts }] : []), ...(from !== null || to !== null ? [{ from, to }] : [])]

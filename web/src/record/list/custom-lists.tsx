@@ -30,7 +30,7 @@ export function useCustomFilters(kind: OwnedKind): Filter[] {
 function definedFilter({ key, label, type, options }: Definition, t: Texts): Filter {
   const name = customName(key)
   const shared = { name, label, nullable: true, custom: true }
-  if (type === 'date') return { ...shared, kind: 'day', ends: endsOf(name) }
+  if (type === 'date') return { ...shared, kind: 'day', relative: true, ends: endsOf(name) }
   if (type === 'number') return { ...shared, kind: 'number', ends: endsOf(name) }
   if (type === 'boolean')
     return { ...shared, ...choiceFilter(name, label, { true: t.app.yes, false: t.app.no }) }

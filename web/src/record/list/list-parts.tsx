@@ -75,6 +75,7 @@ export const timeFilter = (name: string, label: string, short: string, nullable 
   label,
   nullable,
   kind: 'time',
+  relative: true,
   ends: endsOf(...new Set([short, name])),
 })
 

@@ -1,6 +1,7 @@
 import { endOfDay, isDay, startOfDay } from '../../app/zones.ts'
-import type { FilterField } from '../../ui/filter-value.ts'
+import { type FilterField, readParts } from '../../ui/filter-value.ts'
 import type { ListView } from '../../ui/list-view.ts'
+import { readRelative } from '../../ui/relative-days.ts'
 
 /** Rows per page of a list. */
 const page_size = 50
@@ -22,9 +23,13 @@ export function filtersOf(
     if (ends.some(([from]) => from === name)) return startOfDay(text, zone)
     return ends.some(([, to]) => to === name) ? endOfDay(text, zone) : text
   }
-  return Object.fromEntries(
-    Object.entries(filters).map(([name, text]) => [encodeURIComponent(name), instant(name, text)]),
-  )
+  const entries = Object.entries(filters)
+  const has_words = entries.some(([, text]) => readParts(text).some(({ value }) => readRelative(value ?? '')))
+  return {
+    ...Object.fromEntries(entries.map(([name, text]) => [encodeURIComponent(name), instant(name, text)])),
+    // For a person who follows the zone of the browser.
+    ...(has_words && { time_zone: zone }),
+  }
 }
 
 /** The API query of a list's view. */
