@@ -85,7 +85,8 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // Values that are derived from the descriptions of all resources.
   { files: 'resources/derived', may: 'resources/resource', packages: '' },
-  // Columns that many resources have.
+  // Columns that many resources have, and the orders by some of them.
+  { files: 'resources/fact-orders', may: 'db/lists/orders', packages: 'kysely' },
   {
     files: 'resources/shared-columns',
     may: 'resources/resource|http/fields|events/actors',
@@ -140,7 +141,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,
-    may: 'resources/(resource|shared-columns|values/decimal)|OWN/(schema|events|stages)|events/define|http/fields',
+    may: 'resources/(resource|shared-columns|fact-orders|values/decimal)|OWN/(schema|events|stages)|events/define|http/fields',
     packages: 'kysely|typebox',
   },
 

@@ -66,3 +66,6 @@ export function authorsOf({ created_by }: Record<string, { id?: string }>, name 
 
 /** The fields of a key's record without an owner, tags and custom fields. */
 export const unset = { owner_id: null, tags: [], custom_fields: {} }
+
+/** The fields of a contact or a company without activities and deals. */
+export const no_facts = { last_contacted_at: null, next_activity_at: null, open_deals_value: 0 }

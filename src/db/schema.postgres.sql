@@ -28,6 +28,62 @@ BEGIN
     ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;
   RETURN NULL;
 END $function$;
+CREATE FUNCTION keep_times_of_contacts(workspace bigint, record bigint)
+ RETURNS void
+ LANGUAGE plpgsql AS $function$
+DECLARE last_time text; next_time text;
+BEGIN
+  PERFORM 1 FROM contacts WHERE workspace_id = workspace AND id = record FOR NO KEY UPDATE;
+  SELECT max(completed_at) INTO last_time FROM activities WHERE workspace_id = workspace AND contact_id = record AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting');
+  SELECT min(due_at) INTO next_time FROM activities WHERE workspace_id = workspace AND contact_id = record AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL;
+  UPDATE contacts SET last_contacted_at = last_time, next_activity_at = next_time
+    WHERE workspace_id = workspace AND id = record
+    AND (last_contacted_at, next_activity_at) IS DISTINCT FROM (last_time, next_time);
+END $function$;
+CREATE FUNCTION keep_times_of_companies(workspace bigint, record bigint)
+ RETURNS void
+ LANGUAGE plpgsql AS $function$
+DECLARE last_time text; next_time text;
+BEGIN
+  PERFORM 1 FROM companies WHERE workspace_id = workspace AND id = record FOR NO KEY UPDATE;
+  SELECT max(completed_at) INTO last_time FROM activities WHERE workspace_id = workspace AND company_id = record AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting');
+  SELECT min(due_at) INTO next_time FROM activities WHERE workspace_id = workspace AND company_id = record AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL;
+  UPDATE companies SET last_contacted_at = last_time, next_activity_at = next_time
+    WHERE workspace_id = workspace AND id = record
+    AND (last_contacted_at, next_activity_at) IS DISTINCT FROM (last_time, next_time);
+END $function$;
+CREATE FUNCTION keep_activity_times()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+BEGIN
+  IF TG_OP <> 'INSERT' AND old.contact_id IS NOT NULL THEN
+    PERFORM keep_times_of_contacts(old.workspace_id, old.contact_id);
+  END IF;
+  IF TG_OP <> 'DELETE' AND new.contact_id IS NOT NULL AND (TG_OP = 'INSERT' OR new.contact_id IS DISTINCT FROM old.contact_id) THEN
+    PERFORM keep_times_of_contacts(new.workspace_id, new.contact_id);
+  END IF;
+  IF TG_OP <> 'INSERT' AND old.company_id IS NOT NULL THEN
+    PERFORM keep_times_of_companies(old.workspace_id, old.company_id);
+  END IF;
+  IF TG_OP <> 'DELETE' AND new.company_id IS NOT NULL AND (TG_OP = 'INSERT' OR new.company_id IS DISTINCT FROM old.company_id) THEN
+    PERFORM keep_times_of_companies(new.workspace_id, new.company_id);
+  END IF;
+  RETURN NULL;
+END $function$;
+CREATE FUNCTION keep_open_deals()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+BEGIN
+  IF TG_OP <> 'INSERT' AND old.contact_id IS NOT NULL AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL THEN UPDATE contacts
+    SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.contact_id; END IF;
+  IF TG_OP <> 'DELETE' AND new.contact_id IS NOT NULL AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL THEN UPDATE contacts
+    SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.contact_id; END IF;
+  IF TG_OP <> 'INSERT' AND old.company_id IS NOT NULL AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL THEN UPDATE companies
+    SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.company_id; END IF;
+  IF TG_OP <> 'DELETE' AND new.company_id IS NOT NULL AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL THEN UPDATE companies
+    SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.company_id; END IF;
+  RETURN NULL;
+END $function$;
 
 CREATE TABLE schema_migrations (
   name text NOT NULL,
@@ -254,6 +310,9 @@ CREATE TABLE companies (
   updated_by text,
   website_key text COLLATE "C",
   phone_key text COLLATE "C",
+  last_contacted_at text,
+  next_activity_at text,
+  open_deals_units bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX companies_live ON companies (workspace_id, id) WHERE deleted_at IS NULL;
@@ -265,6 +324,9 @@ CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) W
 CREATE INDEX companies_industry_live ON companies (workspace_id, industry, id) WHERE deleted_at IS NULL AND industry IS NOT NULL;
 CREATE INDEX companies_by_phone ON companies (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
 CREATE INDEX companies_by_website ON companies (workspace_id, website_key, id) WHERE deleted_at IS NULL AND website_key IS NOT NULL;
+CREATE INDEX companies_by_last_contact ON companies (workspace_id, COALESCE(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_next_activity ON companies (workspace_id, COALESCE(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_open_deals ON companies (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER companies_block_trash AFTER UPDATE OF deleted_at ON companies
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
@@ -298,6 +360,9 @@ CREATE TABLE contacts (
   email_key text COLLATE "C",
   phone_key text COLLATE "C",
   mobile_key text COLLATE "C",
+  last_contacted_at text,
+  next_activity_at text,
+  open_deals_units bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, company_id) REFERENCES companies(workspace_id, id)
 );
@@ -314,6 +379,9 @@ CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHE
 CREATE INDEX contacts_source_live ON contacts (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE deleted_at IS NULL AND email_key IS NOT NULL;
 CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id, mobile_key) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_last_contact ON contacts (workspace_id, COALESCE(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_next_activity ON contacts (workspace_id, COALESCE(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_open_deals ON contacts (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER contacts_block_trash AFTER UPDATE OF deleted_at ON contacts
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
@@ -413,6 +481,12 @@ CREATE TRIGGER deals_block_restore AFTER UPDATE OF deleted_at ON deals
   FOR EACH ROW WHEN (old.deleted_at IS NOT NULL AND new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER deals_block_remove AFTER DELETE ON deals
   FOR EACH ROW WHEN (old.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('-1');
+CREATE TRIGGER deals_facts_insert AFTER INSERT ON deals
+  FOR EACH ROW WHEN (new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL AND (new.contact_id IS NOT NULL OR new.company_id IS NOT NULL)) EXECUTE FUNCTION keep_open_deals();
+CREATE TRIGGER deals_facts_change AFTER UPDATE OF contact_id, company_id, stage, value_units, deleted_at ON deals
+  FOR EACH ROW WHEN (old.contact_id IS DISTINCT FROM new.contact_id OR old.company_id IS DISTINCT FROM new.company_id OR old.stage IS DISTINCT FROM new.stage OR old.value_units IS DISTINCT FROM new.value_units OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION keep_open_deals();
+CREATE TRIGGER deals_facts_remove AFTER DELETE ON deals
+  FOR EACH ROW WHEN (old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL AND (old.contact_id IS NOT NULL OR old.company_id IS NOT NULL)) EXECUTE FUNCTION keep_open_deals();
 
 CREATE TABLE deal_stages (
   id bigint NOT NULL GENERATED BY DEFAULT AS IDENTITY,
@@ -493,6 +567,12 @@ CREATE TRIGGER activities_block_restore AFTER UPDATE OF deleted_at ON activities
   FOR EACH ROW WHEN (old.deleted_at IS NOT NULL AND new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER activities_block_remove AFTER DELETE ON activities
   FOR EACH ROW WHEN (old.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('-1');
+CREATE TRIGGER activities_facts_insert AFTER INSERT ON activities
+  FOR EACH ROW WHEN (new.deleted_at IS NULL AND (new.completed_at IS NOT NULL OR new.due_at IS NOT NULL) AND (new.contact_id IS NOT NULL OR new.company_id IS NOT NULL)) EXECUTE FUNCTION keep_activity_times();
+CREATE TRIGGER activities_facts_change AFTER UPDATE OF contact_id, company_id, type, due_at, completed_at, deleted_at ON activities
+  FOR EACH ROW WHEN (old.contact_id IS DISTINCT FROM new.contact_id OR old.company_id IS DISTINCT FROM new.company_id OR old.type IS DISTINCT FROM new.type OR old.due_at IS DISTINCT FROM new.due_at OR old.completed_at IS DISTINCT FROM new.completed_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION keep_activity_times();
+CREATE TRIGGER activities_facts_remove AFTER DELETE ON activities
+  FOR EACH ROW WHEN (old.deleted_at IS NULL AND (old.completed_at IS NOT NULL OR old.due_at IS NOT NULL) AND (old.contact_id IS NOT NULL OR old.company_id IS NOT NULL)) EXECUTE FUNCTION keep_activity_times();
 
 CREATE TABLE booking_pages (
   id bigint NOT NULL GENERATED BY DEFAULT AS IDENTITY,

@@ -203,7 +203,10 @@ CREATE TABLE companies (
   created_by text,
   updated_by text,
   website_key text,
-  phone_key text
+  phone_key text,
+  last_contacted_at text,
+  next_activity_at text,
+  open_deals_units bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX companies_live ON companies (workspace_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_name ON companies (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
@@ -214,6 +217,9 @@ CREATE INDEX companies_owner_id_live ON companies (workspace_id, owner_id, id) W
 CREATE INDEX companies_industry_live ON companies (workspace_id, industry, id) WHERE deleted_at IS NULL AND industry IS NOT NULL;
 CREATE INDEX companies_by_phone ON companies (workspace_id, phone_key, id) WHERE deleted_at IS NULL AND phone_key IS NOT NULL;
 CREATE INDEX companies_by_website ON companies (workspace_id, website_key, id) WHERE deleted_at IS NULL AND website_key IS NOT NULL;
+CREATE INDEX companies_by_last_contact ON companies (workspace_id, coalesce(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_next_activity ON companies (workspace_id, coalesce(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_open_deals ON companies (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -268,6 +274,9 @@ CREATE TABLE contacts (
   email_key text,
   phone_key text,
   mobile_key text,
+  last_contacted_at text,
+  next_activity_at text,
+  open_deals_units bigint NOT NULL DEFAULT 0,
   FOREIGN KEY (company_id) REFERENCES companies (id)
 );
 CREATE INDEX contacts_live ON contacts (workspace_id, id) WHERE deleted_at IS NULL;
@@ -282,6 +291,9 @@ CREATE INDEX contacts_owner_id_live ON contacts (workspace_id, owner_id, id) WHE
 CREATE INDEX contacts_source_live ON contacts (workspace_id, source, id) WHERE deleted_at IS NULL AND source IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE deleted_at IS NULL AND email_key IS NOT NULL;
 CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id, mobile_key) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_last_contact ON contacts (workspace_id, coalesce(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_next_activity ON contacts (workspace_id, coalesce(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_open_deals ON contacts (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -459,6 +471,38 @@ BEGIN
     VALUES (old.workspace_id, 'deals', old.id >> 12, 0, -1)
     ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;
 END;
+CREATE TRIGGER deals_contacts_value AFTER INSERT ON deals
+  WHEN (new.contact_id IS NOT NULL AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL)
+BEGIN
+  UPDATE contacts SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.contact_id AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL;
+END;
+CREATE TRIGGER deals_contacts_change AFTER UPDATE OF contact_id, company_id, stage, value_units, deleted_at ON deals
+  WHEN (old.contact_id IS NOT new.contact_id OR old.stage IS NOT new.stage OR old.value_units IS NOT new.value_units OR old.deleted_at IS NOT new.deleted_at)
+BEGIN
+  UPDATE contacts SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.contact_id AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL;
+  UPDATE contacts SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.contact_id AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL;
+END;
+CREATE TRIGGER deals_contacts_remove AFTER DELETE ON deals
+  WHEN (old.contact_id IS NOT NULL AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL)
+BEGIN
+  UPDATE contacts SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.contact_id AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL;
+END;
+CREATE TRIGGER deals_companies_value AFTER INSERT ON deals
+  WHEN (new.company_id IS NOT NULL AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL)
+BEGIN
+  UPDATE companies SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.company_id AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL;
+END;
+CREATE TRIGGER deals_companies_change AFTER UPDATE OF contact_id, company_id, stage, value_units, deleted_at ON deals
+  WHEN (old.company_id IS NOT new.company_id OR old.stage IS NOT new.stage OR old.value_units IS NOT new.value_units OR old.deleted_at IS NOT new.deleted_at)
+BEGIN
+  UPDATE companies SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.company_id AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL;
+  UPDATE companies SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.company_id AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL;
+END;
+CREATE TRIGGER deals_companies_remove AFTER DELETE ON deals
+  WHEN (old.company_id IS NOT NULL AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL)
+BEGIN
+  UPDATE companies SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.company_id AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL;
+END;
 
 CREATE TABLE deal_stages (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -556,6 +600,66 @@ BEGIN
   INSERT INTO record_blocks (workspace_id, kind, block, slot, n)
     VALUES (old.workspace_id, 'activities', old.id >> 12, 0, -1)
     ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;
+END;
+CREATE TRIGGER activities_contacts_next AFTER INSERT ON activities
+  WHEN (new.contact_id IS NOT NULL AND new.deleted_at IS NULL AND new.completed_at IS NULL AND new.due_at IS NOT NULL)
+BEGIN
+  UPDATE contacts SET next_activity_at = new.due_at WHERE workspace_id = new.workspace_id AND id = new.contact_id AND (next_activity_at IS NULL OR next_activity_at > new.due_at);
+END;
+CREATE TRIGGER activities_contacts_last AFTER INSERT ON activities
+  WHEN (new.contact_id IS NOT NULL AND new.deleted_at IS NULL AND new.completed_at IS NOT NULL AND new.type IN ('call', 'email', 'meeting'))
+BEGIN
+  UPDATE contacts SET last_contacted_at = new.completed_at WHERE workspace_id = new.workspace_id AND id = new.contact_id AND (last_contacted_at IS NULL OR last_contacted_at < new.completed_at);
+END;
+CREATE TRIGGER activities_contacts_change AFTER UPDATE OF contact_id, company_id, type, due_at, completed_at, deleted_at ON activities
+  WHEN (old.contact_id IS NOT new.contact_id OR old.type IS NOT new.type OR old.due_at IS NOT new.due_at OR old.completed_at IS NOT new.completed_at OR old.deleted_at IS NOT new.deleted_at)
+BEGIN
+  UPDATE contacts SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = old.workspace_id AND contact_id = old.contact_id AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting')),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = old.workspace_id AND contact_id = old.contact_id AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL)
+    WHERE workspace_id = old.workspace_id AND id = old.contact_id AND old.contact_id IS NOT new.contact_id;
+  UPDATE contacts SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = new.workspace_id AND contact_id = new.contact_id AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting')),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = new.workspace_id AND contact_id = new.contact_id AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL)
+    WHERE workspace_id = new.workspace_id AND id = new.contact_id;
+END;
+CREATE TRIGGER activities_contacts_remove AFTER DELETE ON activities
+  WHEN (old.contact_id IS NOT NULL AND old.deleted_at IS NULL)
+BEGIN
+  UPDATE contacts SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = old.workspace_id AND contact_id = old.contact_id AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting')),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = old.workspace_id AND contact_id = old.contact_id AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL)
+    WHERE workspace_id = old.workspace_id AND id = old.contact_id;
+END;
+CREATE TRIGGER activities_companies_next AFTER INSERT ON activities
+  WHEN (new.company_id IS NOT NULL AND new.deleted_at IS NULL AND new.completed_at IS NULL AND new.due_at IS NOT NULL)
+BEGIN
+  UPDATE companies SET next_activity_at = new.due_at WHERE workspace_id = new.workspace_id AND id = new.company_id AND (next_activity_at IS NULL OR next_activity_at > new.due_at);
+END;
+CREATE TRIGGER activities_companies_last AFTER INSERT ON activities
+  WHEN (new.company_id IS NOT NULL AND new.deleted_at IS NULL AND new.completed_at IS NOT NULL AND new.type IN ('call', 'email', 'meeting'))
+BEGIN
+  UPDATE companies SET last_contacted_at = new.completed_at WHERE workspace_id = new.workspace_id AND id = new.company_id AND (last_contacted_at IS NULL OR last_contacted_at < new.completed_at);
+END;
+CREATE TRIGGER activities_companies_change AFTER UPDATE OF contact_id, company_id, type, due_at, completed_at, deleted_at ON activities
+  WHEN (old.company_id IS NOT new.company_id OR old.type IS NOT new.type OR old.due_at IS NOT new.due_at OR old.completed_at IS NOT new.completed_at OR old.deleted_at IS NOT new.deleted_at)
+BEGIN
+  UPDATE companies SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = old.workspace_id AND company_id = old.company_id AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting')),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = old.workspace_id AND company_id = old.company_id AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL)
+    WHERE workspace_id = old.workspace_id AND id = old.company_id AND old.company_id IS NOT new.company_id;
+  UPDATE companies SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = new.workspace_id AND company_id = new.company_id AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting')),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = new.workspace_id AND company_id = new.company_id AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL)
+    WHERE workspace_id = new.workspace_id AND id = new.company_id;
+END;
+CREATE TRIGGER activities_companies_remove AFTER DELETE ON activities
+  WHEN (old.company_id IS NOT NULL AND old.deleted_at IS NULL)
+BEGIN
+  UPDATE companies SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = old.workspace_id AND company_id = old.company_id AND deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting')),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = old.workspace_id AND company_id = old.company_id AND deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL)
+    WHERE workspace_id = old.workspace_id AND id = old.company_id;
 END;
 
 CREATE TABLE booking_pages (

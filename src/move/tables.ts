@@ -80,7 +80,10 @@ export function tablesOf(resources: readonly Resource[]): Table[] {
 export const pageKey = (db: Db, { key, numbered }: Table): readonly string[] =>
   engineOf(db) === 'sqlite' && numbered ? [numbered] : key
 
-/** The types of the columns that a move writes. Generated columns are left out. */
+/** Columns that triggers of the target keep. */
+export const kept_columns: readonly string[] = ['last_contacted_at', 'next_activity_at', 'open_deals_units']
+
+/** The types of the columns that a move writes. Columns that the database fills are left out. */
 export type StoredColumns = Record<string, 'text' | 'bigint'>
 
 export async function columnsOf(db: Db, table: string): Promise<StoredColumns> {
@@ -92,7 +95,8 @@ export async function columnsOf(db: Db, table: string): Promise<StoredColumns> {
         WHERE table_schema = current_schema() AND table_name = ${table} AND is_generated = 'NEVER'
         ORDER BY column_name COLLATE "C"`
   ).execute(db)
-  return Object.fromEntries(rows.map(({ name, type }) => [name, type === 'text' ? 'text' : 'bigint']))
+  const written = rows.filter(({ name }) => !kept_columns.includes(name))
+  return Object.fromEntries(written.map(({ name, type }) => [name, type === 'text' ? 'text' : 'bigint']))
 }
 
 /** Whether a database has the tables of Rapport. Unlike a migration, this check creates nothing. */

@@ -26,6 +26,8 @@ export type Column = {
   stored?: string | false
   /** The database sets it, so no statement writes it. */
   generated?: true
+  /** Triggers keep it from other records: no statement writes it, and no change names it. */
+  kept?: true
   /** Lists can be filtered by it, and the totals of its values are kept (db/lists/counts.ts). */
   counted?: true
   /** Lists can be filtered by it: an index of live records has its values, or their keys (db/lists/match-keys.ts). */
@@ -234,7 +236,9 @@ function factsOf(columns: Columns): Facts {
   const namesOf = (chosen: typeof all) => chosen.map(([name]) => name)
   return {
     writable: namesOf(all.filter(([, column]) => isWritable(column))),
-    tracked: namesOf(all.filter(([name, { embeds, author }]) => !embeds && !author && !(name in dates))),
+    tracked: namesOf(
+      all.filter(([name, { embeds, author, kept }]) => !embeds && !author && !kept && !(name in dates)),
+    ),
     counted: namesOf(all.filter(([, { counted }]) => counted)),
     // A description cannot have the type of the tables, which are made of descriptions. test/resources.test.ts checks
     // the names.
@@ -282,7 +286,7 @@ type Stored<C extends Column> = C extends { encoding: 'json' }
     ? 0 | 1
     : C extends { author: true }
       ? string | null
-      : C extends { generated: true }
+      : C extends { generated: true } | { kept: true }
         ? Generated<Static<C['shown']>>
         : Static<C['shown']>
 type StoredName<C extends Columns, K extends keyof C> = C[K] extends { stored: false } | { embeds: Embedding }

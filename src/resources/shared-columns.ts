@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { actorOf } from '../events/actors.ts'
-import { CustomFields, CustomFieldsInput, Id, nullableObject, Tags, TagsInput } from '../http/fields.ts'
+import {
+  CustomFields,
+  CustomFieldsInput,
+  Id,
+  nullableObject,
+  OptionalTimestamp,
+  Tags,
+  TagsInput,
+} from '../http/fields.ts'
 import { defineColumns } from './resource.ts'
 
 // Columns that many resources have. Descriptions choose among them.
@@ -56,6 +64,37 @@ export const custom_fields = defineColumns({
     encoding: 'json',
     default: {},
     personal: true,
+  },
+})
+
+/** Fields of contacts and companies that follow from activities and deals. Triggers of the database keep them. */
+export const facts = defineColumns({
+  last_contacted_at: {
+    shown: OptionalTimestamp({
+      description: 'When the last call, e-mail or meeting with it was completed.',
+      ...extension,
+    }),
+    taken: false,
+    kept: true,
+    personal: false,
+  },
+  next_activity_at: {
+    shown: OptionalTimestamp({ description: 'When its first open activity is due.', ...extension }),
+    taken: false,
+    kept: true,
+    personal: false,
+  },
+  open_deals_value: {
+    shown: Type.Number({
+      description: 'The sum of the values of its open deals.',
+      examples: [12500.5],
+      ...extension,
+    }),
+    taken: false,
+    kept: true,
+    default: 0,
+    encoding: 'ten_thousandths',
+    stored: 'open_deals_units',
   },
 })
 

@@ -9,6 +9,7 @@ import { work } from './0042_work.ts'
 import { importAccounts } from './0043_import_accounts.ts'
 import { sameTexts } from './0044_same_texts.ts'
 import { matchIndexes } from './0045_match_indexes.ts'
+import { recordFacts } from './0050_record_facts.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: Migration[] = [
   importAccounts,
   sameTexts,
   matchIndexes,
+  recordFacts,
 ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { useStored } from '../../../test/database.ts'
-import { authorsOf, dataOf, problems, refused } from '../../../test/envelope.ts'
+import { authorsOf, dataOf, no_facts, problems, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -57,6 +57,7 @@ describe('creating and reading', () => {
     const added = {
       owner_id: null,
       tags: [],
+      ...no_facts,
       ...authorsOf(made.body.data),
       created_at: now(),
       updated_at: now(),
@@ -71,7 +72,14 @@ describe('creating and reading', () => {
 
   test('what was not sent is null, and {} for custom fields', async () => {
     const { id, ...company } = await make()
-    const added = { owner_id: null, tags: [], ...authorsOf(company), created_at: now(), updated_at: now() }
+    const added = {
+      owner_id: null,
+      tags: [],
+      ...no_facts,
+      ...authorsOf(company),
+      created_at: now(),
+      updated_at: now(),
+    }
     assert.deepEqual(company, { name: 'Acme', ...empty, ...added })
     assert.ok(Number.isSafeInteger(id) && id > 0)
   })

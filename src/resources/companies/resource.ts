@@ -2,6 +2,7 @@ import { type Generated, sql } from 'kysely'
 import type { Static } from 'typebox'
 import { standardEvents } from '../../events/define.ts'
 import { CustomFields, CustomFieldsInput, OptionalText, Phone, Text } from '../../http/fields.ts'
+import { fact_orders } from '../fact-orders.ts'
 import {
   bodyOf,
   dates,
@@ -12,7 +13,7 @@ import {
   type TableOf,
   type Values,
 } from '../resource.ts'
-import { authors, owner, tags } from '../shared-columns.ts'
+import { authors, facts, owner, tags } from '../shared-columns.ts'
 
 const columns = defineColumns({
   name: {
@@ -41,6 +42,7 @@ const columns = defineColumns({
   },
   ...owner,
   ...tags,
+  ...facts,
   ...authors,
   ...dates,
 })
@@ -64,7 +66,7 @@ export const companies = defineResource({
   title: { fields: ['name'] },
   subtitle: 'website',
   sort_name: ['name'],
-  orders: [[{ field: 'name', by: sql.ref('sort_name') }]],
+  orders: [[{ field: 'name', by: sql.ref('sort_name') }], ...fact_orders],
   events: [companyCreated, companyUpdated, companyDeleted],
   has_timeline: true,
   duplicates: ['phone', 'name'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { newWorkspace, type StoredEvent, useStored } from '../../../test/database.ts'
-import { authorsOf, dataOf, problems } from '../../../test/envelope.ts'
+import { authorsOf, dataOf, no_facts, problems } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 
 const clock = turnableClock()
@@ -44,6 +44,7 @@ describe('views', () => {
         created_at: now(),
         updated_at: now(),
         owner_id: null,
+        ...no_facts,
         ...authorsOf(reply.body.data),
       },
     })
@@ -77,12 +78,24 @@ describe('views', () => {
       created_at,
       updated_at: created_at,
       owner_id: null,
+      ...no_facts,
       ...authorsOf(detail),
     })
     const { body } = await call('GET', `${path}?company_id=${company.id}`)
     const { email, phone, company_id, stage } = values
     assert.deepEqual(body.data, [
-      { id, ...name, email, phone, company_id, company: embedded, stage, created_at, owner_id: null },
+      {
+        id,
+        ...name,
+        email,
+        phone,
+        company_id,
+        company: embedded,
+        stage,
+        created_at,
+        owner_id: null,
+        ...no_facts,
+      },
     ])
   })
 

@@ -1,4 +1,5 @@
 import { type Generated, sql } from 'kysely'
+import { fact_orders } from '../fact-orders.ts'
 import { defineResource, type TableOf } from '../resource.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './events.ts'
 import { columns } from './schema.ts'
@@ -15,7 +16,7 @@ export const contacts = defineResource({
   sort_name: ['last_name', 'first_name'],
   search_text: ['first_name', 'last_name', 'email'],
   search_index: true,
-  orders: [[{ field: 'last_name', by: sql.ref('sort_name') }]],
+  orders: [[{ field: 'last_name', by: sql.ref('sort_name') }], ...fact_orders],
   events: [contactCreated, contactUpdated, contactDeleted],
   has_timeline: true,
   duplicates: ['email', 'phone', 'name'],

@@ -13,7 +13,7 @@ import {
   Text,
 } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
-import { owner, unlisted_authors } from '../shared-columns.ts'
+import { facts, owner, unlisted_authors } from '../shared-columns.ts'
 
 const company = { id: Id({ examples: [7] }), name: Text(255, { examples: ['Acme Inc.'] }) }
 const website = OptionalText(255, { examples: ['https://acme.example'] })
@@ -69,6 +69,7 @@ export const columns = defineColumns({
   created_at: dates.created_at,
   updated_at: { ...dates.updated_at, listed: false },
   ...owner,
+  ...facts,
   ...unlisted_authors,
 })
 

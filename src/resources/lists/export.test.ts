@@ -35,9 +35,9 @@ test('an export has every field of the detail view, oldest first, and no formula
   assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="contacts.csv"')
   assert.equal(csv.headers.get('x-total-count'), '2')
   assert.deepEqual(csv.text.split('\r\n'), [
-    'id,first_name,last_name,email,phone,mobile,company_id,company,title,stage,source,custom_fields,tags,created_at,updated_at,owner_id',
-    `${first.id},'=1+1,Ruiz,ana@acme.example,+34 910 55 01 42,,${company.id},"Acme, ""Inc.""",,,,"{""region"":""EMEA"",""size"":5}",a\\;b;two\\\\,${first.created_at},${first.updated_at},`,
-    `${second.id},Zoë,''@x,,,,,,,,,,,${second.created_at},${second.updated_at},`,
+    'id,first_name,last_name,email,phone,mobile,company_id,company,title,stage,source,custom_fields,tags,created_at,updated_at,owner_id,last_contacted_at,next_activity_at,open_deals_value',
+    `${first.id},'=1+1,Ruiz,ana@acme.example,+34 910 55 01 42,,${company.id},"Acme, ""Inc.""",,,,"{""region"":""EMEA"",""size"":5}",a\\;b;two\\\\,${first.created_at},${first.updated_at},,,,0`,
+    `${second.id},Zoë,''@x,,,,,,,,,,,${second.created_at},${second.updated_at},,,,0`,
     '',
   ])
   const lines = await exported('contacts/export?format=ndjson')

@@ -51,7 +51,7 @@ export function groupFieldsOf(resource: Resource): FilterField[] {
 
 /** The fields whose values are amounts: each group has their sums. */
 export const summedFieldsOf = ({ stored }: Resource) =>
-  stored.filter(({ column }) => column.encoding === 'ten_thousandths')
+  stored.filter(({ column }) => column.encoding === 'ten_thousandths' && !column.kept)
 
 type Asked = {
   request: Omit<ListRequest, 'listing'>

@@ -12,7 +12,7 @@ import { ordersOf } from './list-query.ts'
 
 // Filters by ranges, and by words that stand for one.
 
-/** Who asks, and when. */
+/** The caller and the time of a request. */
 export type Asked = {
   workspace_id: number
   /** The person who asks, for whom `me` stands; null for a key. */

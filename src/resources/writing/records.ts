@@ -165,9 +165,10 @@ function embeddedReader({ columns }: Resource) {
 /** Makes the detail view of a new record, from the fields that were written. */
 function newViews<View>({ columns }: Resource, computed: Computed) {
   const names = Object.keys(columns)
+  const kept = Object.fromEntries(names.map((name) => [name, columns[name]?.kept && columns[name]?.default]))
   return (fields: Row): View => {
     const view: Row = { id: fields.id }
-    for (const name of names) view[name] = computed[name]?.value(fields) ?? fields[name] ?? null
+    for (const name of names) view[name] = computed[name]?.value(fields) ?? fields[name] ?? kept[name] ?? null
     return view as View
   }
 }
@@ -310,7 +311,8 @@ const columnList = (names: readonly string[]) => sql.join(names.map((name) => sq
 const isIndexed = ({ columns }: Resource): boolean => 'tags' in columns || 'custom_fields' in columns
 
 /** The fields that a statement may write. */
-const writtenFields = ({ stored }: Resource) => stored.filter(({ column }) => !column.generated)
+const writtenFields = ({ stored }: Resource) =>
+  stored.filter(({ column }) => !column.generated && !column.kept)
 
 /** The columns that an insert writes. */
 const writtenColumns = (resource: Resource): string[] => [

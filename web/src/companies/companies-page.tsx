@@ -4,7 +4,14 @@ import { laterDialog } from '../app/contained.tsx'
 import { useOwnerColumn, useOwnerFilter } from '../record/fields/owner.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { useOwnerGrouping } from '../record/list/groupings.tsx'
-import { commonFilters, dateColumn, numberColumn, textFilters } from '../record/list/list-parts.tsx'
+import {
+  commonFilters,
+  dateColumn,
+  factColumns,
+  factFilters,
+  numberColumn,
+  textFilters,
+} from '../record/list/list-parts.tsx'
 import { RecordListPage } from '../record/list/record-list.tsx'
 import { lateRecord } from '../record/page/late-record.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -50,6 +57,7 @@ function useCompanyColumns() {
       { id: 'phone', label: labelOf('phone'), cell: ({ phone }) => phone },
       { id: 'address', label: labelOf('address'), extra: true, cell: ({ address }) => address },
       owner,
+      ...factColumns(labelOf),
       dateColumn(t, 'created_at', false),
       dateColumn(t, 'updated_at'),
       numberColumn(t),
@@ -65,7 +73,12 @@ export function CompaniesPage() {
   const labelOf = useLabels('companies')
   const by_owner = useOwnerFilter('companies')
   const filters = useMemo(
-    () => [...textFilters(labelOf, 'industry', 'website', 'phone'), by_owner, ...commonFilters(t)],
+    () => [
+      ...textFilters(labelOf, 'industry', 'website', 'phone'),
+      by_owner,
+      ...factFilters(labelOf),
+      ...commonFilters(t),
+    ],
     [t, labelOf, by_owner],
   )
   return (

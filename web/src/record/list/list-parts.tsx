@@ -1,10 +1,11 @@
 import { useMemo } from 'react'
+import type { Schemas } from '../../api/client.ts'
 import type { RecordKind } from '../../api/record-api.ts'
 import type { Texts } from '../../texts/texts.ts'
 import { endsOf } from '../../ui/filter-value.ts'
 import type { Filter } from '../../ui/filters.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Ago } from '../../ui/values.tsx'
+import { Ago, Money } from '../../ui/values.tsx'
 import { RecordName } from '../fields/linked.tsx'
 import { useLabels } from '../kinds.ts'
 import { useSearch } from '../search.ts'
@@ -22,6 +23,44 @@ export const dateColumn = <Id extends 'created_at' | 'updated_at'>(
   extra,
   cell: (row) => <Ago at={row[id]} />,
 })
+
+type Facts = Schemas['Contact'] | Schemas['Company']
+
+/** The columns of contacts and companies that follow from activities and deals. */
+export const factColumns = (
+  labelOf: LabelOf,
+): Column<Pick<Facts, 'last_contacted_at' | 'next_activity_at' | 'open_deals_value'>>[] => [
+  ...(['last_contacted_at', 'next_activity_at'] as const).map((id) => ({
+    id,
+    label: labelOf(id),
+    sort: id,
+    down: id === 'last_contacted_at',
+    extra: true,
+    cell: (row: Pick<Facts, typeof id>) => <Ago at={row[id]} />,
+  })),
+  {
+    id: 'open_deals_value',
+    label: labelOf('open_deals_value'),
+    sort: 'open_deals_value',
+    down: true,
+    number: true,
+    extra: true,
+    cell: ({ open_deals_value }) => <Money value={open_deals_value || null} />,
+  },
+]
+
+/** The filters by these columns. */
+export const factFilters = (labelOf: LabelOf): Filter[] => [
+  timeFilter('last_contacted_at', labelOf('last_contacted_at'), 'last_contacted_at', true),
+  timeFilter('next_activity_at', labelOf('next_activity_at'), 'next_activity_at', true),
+  {
+    name: 'open_deals_value',
+    label: labelOf('open_deals_value'),
+    kind: 'number',
+    format: 'money',
+    ends: endsOf('open_deals_value'),
+  },
+]
 
 /** The column of ids. */
 export const numberColumn = (t: Texts): Column<{ id: number }> => ({

@@ -1,0 +1,169 @@
+import type { Migration } from '../migrate.ts'
+import { liveIndex } from './parts.ts'
+
+// The records that have the fields, with the columns by which activities and deals refer to them.
+const kinds = { contacts: 'contact_id', companies: 'company_id' } as const
+type Kind = keyof typeof kinds
+const both = Object.keys(kinds) as Kind[]
+
+const contact_types = "('call', 'email', 'meeting')"
+const last_conditions = `deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ${contact_types}`
+const next_conditions = 'deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL'
+
+/**
+ * The last contact, the next step and the value of open deals of contacts and companies. Triggers keep them, so that no way of
+ * writing forgets them.
+ */
+export const recordFacts: Migration = {
+  name: '0050_record_facts',
+  kind: 'expand',
+  scans: ['contacts', 'companies', 'activities', 'deals'],
+  statements: (engine) => [
+    ...both.flatMap((kind) =>
+      ['last_contacted_at text', 'next_activity_at text', 'open_deals_units bigint NOT NULL DEFAULT 0'].map(
+        (column) => `ALTER TABLE ${kind} ADD COLUMN ${column}`,
+      ),
+    ),
+    // Before the values: on PostgreSQL, a running older process waits until the triggers count its writes.
+    ...(engine === 'sqlite' ? both.flatMap(sqliteTriggers) : postgresTriggers()),
+    ...both.flatMap((kind) => [
+      fillOf(kind, 'last_contacted_at', 'max(completed_at)', `activities WHERE ${last_conditions}`),
+      fillOf(kind, 'next_activity_at', 'min(due_at)', `activities WHERE ${next_conditions}`),
+      fillOf(kind, 'open_deals_units', 'sum(value_units)', `deals WHERE ${counted('')}`),
+      liveIndex(kind, 'by_last_contact', "coalesce(last_contacted_at, 'z')"),
+      liveIndex(kind, 'by_next_activity', "coalesce(next_activity_at, 'z')"),
+      liveIndex(kind, 'by_open_deals', 'open_deals_units'),
+    ]),
+  ],
+}
+
+/** The condition that a deal counts. */
+const counted = (row: string) =>
+  `${row}deleted_at IS NULL AND ${row}status = 'open' AND ${row}value_units IS NOT NULL`
+
+function fillOf(kind: Kind, column: string, value: string, from: string): string {
+  const by = kinds[kind]
+  return `UPDATE ${kind} SET ${column} = found.value FROM (
+      SELECT workspace_id, ${by} AS id, ${value} AS value FROM ${from} AND ${by} IS NOT NULL GROUP BY workspace_id, ${by}
+    ) AS found WHERE ${kind}.workspace_id = found.workspace_id AND ${kind}.id = found.id`
+}
+
+const activity_columns = ['contact_id', 'company_id', 'type', 'due_at', 'completed_at', 'deleted_at']
+// The status follows from the stage.
+const deal_columns = ['contact_id', 'company_id', 'stage', 'value_units', 'deleted_at']
+
+function sqliteTriggers(kind: Kind): string[] {
+  const by = kinds[kind]
+  const changed = (columns: string[]) =>
+    columns
+      .filter((column) => !Object.values(kinds).some((other) => other === column && other !== by))
+      .map((column) => `old.${column} IS NOT new.${column}`)
+      .join(' OR ')
+  const row = (of: 'old' | 'new') => `WHERE workspace_id = ${of}.workspace_id AND id = ${of}.${by}`
+  const times = (of: 'old' | 'new', and = '') => `UPDATE ${kind} SET
+    last_contacted_at = (SELECT max(completed_at) FROM activities WHERE workspace_id = ${of}.workspace_id AND ${by} = ${of}.${by} AND ${last_conditions}),
+    next_activity_at = (SELECT min(due_at) FROM activities WHERE workspace_id = ${of}.workspace_id AND ${by} = ${of}.${by} AND ${next_conditions})
+    ${row(of)}${and};`
+  const value = (of: 'old' | 'new', sign: '+' | '-') =>
+    `UPDATE ${kind} SET open_deals_units = open_deals_units ${sign} ${of}.value_units ${row(of)} AND ${counted(`${of}.`)};`
+  const trigger = (table: string, name: string, event: string, when: string, body: string) =>
+    `CREATE TRIGGER ${table}_${kind}_${name} AFTER ${event} ON ${table} WHEN (${when}) BEGIN ${body} END`
+  return [
+    trigger(
+      'activities',
+      'next',
+      'INSERT',
+      `new.${by} IS NOT NULL AND new.deleted_at IS NULL AND new.completed_at IS NULL AND new.due_at IS NOT NULL`,
+      `UPDATE ${kind} SET next_activity_at = new.due_at ${row('new')} AND (next_activity_at IS NULL OR next_activity_at > new.due_at);`,
+    ),
+    trigger(
+      'activities',
+      'last',
+      'INSERT',
+      `new.${by} IS NOT NULL AND new.deleted_at IS NULL AND new.completed_at IS NOT NULL AND new.type IN ${contact_types}`,
+      `UPDATE ${kind} SET last_contacted_at = new.completed_at ${row('new')} AND (last_contacted_at IS NULL OR last_contacted_at < new.completed_at);`,
+    ),
+    trigger(
+      'activities',
+      'change',
+      `UPDATE OF ${activity_columns.join(', ')}`,
+      changed(activity_columns),
+      `${times('old', ` AND old.${by} IS NOT new.${by}`)} ${times('new')}`,
+    ),
+    trigger(
+      'activities',
+      'remove',
+      'DELETE',
+      `old.${by} IS NOT NULL AND old.deleted_at IS NULL`,
+      times('old'),
+    ),
+    trigger('deals', 'value', 'INSERT', `new.${by} IS NOT NULL AND ${counted('new.')}`, value('new', '+')),
+    trigger(
+      'deals',
+      'change',
+      `UPDATE OF ${deal_columns.join(', ')}`,
+      changed(deal_columns),
+      `${value('old', '-')} ${value('new', '+')}`,
+    ),
+    trigger('deals', 'remove', 'DELETE', `old.${by} IS NOT NULL AND ${counted('old.')}`, value('old', '-')),
+  ]
+}
+
+// A statement of a function sees what was committed before it. So the row is locked first: the subqueries of an UPDATE that
+// waits for the row would not see what it waited for.
+function postgresTriggers(): string[] {
+  const timesOf = (kind: Kind) => `CREATE FUNCTION keep_times_of_${kind}(workspace bigint, record bigint)
+    RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE last_time text; next_time text;
+    BEGIN
+      PERFORM 1 FROM ${kind} WHERE workspace_id = workspace AND id = record FOR NO KEY UPDATE;
+      SELECT max(completed_at) INTO last_time FROM activities WHERE workspace_id = workspace AND ${kinds[kind]} = record AND ${last_conditions};
+      SELECT min(due_at) INTO next_time FROM activities WHERE workspace_id = workspace AND ${kinds[kind]} = record AND ${next_conditions};
+      UPDATE ${kind} SET last_contacted_at = last_time, next_activity_at = next_time
+        WHERE workspace_id = workspace AND id = record
+        AND (last_contacted_at, next_activity_at) IS DISTINCT FROM (last_time, next_time);
+    END $$`
+  const keepTimes = (kind: Kind) => {
+    const by = kinds[kind]
+    return `IF TG_OP <> 'INSERT' AND old.${by} IS NOT NULL THEN
+        PERFORM keep_times_of_${kind}(old.workspace_id, old.${by});
+      END IF;
+      IF TG_OP <> 'DELETE' AND new.${by} IS NOT NULL AND (TG_OP = 'INSERT' OR new.${by} IS DISTINCT FROM old.${by}) THEN
+        PERFORM keep_times_of_${kind}(new.workspace_id, new.${by});
+      END IF;`
+  }
+  const keepValue = (kind: Kind) => {
+    const by = kinds[kind]
+    const add = (of: 'old' | 'new', sign: '+' | '-') => `UPDATE ${kind}
+        SET open_deals_units = open_deals_units ${sign} ${of}.value_units WHERE workspace_id = ${of}.workspace_id AND id = ${of}.${by};`
+    return `IF TG_OP <> 'INSERT' AND old.${by} IS NOT NULL AND ${counted('old.')} THEN ${add('old', '-')} END IF;
+      IF TG_OP <> 'DELETE' AND new.${by} IS NOT NULL AND ${counted('new.')} THEN ${add('new', '+')} END IF;`
+  }
+  const keeper = (
+    name: string,
+    body: string,
+  ) => `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      ${body}
+      RETURN NULL;
+    END $$`
+  const isSet = (row: string) => `(${row}.contact_id IS NOT NULL OR ${row}.company_id IS NOT NULL)`
+  const dated = (row: string) =>
+    `${row}.deleted_at IS NULL AND (${row}.completed_at IS NOT NULL OR ${row}.due_at IS NOT NULL) AND ${isSet(row)}`
+  const changed = (columns: string[]) =>
+    columns.map((column) => `old.${column} IS DISTINCT FROM new.${column}`).join(' OR ')
+  const trigger = (table: string, name: string, event: string, when: string, keeps: string) =>
+    `CREATE TRIGGER ${table}_facts_${name} AFTER ${event} ON ${table} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION ${keeps}()`
+  const triggers = (table: string, keeps: string, columns: string[], counts: (row: string) => string) => [
+    trigger(table, 'insert', 'INSERT', counts('new'), keeps),
+    trigger(table, 'change', `UPDATE OF ${columns.join(', ')}`, changed(columns), keeps),
+    trigger(table, 'remove', 'DELETE', counts('old'), keeps),
+  ]
+  return [
+    ...both.map(timesOf),
+    keeper('keep_activity_times', both.map(keepTimes).join('\n      ')),
+    keeper('keep_open_deals', both.map(keepValue).join('\n      ')),
+    ...triggers('activities', 'keep_activity_times', activity_columns, dated),
+    ...triggers('deals', 'keep_open_deals', deal_columns, (row) => `${counted(`${row}.`)} AND ${isSet(row)}`),
+  ]
+}
