@@ -1,6 +1,8 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { transaction } from '../../src/db/db.ts'
+import { beside } from '../keys.ts'
 import { type Board, cardIn, carry, column, startBoard, toast } from '../web/board.ts'
 import { joinAs } from '../web/people.ts'
 import { checkScreen, keepToasts, phone, untilEqual } from '../web.ts'
@@ -41,6 +43,30 @@ test('a deal dragged to Won is won: counts and sums follow, deal.won arrives, an
     [(await board.dealOf(id)).stage, (await board.dealOf(id)).closed_at],
     ['negotiation', null],
   )
+})
+
+test('Won and Lost show when deals closed: those of the last 30 days, and older ones when asked', async (t) => {
+  const recent = await board.createDeal({ name: 'New roof', stage: 'won', value: 70 })
+  const older = await board.createDeal({ name: 'Old roof', stage: 'won', value: 30 })
+  await beside(board.web.rapport.data_dir, (db) =>
+    transaction(db, (tx) =>
+      tx
+        .updateTable('deals')
+        .set({ closed_at: '2026-01-05T10:00:00.000Z' })
+        .where('id', '=', older.id)
+        .execute(),
+    ),
+  )
+  const page = await board.web.open(t, '/deals', { reusable: false })
+  await cardIn(page, 'won', recent.id).getByText(/^Won/).waitFor()
+  assert.equal(await cardIn(page, 'won', older.id).count(), 0)
+  await column(page, 'won').getByText('last 30 days').waitFor()
+  await column(page, 'won')
+    .getByRole('button', { name: /^Show \d+ older$/ })
+    .click()
+  await cardIn(page, 'won', older.id).waitFor()
+  await board.headsAreTheApis(page)
+  await board.api('DELETE', `/deals/${older.id}`)
 })
 
 test('dropped on Lost it asks for the reason in place: Escape puts it back, a reason loses it, and deal.lost tells it', async (t) => {
@@ -179,6 +205,17 @@ test('a heading breaks only between words, and abbreviates a count of four digit
       const report = await response.json()
       for (const one of report.data.stages) one.count = 1129
       await route.fulfill({ response, json: report })
+    })
+    await page.route('**/api/v1/deals/groups*', async (route) => {
+      const response = await route.fetch()
+      const closed = await response.json()
+      closed.data.groups = ['won', 'lost'].map((value) => ({
+        value,
+        count: 1129,
+        sums: { value: 1 },
+        filter: {},
+      }))
+      await route.fulfill({ response, json: closed })
     })
     await page.goto(`${board.web.rapport.url}/deals`)
     await column(page, 'lost').locator('.column-count').getByText('k').waitFor()

@@ -1,18 +1,19 @@
 import { Button, Skeleton } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
+import { useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { useDrawn } from '../ui/drawn.ts'
 import { Popover } from '../ui/floating.tsx'
 import { Card, type CardActions } from './card.tsx'
-import { type BoardFilter, type BoardOrder, useColumn } from './columns.ts'
+import { type BoardFilter, type BoardOrder, useColumn, useRecentlyClosed } from './columns.ts'
 import type { Deal } from './deals.ts'
 import { Drop, useMayDrag } from './drag.tsx'
 import { LostReason } from './lost-reason.tsx'
 import type { Move } from './moves.ts'
 import { StageMark } from './stage-badge.tsx'
-import type { Stage } from './stages.ts'
+import { isOpen, type Stage } from './stages.ts'
 
 type Props = {
   stage: Stage
@@ -36,14 +37,18 @@ const least_card_px = 100
 
 /** The deals of a stage, 25 at a time. */
 export function BoardColumn(props: Props) {
-  const { stage, sums, sort, filter, moves, held, writes, menu, open_id, actions, onCreate } = props
+  const { stage, sums: of_all, sort, filter, moves, held, writes, menu, open_id, actions, onCreate } = props
   const { asked, onReason, onPutBack } = props
   const t = useTexts()
   const formats = useFormats()
-  const column = useColumn(stage, sort, filter, moves, held)
+  const [all, setAll] = useState(isOpen(stage))
+  const column = useColumn(stage, sort, filter, moves, held, all)
+  const recent = useRecentlyClosed(stage, filter, moves, held)
+  const sums = all ? of_all : recent
   const { deals, error, more, loading_more, readMore, refetch } = column
   const name = t.deals.stages[stage]
   const value = sums ? formats.sum(sums.value) : ''
+  const older = all || !of_all || !recent ? 0 : of_all.count - recent.count
   // The board is drawn anew when cards can be dragged.
   const cards = useDrawn(deals, least_card_px, useMayDrag())
   const left = (sums?.count ?? 0) - (deals?.length ?? 0)
@@ -75,7 +80,8 @@ export function BoardColumn(props: Props) {
                 </button>
               )}
               <div className="column-sum numbers one-line" title={value}>
-                {value || '\u00a0'}
+                <span>{value || '\u00a0'}</span>
+                {!all && <span className="column-since"> · {t.deals.recently}</span>}
               </div>
             </header>
           </Reason>
@@ -94,6 +100,17 @@ export function BoardColumn(props: Props) {
             {placeholder}
             {!deals && !error && <Placeholder />}
             {deals?.length === 0 && !isDraggingOver && <p className="column-none">{t.deals.none_here}</p>}
+            {older > 0 && !more && (
+              <Button
+                variant="subtle"
+                color="gray"
+                fullWidth
+                className="column-more"
+                onClick={() => setAll(true)}
+              >
+                {t.deals.show_older({ n: older })}
+              </Button>
+            )}
             {error && <ProblemNote error={error} onRetry={() => refetch()} />}
             {more && (
               <Button

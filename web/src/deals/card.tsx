@@ -7,7 +7,7 @@ import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
 import { Money } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
-import { CloseDate } from './close-date.tsx'
+import { CloseDate, ClosedSince } from './close-date.tsx'
 import type { Deal } from './deals.ts'
 import { Drag } from './drag.tsx'
 import { DaysInStage, NextStep } from './progress.tsx'
@@ -72,7 +72,7 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
               {deal.status === 'open' && <DaysInStage deal={deal} />}
             </span>
             <span className="card-foot">
-              <CloseDate deal={deal} brief />
+              {deal.status === 'open' ? <CloseDate deal={deal} brief /> : <ClosedSince deal={deal} />}
               {deal.status === 'open' && <NextStep deal={deal} brief />}
             </span>
           </Link>

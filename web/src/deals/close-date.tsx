@@ -1,6 +1,7 @@
 import { CalendarIcon, ClockIcon } from '@primer/octicons-react'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/texts.ts'
+import { Ago } from '../ui/values.tsx'
 import type { Deal } from './deals.ts'
 import './close-date.css'
 
@@ -8,6 +9,17 @@ type Props = {
   deal: Pick<Deal, 'expected_close_date' | 'status'>
   /** Without the year if it is the current one. */
   brief?: boolean
+}
+
+/** When a deal was won or lost. Nothing until the service has said it. */
+export function ClosedSince({ deal: { closed_at, status } }: { deal: Pick<Deal, 'closed_at' | 'status'> }) {
+  const t = useTexts()
+  if (!closed_at) return null
+  return (
+    <span className="close-date numbers">
+      {t.deals.statuses[status]} <Ago at={closed_at} />
+    </span>
+  )
 }
 
 /** The expected close date. Marked if it is past and the deal is open. */

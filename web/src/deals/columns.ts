@@ -15,10 +15,13 @@ export type BoardFilter = Record<string, string>
 
 const per_page = 25
 
-const columnOf = (stage: Stage, sort: BoardOrder, filter: BoardFilter) => ({
-  queryKey: ['deals', 'board', stage, sort, filter],
+// Won and lost deals only grow in number.
+const recently = { closed_at: 'last_30_days' } as const
+
+const columnOf = (stage: Stage, sort: BoardOrder, filter: BoardFilter, all = isOpen(stage)) => ({
+  queryKey: ['deals', 'board', stage, sort, filter, all],
   read: (cursor: string, _: number, signal: AbortSignal) =>
-    listDeals({ stage, sort, per_page, cursor, ...filter }, signal),
+    listDeals({ stage, sort, per_page, cursor, ...filter, ...(!all && recently) }, signal),
 })
 
 const pipelineQuery = (filter: BoardFilter) =>
@@ -44,15 +47,19 @@ function useHeld<T>(value: T, held: boolean): T {
   return shown.current
 }
 
-/** The cards of a column, page by page: with cards that are moving in, without cards that are moving out. */
+/**
+ * The cards of a column, page by page: all, or those that closed recently. With cards that are moving in, without cards that
+ * are moving out.
+ */
 export function useColumn(
   stage: Stage,
   sort: BoardOrder,
   filter: BoardFilter,
   moves: ReadonlyMap<number, Move>,
   held: boolean,
+  all: boolean,
 ) {
-  const query = usePages({ ...columnOf(stage, sort, filter), keeps: true })
+  const query = usePages({ ...columnOf(stage, sort, filter, all), keeps: true })
   const data = useHeld(query.data, held)
   // A deal that moved between two reads can be on both pages.
   const deals = data && [
@@ -102,15 +109,48 @@ export function usePipeline(filter: BoardFilter, moves: ReadonlyMap<number, Move
   return { ...query, report: report && moved(report, moves) }
 }
 
-function moved(report: Pipeline, moves: ReadonlyMap<number, Move>): Pipeline {
-  if (!moves.size) return report
-  const stages = report.stages.map((one) => ({ ...one }))
+/** Count and sum of the won or lost deals that closed recently, including cards that are moving. */
+export function useRecentlyClosed(
+  stage: Stage,
+  filter: BoardFilter,
+  moves: ReadonlyMap<number, Move>,
+  held: boolean,
+) {
+  const query = useQuery({
+    queryKey: ['reports', 'closed', filter],
+    queryFn: ({ signal }) => {
+      const query = { by: 'stage', stage: 'won,lost', ...recently, ...filter } as const
+      return dataOf(api.GET('/api/v1/deals/groups', { signal, params: { query } }))
+    },
+    placeholderData: keepPreviousData,
+    enabled: !isOpen(stage),
+  })
+  const groups = useHeld(query.data, held)?.groups
+  if (isOpen(stage) || !groups) return undefined
+  const found = groups.find((group) => group.value === stage)
+  const sums = { stage, count: found?.count ?? 0, value: found?.sums?.value ?? 0 }
+  return movedSums([sums], moves)[0]
+}
+
+type StageSums = { stage: Stage; count: number; value: number }
+
+function movedSums<Sums extends StageSums>(
+  stages: readonly Sums[],
+  moves: ReadonlyMap<number, Move>,
+): Sums[] {
+  const all = stages.map((one) => ({ ...one }))
   for (const { deal, to } of moves.values())
-    for (const sums of stages) {
+    for (const sums of all) {
       const by = Number(sums.stage === to) - Number(sums.stage === deal.stage)
       sums.count += by
       sums.value += by * (deal.value ?? 0)
     }
+  return all
+}
+
+function moved(report: Pipeline, moves: ReadonlyMap<number, Move>): Pipeline {
+  if (!moves.size) return report
+  const stages = movedSums(report.stages, moves)
   const open = stages.filter(({ stage }) => isOpen(stage))
   const weighted = [...moves.values()].reduce(
     (sum, { deal, to }) => sum + weightOf(dealIn(deal, to)) - weightOf(deal),
