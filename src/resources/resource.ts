@@ -110,7 +110,7 @@ export type Resource<C extends Columns = Columns> = Facts & {
   hidden: Record<string, 'text' | 'integer'>
   /** The orders of lists, besides the dates. Each has an index. */
   orders: readonly Order[]
-  /** Expressions of fields that no column stores, for filters. */
+  /** Expressions of fields that no column stores, with the table's name, for views and filters. */
   filter_by: Readonly<Record<string, RawBuilder<unknown>>>
   /** Short names of ranges, by the fields that they stand for: `due` for `due_at`. */
   filter_aliases: Readonly<Record<string, string>>

@@ -7,8 +7,8 @@ import { shownProbability, stages } from './stages.ts'
 /** A deal without an expected date comes after every date. */
 export const by_close_date = sql`coalesce(expected_close_date, 'z')`
 /** The probability that answers show (stages.ts), as SQL. */
-const by_probability = sql`coalesce(CASE WHEN status = 'open' THEN own_probability ELSE closed_probability END,
-  CASE stage ${sql.join(
+const by_probability = sql`coalesce(CASE WHEN deals.status = 'open' THEN deals.own_probability
+  ELSE deals.closed_probability END, CASE deals.stage ${sql.join(
     stages.map(
       (stage) =>
         sql`WHEN ${sql.lit(stage)} THEN ${sql.lit(shownProbability({ stage, own_probability: null, closed_probability: null }))}`,

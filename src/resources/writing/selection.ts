@@ -29,7 +29,7 @@ type Field = {
 const as = (expression: RawBuilder<unknown>, name: string) => sql`${expression} AS ${sql.ref(name)}`
 
 /** The name under which the record of a reference is joined: company for company_id. */
-const joinedAs = (reference: string) => reference.replace(/_id$/, '')
+export const joinedAs = (reference: string) => reference.replace(/_id$/, '')
 
 /** The selection of some fields of a resource; `fields` are its columns, or those of one view. */
 export function selectionOf<View>(
@@ -55,7 +55,7 @@ export function selectionOf<View>(
 export const detailFields = (columns: Columns): Columns =>
   Object.fromEntries(Object.entries(columns).map(([name, { listed: _, ...column }]) => [name, column]))
 
-/** The fields of the list view. */
+/** The fields of the list view. Those that it may leave out come last, as a serializer of its schema writes them. */
 export function listedFields(columns: Columns): Columns {
   const listed = Object.entries(columns).flatMap(([name, column]): [string, Column][] => {
     const { listed, embeds } = column
@@ -63,11 +63,13 @@ export function listedFields(columns: Columns): Columns {
     if (!embeds?.listed) return [[name, column]]
     return [[name, { ...column, embeds: { by: embeds.by, fields: embeds.listed.fields } }]]
   })
-  return Object.fromEntries(listed)
+  return Object.fromEntries(
+    listed.sort(([, a], [, b]) => Number(Boolean(a.listed)) - Number(Boolean(b.listed))),
+  )
 }
 
 // A record in the trash is not joined: the reference to it reads null, and its column keeps the id.
-function joinsOf(table: string, columns: Columns, fields: Columns): RawBuilder<unknown> {
+export function joinsOf(table: string, columns: Columns, fields: Columns): RawBuilder<unknown> {
   const joins = Object.entries(columns).flatMap(([name, { refers_to }]) => {
     if (!refers_to || !(name in fields)) return []
     const joined = (column: string) => sql.ref(`${joinedAs(name)}.${column}`)
@@ -104,12 +106,22 @@ function fieldOf(table: string, name: string, column: Column, computed: Computed
   }
 }
 
-/** The author of a record, with the present name. Ids begin with the kind: each author is looked up in one table only. */
+/** The kinds of authors that have a name. Ids begin with the kind: each author is looked up in one table only. */
+export const authorsWithName = (id: RawBuilder<unknown>) =>
+  [
+    { kind: 'person', prefix: 'usr', table: 'users' },
+    { kind: 'key', prefix: 'key', table: 'api_keys' },
+  ].map(({ kind, prefix, table }) => ({
+    kind,
+    is: sql<SqlBool>`${id} LIKE ${sql.lit(`${prefix}~_%`)} ESCAPE '~'`,
+    name: sql`(SELECT name FROM ${sql.table(table)} WHERE id = ${id})`,
+  }))
+
+/** The author of a record, with the present name. */
 function authorField(table: string, name: string): Field {
   const id = sql.ref(`${table}.${name}`)
-  const from = (source: string) => sql`(SELECT name FROM ${sql.table(source)} WHERE id = ${id})`
-  const name_of = sql`CASE WHEN ${id} LIKE 'usr~_%' ESCAPE '~' THEN ${from('users')}
-    WHEN ${id} LIKE 'key~_%' ESCAPE '~' THEN ${from('api_keys')} END`
+  const names = authorsWithName(id).map(({ is, name }) => sql`WHEN ${is} THEN ${name}`)
+  const name_of = sql`CASE ${sql.join(names, sql` `)} END`
   const named = `${name}_name`
   return {
     name,

@@ -1,0 +1,35 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Db, engineOf } from '../tx.ts'
+
+// JSON that the database writes, with the bytes of JSON.stringify. Both engines have concat and string_agg. PostgreSQL's
+// functions for objects write blanks, and take longer.
+
+/** A member of an object: its value is JSON text. The object has it only `when` a condition holds. */
+export type Member = { name: string; text: RawBuilder<unknown>; when?: RawBuilder<SqlBool> }
+
+/** The JSON text of a text, a number or null. */
+export const jsonOf = (db: Db, value: RawBuilder<unknown>): RawBuilder<string> =>
+  engineOf(db) === 'sqlite' ? sql`json_quote(${value})` : sql`coalesce(to_json(${value}), 'null')`
+
+/** The JSON text of an object. Its first member has no condition. */
+export function jsonObject(members: readonly Member[]): RawBuilder<string> {
+  const parts = members.flatMap(({ name, text, when }, index) => {
+    const key = sql.lit(`${index ? ',' : '{'}"${name}":`)
+    // concat leaves null out.
+    return when ? [sql`CASE WHEN ${when} THEN concat(${key}, ${text}) END`] : [key, text]
+  })
+  return sql`concat(${sql.join(parts)}, '}')`
+}
+
+/** Several rows as one text, and their number. */
+export type Texts = { count: number; text: string }
+
+/** The column `text` of a query's rows as one text, in their order. */
+export const joinTexts = (rows: RawBuilder<unknown>, separator: string) => sql<Texts>`
+  SELECT count(*) AS count, coalesce(string_agg(text, ${sql.lit(separator)}), '') AS text FROM (${rows}) AS rows`
+
+/** The ids of a listParameter as a table `chosen`, with `value`, and with `rowid` for their order. */
+export const chosenValues = (db: Db, ids: unknown): RawBuilder<unknown> =>
+  engineOf(db) === 'sqlite'
+    ? sql`json_each(${ids}) AS chosen`
+    : sql`unnest(${ids}::bigint[]) WITH ORDINALITY AS chosen (value, rowid)`

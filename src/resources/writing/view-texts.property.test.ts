@@ -1,0 +1,189 @@
+// runs: both
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { openMigrated } from '../../../test/engine.ts'
+import { runs } from '../../../test/quick.ts'
+import { use } from '../../../test/use.ts'
+import { insertKey } from '../../access/keys/keys.ts'
+import { insertWorkspace } from '../../access/workspaces.ts'
+import { systemClock } from '../../clock.ts'
+import { transaction } from '../../db/db.ts'
+import { command_line, contextOf } from '../../events/context.ts'
+import { lazySerializers } from '../../http/serializers.ts'
+import { rooms } from '../index.ts'
+import { type Column, detailView, listView, type Resource } from '../resource.ts'
+import { encode } from '../values/encoding.ts'
+import { detailFields, listedFields } from './selection.ts'
+import { textsByIds, viewText } from './view-texts.ts'
+
+const database = use(openMigrated)
+
+const odd = [
+  '"',
+  '\\',
+  '\n',
+  '\t',
+  '\b',
+  '\u0001',
+  '\u001f',
+  '\u007f',
+  '\u2028',
+  '\ud83d\ude00',
+  '\ud800',
+  'é',
+  "'",
+  '%',
+  '/',
+]
+const text = fc.string({
+  unit: fc.oneof(fc.constantFrom(...odd), fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' })),
+  maxLength: 12,
+})
+const json_number = fc.oneof(
+  fc.constantFrom(1200, 1200.5, 0.0001, 1e21, -0, 1e-7),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+const custom_fields = fc.dictionary(
+  fc.oneof(fc.constantFrom('__proto__', '12', 'a', 'updated_at', ''), text),
+  fc.oneof(
+    text,
+    json_number,
+    fc.boolean(),
+    fc.constant(null),
+    fc.string({ minLength: 9000, maxLength: 9000 }),
+  ),
+  { maxKeys: 4 },
+)
+const units = fc.oneof(
+  fc.constantFrom(0, 1, 10_000, 12_000_000, 12_005_000, 999_999_999_999_999),
+  fc.nat(2 ** 31 - 1),
+)
+const time = fc.constantFrom('2026-11-25T10:00:00.000Z', '1999-01-01T00:00:00.001Z')
+const long = fc.integer({ min: 8190, max: 8194 }).map((length) => 'x'.repeat(length))
+
+const hours = fc.array(fc.constant({ from: '09:00', to: '17:00' }), { maxLength: 2 })
+const week = fc
+  .record({ monday: hours, sunday: hours }, { requiredKeys: [] })
+  .map((value) => JSON.stringify(value))
+const days = fc
+  .dictionary(fc.constantFrom('2026-12-24', '2026-12-25'), hours)
+  .map((value) => JSON.stringify(value))
+
+type Known = { authors: readonly string[]; ids: Readonly<Record<string, readonly number[]>> }
+type Schema = { type?: string | string[]; enum?: readonly unknown[]; format?: string; maxLength?: number }
+
+/** What a column may store. */
+function stored(name: string, column: Column, { authors, ids }: Known): fc.Arbitrary<unknown> {
+  const shown = column.shown as Schema
+  const orNull = (some: fc.Arbitrary<unknown>) => (shown.type?.includes('null') ? fc.option(some) : some)
+  if (column.author) return fc.constantFrom(null, 'command_line', 'service', 'visitor', ...authors)
+  if (column.refers_to) return fc.constantFrom(null, ...(ids[column.refers_to] ?? []))
+  if (name.endsWith('_id') && !column.member)
+    return fc.constantFrom(...(ids[`${name.slice(0, -3)}s`] ?? ids.companies ?? []))
+  if (name === 'tags') return fc.array(text, { maxLength: 3 }).map((tags) => JSON.stringify(tags))
+  if (name === 'availability') return week
+  if (name === 'date_overrides') return days
+  if (column.encoding === 'json') return custom_fields.map((fields) => encode(column, fields))
+  if (column.encoding === 'flag') return fc.constantFrom(0, 1)
+  if (column.encoding === 'ten_thousandths') return fc.option(units)
+  if (shown.enum) return fc.constantFrom(...shown.enum)
+  if (shown.type?.includes('integer')) return orNull(fc.nat(90))
+  if (shown.format?.includes('date')) return orNull(time)
+  return orNull((shown.maxLength ?? 0) > 9000 ? fc.oneof(text, long) : text)
+}
+
+let slug = 0
+/** Rows of a table, beside their workspace and id. */
+const rowOf = (resource: Resource, known: Known) =>
+  fc.record({
+    ...Object.fromEntries(
+      resource.stored
+        .filter(({ column }) => !column.generated)
+        .map(({ field, name, column }) => [name, stored(field, column, known)]),
+    ),
+    ...('booking_page_id' in resource.columns && { status: fc.constantFrom('cancelled', 'declined') }),
+    ...Object.fromEntries(
+      Object.keys(resource.hidden).map((name) => [name, fc.constant(name === 'search_text' ? '' : null)]),
+    ),
+    ...('probability' in resource.columns && {
+      own_probability: fc.option(fc.nat(100)),
+      closed_probability: fc.option(fc.nat(100)),
+    }),
+    created_at: time,
+    updated_at: time,
+    ...('end_at' in resource.columns && {
+      start_at: fc.constant('2026-11-25T10:00:00.000Z'),
+      end_at: fc.constant('2026-11-26T10:00:00.000Z'),
+    }),
+    deleted_at: fc.constantFrom(null, null, '2026-11-25T10:00:00.000Z'),
+  })
+
+const serializerOf = (schema: unknown) =>
+  lazySerializers({}, {} as never)({ schema, method: 'GET', url: '/', httpStatus: '200' } as never)
+
+test('the database writes every view with the bytes of its schema', async () => {
+  const { db } = database
+  const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, command_line, 'W'))
+  const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
+  const { id: key } = await transaction(db, (tx) =>
+    insertKey(tx, context, { name: 'A "key"', scopes: null, expires_at: null }),
+  )
+  const ids: Record<string, number[]> = {}
+  const known: Known = { authors: [key, 'key_gone', 'usr_gone'], ids }
+  const order = ['companies', 'contacts', 'deals', 'booking_pages']
+  const rank = ({ resource: { table } }: (typeof rooms)[number]) => order.indexOf(table) + 1 || 9
+  for (const room of rooms.toSorted((a, b) => rank(a) - rank(b))) {
+    const { resource, byIds, detailsByIds } = room
+    const { table, columns } = resource
+    ids[table] = []
+    const views = [
+      {
+        view: viewText(resource, detailFields(columns)),
+        schema: detailView('V', columns, 1),
+        read: detailsByIds,
+        is_detail: true,
+      },
+      {
+        view: viewText(resource, listedFields(columns)),
+        schema: listView('V', columns, 1),
+        read: byIds,
+        is_detail: false,
+      },
+    ].map((one) => ({ ...one, texts: textsByIds(one.view, '\n'), serialize: serializerOf(one.schema) }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(rowOf(resource, known), { minLength: 1, maxLength: 5 }), async (rows) => {
+        const made: number[] = []
+        await transaction(db, async (tx) => {
+          for (const random of rows) {
+            const row = 'slug' in random ? { ...random, slug: `s${slug++}` } : random
+            const names = Object.keys(row).filter((name) => name !== 'id')
+            const {
+              rows: [added],
+            } = await sql<{ id: number }>`INSERT INTO ${sql.table(table)}
+            (workspace_id, ${sql.join(names.map((name) => sql.ref(name)))})
+            VALUES (${workspace_id}, ${sql.join(names.map((name) => row[name as keyof typeof row]))}) RETURNING id`.execute(
+              tx,
+            )
+            made.unshift(Number(added?.id))
+          }
+        })
+        ids[table]?.push(...made.slice(0, 1))
+        for (const { texts, read, serialize, is_detail } of views) {
+          const { count, text } = await texts(db, workspace_id, [...made, 999_999])
+          assert.equal(count, made.length)
+          const records = await read(db, workspace_id, made)
+          const lines = text.split('\n')
+          for (const [at, record] of records.entries()) {
+            const line = String(lines[at])
+            assert.equal(line, serialize(record))
+            assert.deepEqual(JSON.parse(line), JSON.parse(JSON.stringify(record)))
+            if (is_detail) assert.equal(line, JSON.stringify(record))
+          }
+        }
+      }),
+      { numRuns: runs(40) },
+    )
+  }
+})

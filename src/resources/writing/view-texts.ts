@@ -1,0 +1,108 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Db } from '../../db/db.ts'
+import { bytesOf } from '../../db/sizes.ts'
+import {
+  chosenValues,
+  joinTexts,
+  jsonObject,
+  jsonOf,
+  type Member,
+  type Texts,
+} from '../../db/statements/json-text.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { listParameter } from '../../db/statements/recordset.ts'
+import type { Column, Columns, Resource } from '../resource.ts'
+import { jsonOfStored } from '../values/encoding.ts'
+import { authorsWithName, joinedAs, joinsOf } from './selection.ts'
+
+// A view that is only sent: the database writes it as JSON text, and no object is made of its row.
+
+type Described = Pick<Resource, 'table' | 'columns' | 'filter_by'>
+/** Fields beyond the columns of a resource. */
+export type More = (db: Db) => readonly Member[]
+
+/** A view of a resource's records. */
+export type ViewText = {
+  /** SELECT of `text` and other columns from the table and the records that it refers to. */
+  select(
+    db: Db,
+    rest: {
+      columns?: RawBuilder<unknown>
+      first?: RawBuilder<unknown>
+      where: RawBuilder<SqlBool>
+      order?: RawBuilder<unknown>
+    },
+  ): RawBuilder<unknown>
+  table: Resource['table']
+}
+
+/** The text of some fields of a resource, in their order. */
+export function viewText(resource: Described, fields: Columns, more: More = () => []): ViewText {
+  const { table, columns } = resource
+  const from = sql`${sql.table(table)}${joinsOf(table, columns, fields)}`
+  return {
+    table,
+    select(db, { columns = sql``, first = sql``, where, order = sql`` }) {
+      const id = { name: 'id', text: sql.ref(`${table}.id`) }
+      const members = Object.entries(fields).map(([name, column]) => memberOf(db, resource, name, column))
+      return sql`SELECT ${columns} ${jsonObject([id, ...members, ...more(db)])} AS text
+        FROM ${first} ${from} WHERE ${where} ${order}`
+    },
+  }
+}
+
+function memberOf(db: Db, { table, filter_by }: Described, name: string, column: Column): Member {
+  const { embeds, author, refers_to, stored = name, listed } = column
+  const of = (path: string) => jsonOf(db, sql.ref(path))
+  if (author) return { name, text: authorText(db, `${table}.${name}`) }
+  if (refers_to) return { name, text: of(`${joinedAs(name)}.id`) }
+  if (embeds) {
+    const joined = joinedAs(embeds.by)
+    const members = ['id', ...embeds.fields].map((field) => ({ name: field, text: of(`${joined}.${field}`) }))
+    return { name, text: orNull(sql.ref(`${joined}.id`), jsonObject(members)) }
+  }
+  if (stored === false) return { name, text: jsonOf(db, filter_by[name] ?? sql`null`) }
+  const path = `${table}.${stored}`
+  const text = jsonOfStored(column, sql.ref(path)) ?? of(path)
+  return listed
+    ? { name, text, when: sql`${bytesOf(path)} <= ${sql.lit(listed.up_to_bytes)}` }
+    : { name, text }
+}
+
+const orNull = (value: RawBuilder<unknown>, text: RawBuilder<unknown>) =>
+  sql`CASE WHEN ${value} IS NULL THEN 'null' ELSE ${text} END`
+
+/** The author that a column stores, as authorOf shows it. */
+function authorText(db: Db, path: string): RawBuilder<unknown> {
+  const id = sql.ref(path)
+  const author = (kind: RawBuilder<unknown>, shown: RawBuilder<unknown>, of: RawBuilder<unknown>) =>
+    jsonObject([
+      { name: 'kind', text: kind },
+      { name: 'id', text: shown },
+      { name: 'name', text: of },
+    ])
+  const named = authorsWithName(id).map(
+    ({ kind, is, name }) =>
+      sql`WHEN ${is} THEN ${author(sql.lit(`"${kind}"`), jsonOf(db, id), jsonOf(db, name))}`,
+  )
+  const kind = jsonOf(db, sql`CASE ${id} WHEN 'command_line' THEN 'service' ELSE ${id} END`)
+  const none = sql.lit('null')
+  return sql`CASE WHEN ${id} IS NULL THEN 'null' ${sql.join(named, sql` `)} ELSE ${author(kind, none, none)} END`
+}
+
+/** Reads records by their ids as one text, in the order of the ids. Ids without a row are left out. */
+export function textsByIds({ select, table }: ViewText, separator: string) {
+  const read = prepare((p: { workspace_id: number; ids: unknown }, db) =>
+    joinTexts(rowsByIds(db, p), separator),
+  )
+  const rowsByIds = (db: Db, { workspace_id, ids }: { workspace_id: number; ids: unknown }) =>
+    select(db, {
+      first: sql`${chosenValues(db, ids)} CROSS JOIN`,
+      where: sql`${sql.ref(`${table}.workspace_id`)} = ${workspace_id} AND ${sql.ref(`${table}.id`)} = chosen.value`,
+      order: sql`ORDER BY chosen.rowid`,
+    })
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts> => {
+    const [texts] = ids.length ? await read(db, { workspace_id, ids: listParameter(db, ids) }) : []
+    return texts ?? { count: 0, text: '' }
+  }
+}
