@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 
 // All properties are optional, so that the serialiser keeps their order: it writes required ones first.
@@ -41,10 +42,25 @@ export function paging(query: { page: number; per_page: number }) {
   return { page: query.page, per_page, offset }
 }
 
+type Paging = { page: number; per_page: number }
+
 /** The answer of a list: one page of records and the exact total. */
-export function list<T>(data: T[], counted: number, { page, per_page }: { page: number; per_page: number }) {
+export const list = <T>(data: T[], counted: number, paging: Paging) => ({
+  success: true as const,
+  data,
+  meta: paginationOf(data.length, counted, paging),
+})
+
+/** The pagination of a page with some records. */
+export function paginationOf(records: number, counted: number, { page, per_page }: Paging) {
   // The page is read after the total. Count a record that was added in between.
-  const total = data.length ? Math.max(counted, (page - 1) * per_page + data.length) : counted
+  const total = records ? Math.max(counted, (page - 1) * per_page + records) : counted
   const last_page = Math.max(1, Math.ceil(total / per_page))
-  return { success: true as const, data, meta: { current_page: page, last_page, per_page, total } }
+  return { current_page: page, last_page, per_page, total }
+}
+
+/** Sends data that is JSON text already. Its schema describes it, but does not change it. */
+export function sendText(reply: FastifyReply, data: string, meta?: object): FastifyReply {
+  const more = meta ? `,"meta":${JSON.stringify(meta)}` : ''
+  return reply.type('application/json; charset=utf-8').send(`{"success":true,"data":${data}${more}}`)
 }

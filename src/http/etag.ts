@@ -1,17 +1,17 @@
 import { crc32 } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
-import { single } from './envelope.ts'
+import { sendText, single } from './envelope.ts'
 
 /**
  * The entity tag of a record as GET returns it. It has the time of the last change, if any, and a checksum that
  * includes embedded records.
  */
-export function etagOf(record: object): string {
-  const text = JSON.stringify(record)
-  const { updated_at = '' } = record as { updated_at?: string }
-  return `"${updated_at}${crc32(text).toString(36)}.${text.length.toString(36)}"`
-}
+export const etagOf = (record: object): string =>
+  etagOfText(JSON.stringify(record), (record as { updated_at?: string }).updated_at)
+
+const etagOfText = (text: string, updated_at = ''): string =>
+  `"${updated_at}${crc32(text).toString(36)}.${text.length.toString(36)}"`
 
 const listed = (header: string, etag: string) =>
   header.trim() === '*' || header.split(',').some((tag) => tag.trim() === etag)
@@ -19,12 +19,21 @@ const listed = (header: string, etag: string) =>
 const weakly = (header: string) => header.replaceAll('W/"', '"')
 
 /** Answers a read of one record; 304 when If-None-Match has its current tag. */
-export function sendRecord<T extends object>(request: FastifyRequest, reply: FastifyReply, record: T) {
-  const etag = etagOf(record)
+export const sendRecord = <T extends object>(request: FastifyRequest, reply: FastifyReply, record: T) =>
+  isKnown(request, reply, etagOf(record)) ? (reply.code(304).send() as never) : single(record)
+
+/** The same for a record as JSON text, as JSON.stringify would write it. */
+export const sendRecordText = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { text, updated_at }: { text: string; updated_at: string },
+): FastifyReply =>
+  isKnown(request, reply, etagOfText(text, updated_at)) ? reply.code(304).send() : sendText(reply, text)
+
+function isKnown({ headers }: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag)
-  const known = request.headers['if-none-match']
-  if (known && listed(weakly(known), etag)) return reply.code(304).send() as never
-  return single(record)
+  const known = headers['if-none-match']
+  return known !== undefined && listed(weakly(known), etag)
 }
 
 /** Refuses a write with If-Match on a resource without an entity tag: nothing matches (RFC 9110, 13.1.1). */

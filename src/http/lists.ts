@@ -1,5 +1,6 @@
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import type { Listed, Page } from '../db/lists/lists.ts'
+import type { Found, Listed, Page } from '../db/lists/lists.ts'
 import {
   findCustomSorting,
   findSorting,
@@ -8,8 +9,9 @@ import {
   type Sorting,
   type SortKey,
 } from '../db/lists/orders.ts'
+import type { Texts } from '../db/statements/json-text.ts'
 import { invalid } from '../errors.ts'
-import { list, paging } from './envelope.ts'
+import { list, paginationOf, paging, sendText } from './envelope.ts'
 import { emptyCursor, first_cursor } from './first-cursor.ts'
 import { textProblems } from './texts.ts'
 
@@ -99,14 +101,25 @@ export const pagesBy =
   (order: string, ...parts: PartType[]) =>
   (query: Parameters<typeof pageOf>[0]) => ({ order, page: pageOf(query, order, parts) })
 
+type Place = Pick<Listing, 'order' | 'page'>
+
 /** The answer of a list: one page of records with the pagination, or with the next cursor. */
-export function pageAnswer<T>(
-  { records: data, total, next }: Listed<T>,
-  { order, page }: Pick<Listing, 'order' | 'page'>,
-) {
-  if (total !== null) return list(data, total, page)
-  const next_cursor = next && encodeCursor(order, next)
-  return { success: true as const, data, meta: { per_page: page.per_page, next_cursor } }
+export const pageAnswer = <T>({ records: data, ...found }: Listed<T>, place: Place) => ({
+  success: true as const,
+  data,
+  meta: metaOf(data.length, found, place),
+})
+
+/** The same of records that are JSON text. */
+export const sendPage = (
+  reply: FastifyReply,
+  { records: { count, text }, ...found }: Found<Texts>,
+  place: Place,
+): FastifyReply => sendText(reply, `[${text}]`, metaOf(count, found, place))
+
+function metaOf(records: number, { total, next }: Omit<Found<unknown>, 'records'>, { order, page }: Place) {
+  if (total !== null) return paginationOf(records, total, page)
+  return { per_page: page.per_page, next_cursor: next && encodeCursor(order, next) }
 }
 
 /**

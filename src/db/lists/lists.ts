@@ -11,8 +11,9 @@ export type Page = { per_page: number } & ({ offset: number } | { after: readonl
 /** The ids of one page in order; the total (null with a cursor); the cursor of the next page. */
 export type IdPage = { ids: number[]; total: number | null; next: unknown[] | null }
 
-/** The same, with the records of the page. */
-export type Listed<View> = Pick<IdPage, 'total' | 'next'> & { records: View[] }
+/** The same, with the records of the page as they are read. */
+export type Found<Records> = Pick<IdPage, 'total' | 'next'> & { records: Records }
+export type Listed<View> = Found<View[]>
 
 type PageRequest = { table: Deletable; workspace_id: number; filters: Filter[]; sorting: Sorting; page: Page }
 

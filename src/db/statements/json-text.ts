@@ -23,6 +23,7 @@ export function jsonObject(members: readonly Member[]): RawBuilder<string> {
 
 /** Several rows as one text, and their number. */
 export type Texts = { count: number; text: string }
+export const no_texts: Texts = { count: 0, text: '' }
 
 /** The column `text` of a query's rows as one text, in their order. */
 export const joinTexts = (rows: RawBuilder<unknown>, separator: string) => sql<Texts>`

@@ -2,32 +2,27 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { anyOf, type Filter, none } from '../../db/lists/filters.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
+import type { Texts } from '../../db/statements/json-text.ts'
 import { invalid } from '../../errors.ts'
 import { readWanted, type Wanted } from '../../http/filter-values.ts'
 import { type ListRequest, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { readerOf } from '../writing/records.ts'
 import { listedFields } from '../writing/selection.ts'
+import { textsByIds, viewText } from '../writing/view-texts.ts'
 import { activityRecords } from './operations.ts'
 import { activities, by_due_date } from './resource.ts'
-import {
-  type ActivityOfList,
-  type activity_filters,
-  columns,
-  references_by_name,
-  status_filter,
-} from './schema.ts'
+import { type activity_filters, columns, references_by_name, status_filter } from './schema.ts'
 
-const withNames = readerOf<ActivityOfList>(activities, { ...listedFields(columns), ...references_by_name })
+const withNames = textsByIds(viewText(activities, { ...listedFields(columns), ...references_by_name }), ',')
 
 /** One page of the live activities that meet the query; with details=true, with the names of what each refers to. */
 export async function listActivities(
   db: Db,
   request: ListRequest<FilterValues<typeof activity_filters>>,
-): Promise<Listed<ActivityOfList>> {
-  const read = request.query.details === 'true' ? withNames : activityRecords.byIds
-  return listRecords<ActivityOfList>(db, activities, request, read, await statusFilters(db, request))
+): Promise<Found<Texts>> {
+  const read = request.query.details === 'true' ? withNames : activityRecords.listed
+  return listRecords(db, activities, request, read, await statusFilters(db, request))
 }
 
 /** The filters by the status, which no column holds. */

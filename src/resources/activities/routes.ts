@@ -47,7 +47,7 @@ function routes(app: App, service: Service): void {
     filters: activity_filters,
     view: ActivityOfList,
     list: listActivities,
-    details: activityRecords.detailsByIds,
+    exported: activityRecords,
     ownFilters: statusFilters,
   })
   recordRoutes(

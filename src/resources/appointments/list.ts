@@ -1,23 +1,21 @@
 import type { Db } from '../../db/db.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
+import type { Texts } from '../../db/statements/json-text.ts'
 import { type ListRequest, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { readerOf } from '../writing/records.ts'
 import { listedFields } from '../writing/selection.ts'
+import { textsByIds, viewText } from '../writing/view-texts.ts'
 import { appointmentRecords } from './operations.ts'
 import { appointments } from './resource.ts'
-import { type AppointmentOfList, type appointment_filters, columns, contact_by_name } from './schema.ts'
+import { type appointment_filters, columns, contact_by_name } from './schema.ts'
 
-const withContact = readerOf<AppointmentOfList>(appointments, {
-  ...listedFields(columns),
-  ...contact_by_name,
-})
+const withContact = textsByIds(viewText(appointments, { ...listedFields(columns), ...contact_by_name }), ',')
 
 /** One page of the live appointments that meet the query; with details=true, with the names of their contacts. */
 export function listAppointments(
   db: Db,
   request: ListRequest<FilterValues<typeof appointment_filters>>,
-): Promise<Listed<AppointmentOfList>> {
-  const read = request.query.details === 'true' ? withContact : appointmentRecords.byIds
-  return listRecords<AppointmentOfList>(db, appointments, request, read)
+): Promise<Found<Texts>> {
+  const read = request.query.details === 'true' ? withContact : appointmentRecords.listed
+  return listRecords(db, appointments, request, read)
 }

@@ -58,7 +58,7 @@ function routes(app: App, service: Service): void {
     filters: appointment_filters,
     view: AppointmentOfList,
     list: listAppointments,
-    details: appointmentRecords.detailsByIds,
+    exported: appointmentRecords,
     ownFilters: () => [],
   })
   recordRoutes(

@@ -47,7 +47,7 @@ function routes(app: App, service: Service): void {
   listRoute(app, service, booking_pages, {
     filters: {},
     view: ListedBookingPage,
-    list: (db, asked) => listRecords(db, booking_pages, asked, bookingPageRecords.byIds),
+    list: (db, asked) => listRecords(db, booking_pages, asked, bookingPageRecords.listed),
   })
   recordRoutes(
     app,

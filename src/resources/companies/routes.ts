@@ -35,8 +35,8 @@ function routes(app: App, service: Service): void {
   listRoute(app, service, companies, {
     filters: {},
     view: ListedCompany,
-    list: (db, asked) => listRecords(db, companies, asked, companyRecords.byIds),
-    details: companyRecords.detailsByIds,
+    list: (db, asked) => listRecords(db, companies, asked, companyRecords.listed),
+    exported: companyRecords,
     ownFilters: () => [],
   })
   recordRoutes(

@@ -1,30 +1,33 @@
-import { type SqlBool, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import type { Filter } from '../../db/lists/filters.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
 import { newest_first } from '../../db/lists/orders.ts'
 import { searchContacts, searchFilter, searchWords } from '../../db/lists/search.ts'
 import { numberIn } from '../../db/lists/search-numbers.ts'
+import { joinTexts, no_texts, type Texts } from '../../db/statements/json-text.ts'
 import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { emptyPage, filtersOf, type ListRequest, listFiltered, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { listedFields, type Row, selectionOf } from '../writing/selection.ts'
+import { listedFields } from '../writing/selection.ts'
+import { viewText } from '../writing/view-texts.ts'
 import { contactRecords } from './operations.ts'
 import { contacts } from './resource.ts'
-import { columns, type contact_filters, type ListedContact } from './schema.ts'
+import { columns, type contact_filters } from './schema.ts'
 
 // The first page is what clients read most, so it is one query: of all contacts, or of those with one value. The limit is
 // part of the text: PostgreSQL keeps no plan for a limit that is a parameter, and planning costs as much as the page.
-const { query, read } = selectionOf<ListedContact>(contacts, listedFields(columns))
+const view = viewText(contacts, listedFields(columns))
 const firstPage = perKey((key: string) => {
   const [limit, column] = key.split(' ')
-  return prepare<{ workspace_id: number; value: string | number }, Row>((p) => {
+  return prepare<{ workspace_id: number; value: string | number }, Texts>((p, db) => {
     const matching = column ? sql`AND ${sql.ref(`contacts.${column}`)} = ${p.value}` : sql``
-    return query(
-      sql<SqlBool>`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL ${matching}`,
-      sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(Number(limit))}`,
-    )
+    const rows = view.select(db, {
+      where: sql`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL ${matching}`,
+      order: sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(Number(limit))}`,
+    })
+    return joinTexts(rows, ',')
   })
 })
 
@@ -41,16 +44,16 @@ export async function searchFilters(
 export async function listContacts(
   db: Db,
   request: ListRequest<FilterValues<typeof contact_filters>>,
-): Promise<Listed<ListedContact>> {
+): Promise<Found<Texts>> {
   const { workspace_id, query, listing } = request
   const { page, sorting } = listing
   const words = searchWords(query.search ?? '')
   const is_newest = 'offset' in page && sorting.name === newest_first.name
   if (!is_newest) {
-    return listRecords(db, contacts, request, contactRecords.byIds, await searchFilters(db, request))
+    return listRecords(db, contacts, request, contactRecords.listed, await searchFilters(db, request))
   }
   const filters = await filtersOf(db, contacts, request)
-  if (!filters) return emptyPage(listing)
+  if (!filters) return emptyPage(db, request, contactRecords.listed)
   if (words.length) {
     const { ids, total } = await searchContacts(db, {
       workspace_id,
@@ -60,18 +63,18 @@ export async function listContacts(
       limit: page.per_page,
       offset: page.offset,
     })
-    return { records: await contactRecords.byIds(db, workspace_id, ids), total, next: null }
+    return { records: await contactRecords.listed(db, workspace_id, ids), total, next: null }
   }
   const [only, ...others] = filters
   if (page.offset === 0 && !others.length && (!only || only.match)) {
     const key = [page.per_page, only?.match?.column].join(' ')
-    const [total, rows] = await Promise.all([
+    const [total, [records = no_texts]] = await Promise.all([
       only?.total ?? countOf(db, workspace_id, 'contacts'),
       firstPage(key)(db, { workspace_id, value: only?.match?.value ?? '' }),
     ])
-    return { records: rows.map((row) => read(row)), total, next: null }
+    return { records, total, next: null }
   }
-  return listFiltered(db, contacts, request, contactRecords.byIds, filters)
+  return listFiltered(db, contacts, request, contactRecords.listed, filters)
 }
 
 // The rarest filter leads a search by its index.

@@ -33,7 +33,7 @@ function routes(app: App, service: Service): void {
     filters: contact_filters,
     view: ListedContact,
     list: listContacts,
-    details: contactRecords.detailsByIds,
+    exported: contactRecords,
     ownFilters: searchFilters,
   })
   recordRoutes(

@@ -1,38 +1,33 @@
 import type { Db } from '../../db/db.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
+import type { Texts } from '../../db/statements/json-text.ts'
 import type { Condition } from '../lists/filter-fields.ts'
-import { emptyPage, type ListRequest, listRecords, type ReadByIds } from '../lists/list.ts'
+import { emptyPage, type ListRequest, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
+import { detailFields, listedFields } from '../writing/selection.ts'
+import { textsByIds, viewText } from '../writing/view-texts.ts'
 import { dealRecords } from './operations.ts'
-import { progressFilters, withProgress } from './progress.ts'
+import { progressFilters, progressOf } from './progress.ts'
 import { deals } from './resource.ts'
-import type { Deal, deal_filters, ListedDeal } from './schema.ts'
+import { columns, type deal_filters } from './schema.ts'
 import { type Stage, statusOf } from './stages.ts'
 
-/** How the deals of a query are read. */
-function readerOf({ details, progress }: FilterValues<typeof deal_filters>): ReadByIds<ListedDeal | Deal> {
-  if (progress === 'true') return readProgress
-  return details === 'true' ? dealRecords.detailsByIds : dealRecords.byIds
-}
-
-const readProgress: ReadByIds<Deal> = async (db, workspace_id, ids) =>
-  withProgress(db, workspace_id, await dealRecords.detailsByIds(db, workspace_id, ids))
+// In the order of the schema: the fields of the list view, then the others.
+const fields = { ...listedFields(columns), ...detailFields(columns) }
+const detailed = textsByIds(viewText(deals, fields), ',')
+const withProgress = textsByIds(viewText(deals, fields, progressOf), ',')
 
 /** One page of the live deals that meet the query. `details` and `progress` choose what they show. */
 export async function listDeals(
   db: Db,
   request: ListRequest<FilterValues<typeof deal_filters>>,
-): Promise<Listed<ListedDeal | Deal>> {
+): Promise<Found<Texts>> {
   const conditions = withoutStatus(request.conditions)
-  if (!conditions) return emptyPage(request.listing)
   const { query } = request
-  return listRecords<ListedDeal | Deal>(
-    db,
-    deals,
-    { ...request, conditions },
-    readerOf(query),
-    progressFilters(query),
-  )
+  const { details, progress } = query
+  const read = progress === 'true' ? withProgress : details === 'true' ? detailed : dealRecords.listed
+  if (!conditions) return emptyPage(db, request, read)
+  return listRecords(db, deals, { ...request, conditions }, read, progressFilters(query))
 }
 
 const oneValue = (conditions: readonly Condition[], name: string): string | undefined => {

@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
-import type { Db } from '../../db/db.ts'
 import { choice, type Filter, none } from '../../db/lists/filters.ts'
-import { byIds } from '../../db/lists/pages.ts'
+import { jsonObject, jsonOf } from '../../db/statements/json-text.ts'
 import { invalid } from '../../errors.ts'
 import { type Parameter, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { type DealProgress, type deal_filters, furthest_stage, lost_reason, stage_since } from './schema.ts'
+import type { More } from '../writing/view-texts.ts'
+import { type deal_filters, furthest_stage, lost_reason, stage_since } from './schema.ts'
 import { placeOf, type Stage, stages } from './stages.ts'
 
 // How far a deal has come: the time since which it is in its stage, and its next step.
-
-type Progress = { id: number; stage_since: string | null; next_id: number | null }
-type Next = NonNullable<DealProgress['next_activity']>
 
 // The index by deal is the only one that fits these conditions and the order below. Without statistics, planners would
 // choose the one of open activities, or of all, and read it for each deal.
@@ -19,41 +16,25 @@ const plain = (column: string) => sql`coalesce(${sql.ref(`activities.${column}`)
 const open_of_deal = sql`activities.deal_id = deals.id AND ${plain('workspace_id')} = deals.workspace_id
   AND ${plain('deleted_at')} IS NULL AND ${plain('completed_at')} IS NULL`
 
-const progressOf = byIds<Progress>(
-  'deals',
-  (those) => sql<Progress>`SELECT deals.id,
-      (SELECT changed_at FROM deal_stages
+const next = ['id', 'type', 'subject', 'due_at'] as const
+
+/** Two fields of the deals of a list: the time at which they entered their stage, and the next open activity. */
+export const progressOf: More = (db) => [
+  {
+    name: 'stage_since',
+    text: jsonOf(
+      db,
+      sql`(SELECT changed_at FROM deal_stages
         WHERE deal_stages.workspace_id = deals.workspace_id AND deal_stages.deal_id = deals.id
-        ORDER BY deal_stages.id DESC LIMIT 1) AS stage_since,
-      (SELECT activities.id FROM activities WHERE ${open_of_deal}
-        ORDER BY coalesce(activities.due_at, 'zz'), activities.id LIMIT 1) AS next_id
-    FROM deals WHERE ${those}`,
-)
-
-const activitiesById = byIds<Next>(
-  'activities',
-  (those) => sql<Next>`SELECT id, type, subject, due_at FROM activities WHERE ${those}`,
-)
-
-/** Adds two fields to the deals of a list: the time at which they entered their stage, and the next open activity. */
-export async function withProgress<Deal extends { id: number }>(
-  db: Db,
-  workspace_id: number,
-  deals: readonly Deal[],
-): Promise<(Deal & DealProgress)[]> {
-  const rows = await progressOf(
-    db,
-    workspace_id,
-    deals.map(({ id }) => id),
-  )
-  const next_ids = rows.flatMap(({ next_id }) => next_id ?? [])
-  const next = new Map((await activitiesById(db, workspace_id, next_ids)).map((one) => [one.id, one]))
-  const found = new Map(rows.map((row) => [row.id, row]))
-  return deals.map((deal) => {
-    const { stage_since = null, next_id = null } = found.get(deal.id) ?? {}
-    return { ...deal, stage_since, next_activity: next.get(next_id ?? 0) ?? null }
-  })
-}
+        ORDER BY deal_stages.id DESC LIMIT 1)`,
+    ),
+  },
+  {
+    name: 'next_activity',
+    text: sql`coalesce((SELECT ${jsonObject(next.map((name) => ({ name, text: jsonOf(db, sql.ref(`activities.${name}`)) })))}
+      FROM activities WHERE ${open_of_deal} ORDER BY coalesce(activities.due_at, 'zz'), activities.id LIMIT 1), 'null')`,
+  },
+]
 
 // No EXISTS: without statistics, PostgreSQL would join all deals with all activities.
 const has_next = sql<boolean>`(SELECT activities.id FROM activities WHERE ${open_of_deal} LIMIT 1) IS NOT NULL`

@@ -31,7 +31,7 @@ function routes(app: App, service: Service): void {
     filters: deal_filters,
     view: DealOfList,
     list: listDeals,
-    details: dealRecords.detailsByIds,
+    exported: dealRecords,
     ownFilters: (_, { query }) => progressFilters(query),
   })
   recordRoutes(

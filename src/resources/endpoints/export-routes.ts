@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox'
 import type { Db } from '../../db/db.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
 import { sortingOf } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { streamSnapshot } from '../../http/snapshots.ts'
-import { countExported, type ExportFormat, exportList } from '../lists/export.ts'
-import { type ListRequest, type ReadByIds, requestOf } from '../lists/list.ts'
+import { countExported, type Exported, type ExportFormat, exportList } from '../lists/export.ts'
+import { type ListRequest, requestOf } from '../lists/list.ts'
 import {
   exportQueryOf,
   type Filters,
@@ -26,10 +26,9 @@ const file = {
   content: { 'text/csv': text, 'application/x-ndjson': text },
 } as unknown as TSchema
 
-type ExportRoute<F extends Filters> = {
+type ExportRoute<F extends Filters> = Exported & {
   filters: F
-  list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<unknown>>
-  details: ReadByIds<object>
+  list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Found<unknown>>
 }
 
 /** GET of all records of a list as a file, and HEAD of their number. */
@@ -37,7 +36,7 @@ export function exportRoute<F extends Filters>(
   app: App,
   { openSnapshot, db, recheckAccess, clock }: Service,
   resource: Resource,
-  { filters, list, details }: ExportRoute<F>,
+  { filters, list, detailsByIds, lines }: ExportRoute<F>,
 ): void {
   const { table, path, scope } = resource
   operation(
@@ -59,7 +58,7 @@ export function exportRoute<F extends Filters>(
       const { format, sort, ...asked } = query as { format: ExportFormat; sort?: string }
       const request = requestOf(resource, access, asked as FilterValues<F>, clock.now())
       const sorting = sortingOf(ordersOf(resource), sort) ?? oldest_first
-      const chosen = { resource, list, details, request, sorting }
+      const chosen = { resource, list, detailsByIds, lines, request, sorting }
       const snapshot = await openSnapshot(access.workspace_id)
       try {
         reply.header('x-total-count', await countExported(snapshot.db, chosen))

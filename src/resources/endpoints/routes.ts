@@ -1,7 +1,8 @@
 import type { Static, TSchema } from 'typebox'
 import { definitionsOf } from '../../custom-fields/definitions.ts'
 import type { Db } from '../../db/db.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
+import type { Texts } from '../../db/statements/json-text.ts'
 import { readSubscribers } from '../../events/emit.ts'
 import type { Access } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
@@ -12,10 +13,12 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Sharing } from '../../http/write-groups.ts'
 import { addTags } from '../batch/items.ts'
-import { type ListRequest, type ReadByIds, requestOf } from '../lists/list.ts'
+import type { Exported } from '../lists/export.ts'
+import { type ListRequest, requestOf } from '../lists/list.ts'
 import { type Filters, type FilterValues, listQueryOf, ordersOf } from '../lists/list-query.ts'
 import type { Resource } from '../resource.ts'
 import { type Change, type Create, existing, type Remove, type Restore } from '../writing/operations.ts'
+import type { Records } from '../writing/records.ts'
 import { exportRoute } from './export-routes.ts'
 import { groupRoute, type OwnFilters } from './group-routes.ts'
 
@@ -35,27 +38,27 @@ const endpointsOf = (app: App, service: Service, { path, scope, extension, noun 
     extension,
   })
 
-type ListRoute<F extends Filters, View> = {
+type ListRoute<F extends Filters> = {
   /** The filters that only this list has. */
   filters: F
   /** The list view. */
   view: TSchema
-  list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Listed<View>>
+  list(db: Db, request: ListRequest<FilterValues<F>>): Promise<Found<Texts>>
   /** Reads the detail views, for the export of the list. Without it, the list has no export. */
-  details?: ReadByIds<object>
+  exported?: Exported
   /** Makes these filters. Without it, the list has no groups. */
   ownFilters?: OwnFilters<F>
 }
 
 /** GET of the list, of its export, and of its groups. */
-export function listRoute<F extends Filters, View>(
+export function listRoute<F extends Filters>(
   app: App,
   service: Service,
   resource: Resource,
-  { filters, view, list, details, ownFilters }: ListRoute<F, View>,
+  { filters, view, list, exported, ownFilters }: ListRoute<F>,
 ): void {
   if (ownFilters) groupRoute(app, service, resource, filters, ownFilters)
-  if (details) exportRoute(app, service, resource, { filters, list, details })
+  if (exported) exportRoute(app, service, resource, { filters, list, ...exported })
   const { reading, clock } = service
   const { table } = resource
   const orders = ordersOf(resource)
@@ -107,10 +110,7 @@ export function restoreRoute(
   verbRoute(app, service, resource, verb, (tx, context, id, _body, sent) => restore(tx, context, id, sent))
 }
 
-type Finder = {
-  resource: Resource
-  find(db: Db, workspace_id: number, id: number): Promise<Identified | null>
-}
+type Readable = Pick<Records<Identified, Identified, object>, 'resource' | 'text'>
 
 type Schemas<New extends TSchema, Update extends TSchema> = {
   view: TSchema
@@ -149,7 +149,7 @@ const sharingOf =
 export function recordRoutes<New extends TSchema, Update extends TSchema>(
   app: App,
   service: Service,
-  { resource, find }: Finder,
+  { resource, text }: Readable,
   { view, create, update, descriptions = {}, conflict = false, in_bulk = false }: Schemas<New, Update>,
   operations: {
     create: Create<Identified, Static<New> & object>
@@ -177,8 +177,8 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
       return { record: await operations.change(tx, context, params.id, changes, { ...sent, expect }) }
     },
   )
-  records.read({ summary: `Read ${a_record}`, view }, ({ access, params }) =>
-    existing(service.db, { resource, find }, access.workspace_id, params.id),
+  records.readText({ summary: `Read ${a_record}`, view }, ({ access, params }) =>
+    existing(service.db, { resource, find: text }, access.workspace_id, params.id),
   )
   records.remove(
     { summary: `Move ${a_record} to the trash`, shares },

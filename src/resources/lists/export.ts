@@ -2,9 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { customValue } from '../../custom-fields/definition-rules.ts'
 import { hasDefinitions, readDefinitions } from '../../custom-fields/definitions.ts'
 import type { Db } from '../../db/db.ts'
-import type { Listed } from '../../db/lists/lists.ts'
+import type { Found } from '../../db/lists/lists.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
-import { createPageSize, type PageSize } from '../../db/lists/page-size.ts'
+import { createPageSize } from '../../db/lists/page-size.ts'
+import type { Texts } from '../../db/statements/json-text.ts'
 import { engineOf } from '../../db/tx.ts'
 import { csvRow } from '../../files/csv.ts'
 import { joinTags } from '../../files/tags.ts'
@@ -17,13 +18,13 @@ import type { ListRequest, ReadByIds } from './list.ts'
 export type ExportFormat = 'csv' | 'ndjson'
 
 type Values = Record<string, unknown>
-type List<Query> = (db: Db, request: ListRequest<Query>) => Promise<Listed<unknown>>
+type List<Query> = (db: Db, request: ListRequest<Query>) => Promise<Found<unknown>>
+/** Reads detail views: as objects, for CSV, and as lines of JSON. */
+export type Exported = { detailsByIds: ReadByIds<object[]>; lines: ReadByIds<Texts> }
 /** A list, with the filters and the order that its export has. */
-export type Export<Query> = {
+export type Export<Query> = Exported & {
   resource: Resource
   list: List<Query>
-  /** Reads the detail views. */
-  details: ReadByIds<object>
   request: Omit<ListRequest<Query>, 'listing'>
   sorting: Sorting
 }
@@ -49,29 +50,23 @@ export async function* exportList<Query>(
   exported: Export<Query>,
   format: ExportFormat,
 ): AsyncGenerator<Buffer> {
+  if (format === 'ndjson')
+    return yield* pagesOf(db, exported, exported.lines, ({ text }) => text && `${text}\n`)
   const columns = await columnsOf(db, exported)
-  const toText =
-    format === 'csv'
-      ? (record: Values) => csvRow(columns.map(({ read }) => read(record)))
-      : (record: Values) => `${JSON.stringify(record)}\n`
-  if (format === 'csv') yield Buffer.from(csvRow(columns.map(({ name }) => name)))
-  const size = createPageSize(rows_at_once[engineOf(db)])
-  for await (const records of pagesOf(db, exported, size)) {
-    let text = ''
-    for (const record of records) text += toText(record as Values)
-    const page = Buffer.from(text)
-    size.measured(page.length)
-    yield page
-  }
+  const rowOf = (record: object) => csvRow(columns.map(({ read }) => read(record as Values)))
+  yield Buffer.from(csvRow(columns.map(({ name }) => name)))
+  yield* pagesOf(db, exported, exported.detailsByIds, (records) => records.map(rowOf).join(''))
 }
 
-async function* pagesOf<Query>(
+async function* pagesOf<Query, Records>(
   db: Db,
-  { list, details, request, sorting }: Export<Query>,
-  size: PageSize,
-): AsyncGenerator<object[]> {
+  { list, request, sorting }: Export<Query>,
+  readByIds: ReadByIds<Records>,
+  toText: (records: Records) => string,
+): AsyncGenerator<Buffer> {
+  const size = createPageSize(rows_at_once[engineOf(db)])
   const read = (after: readonly unknown[] | null) =>
-    list(db, { ...request, listing: { page: { per_page: size.rows(), after }, sorting }, read: details })
+    list(db, { ...request, listing: { page: { per_page: size.rows(), after }, sorting }, read: readByIds })
   let reading = read(null)
   for (;;) {
     const { records, next } = await reading
@@ -80,7 +75,9 @@ async function* pagesOf<Query>(
       // Nobody awaits it when the client goes away.
       reading.catch(() => {})
     }
-    yield records as object[]
+    const page = Buffer.from(toText(records as Records))
+    size.measured(page.length)
+    yield page
     if (!next) return
     await turn()
     if (!reads_ahead[engineOf(db)]) reading = read(next)

@@ -7,7 +7,7 @@ import { findByValue, valueWithin } from '../../db/lists/by-value.ts'
 import { countOf, countWithValue } from '../../db/lists/counts.ts'
 import { indexedWhole, type Valued, valueText } from '../../db/lists/field-values.ts'
 import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none } from '../../db/lists/filters.ts'
-import { findRecords, type Listed, type Page } from '../../db/lists/lists.ts'
+import { type Found, findRecords, type Page } from '../../db/lists/lists.ts'
 import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
 import { keyOf, writtenForms } from '../../db/lists/same-text.ts'
@@ -33,7 +33,7 @@ export type ListRequest<Query = object> = Asked & {
   conditions: Condition[]
   listing: { page: Page; sorting: Sorting }
   /** Reads the records in place of the list view, for an export. */
-  read?: ReadByIds<object>
+  read?: ReadByIds<unknown>
 }
 
 type Asker = { workspace_id: number; actor: Actor; scopes: readonly string[] | null }
@@ -63,30 +63,32 @@ export function requestOf<Query extends object>(
   }
 }
 
-export type ReadByIds<View> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<View[]>
+/** Reads records by their ids, in the order of the ids: as objects, or as one text. */
+export type ReadByIds<Records> = (db: Db, workspace_id: number, ids: readonly number[]) => Promise<Records>
 
 /** One page of the live records of a resource that meet the query and `more` filters, as `read` reads them. */
-export async function listRecords<View>(
+export async function listRecords<Records>(
   db: Db,
   resource: Resource,
   request: ListRequest,
-  read: ReadByIds<View>,
+  read: ReadByIds<Records>,
   more: readonly Filter[] = [],
-): Promise<Listed<View>> {
+): Promise<Found<Records>> {
   const filters = await filtersOf(db, resource, request)
   return filters
     ? listFiltered(db, resource, request, read, [...filters, ...more])
-    : emptyPage(request.listing)
+    : emptyPage(db, request, read)
 }
 
 /** The same, of the live records that meet all `filters`, whatever the query says. */
-export async function listFiltered<View>(
+export async function listFiltered<Records>(
   db: Db,
   resource: Resource,
-  { workspace_id, listing, read: exported }: ListRequest,
-  read: ReadByIds<View>,
+  request: ListRequest,
+  read: ReadByIds<Records>,
   filters: Filter[],
-): Promise<Listed<View>> {
+): Promise<Found<Records>> {
+  const { workspace_id, listing } = request
   const { table } = resource
   const { sorting, page } = listing
   const asked = { table, workspace_id, filters, page }
@@ -98,8 +100,7 @@ export async function listFiltered<View>(
           asked,
           await customOrder(db, resource, workspace_id, sorting, sorting.custom_key),
         )
-  const reader = (exported as ReadByIds<View> | undefined) ?? read
-  return { records: await reader(db, workspace_id, ids), total, next }
+  return { records: await readerOf(request, read)(db, workspace_id, ids), total, next }
 }
 
 /** The order by a custom field. Throws 422 if the field is not defined. */
@@ -117,11 +118,18 @@ async function customOrder(
 }
 
 /** The page of a list that no record can be in. */
-export const emptyPage = ({ page }: ListRequest['listing']) => ({
-  records: [],
-  total: 'offset' in page ? 0 : null,
-  next: null,
-})
+export async function emptyPage<Records>(
+  db: Db,
+  request: ListRequest,
+  read: ReadByIds<Records>,
+): Promise<Found<Records>> {
+  const { workspace_id, listing } = request
+  const records = await readerOf(request, read)(db, workspace_id, [])
+  return { records, total: 'offset' in listing.page ? 0 : null, next: null }
+}
+
+const readerOf = <Records>({ read: exported }: ListRequest, read: ReadByIds<Records>) =>
+  (exported as ReadByIds<Records> | undefined) ?? read
 
 /** The filters of a request; null when no record can meet them. Each is a condition on the resource's table. */
 export async function filtersOf(

@@ -38,9 +38,12 @@ export type Expect = (record: object) => void
 export type Sent = { problems: readonly FieldProblem[]; expect: Expect }
 
 /** A live record, or 404, which names the record into which it was merged. */
-export async function existing<View extends Identified>(
+export async function existing<View>(
   db: Db,
-  { resource, find }: AnyRecords<View>,
+  {
+    resource,
+    find,
+  }: { resource: Resource; find(...key: Parameters<AnyRecords<never>['find']>): Promise<View | null> },
   workspace_id: number,
   id: number,
 ): Promise<View> {

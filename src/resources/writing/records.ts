@@ -7,6 +7,7 @@ import { keyOf } from '../../db/lists/same-text.ts'
 import { searchText } from '../../db/lists/search.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
 import { join, prepareById, rowsOfTable } from '../../db/statements/bulk.ts'
+import type { Texts } from '../../db/statements/json-text.ts'
 import { prepare, run } from '../../db/statements/prepare.ts'
 import { prepareEach } from '../../db/statements/recordset.ts'
 import { storedActor } from '../../events/actors.ts'
@@ -15,6 +16,7 @@ import type { Columns, Resource } from '../resource.ts'
 import { authorOf } from '../shared-columns.ts'
 import { encode } from '../values/encoding.ts'
 import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
+import { type RecordText, textById, textsByIds, viewText } from './view-texts.ts'
 
 type Identified = { id: number }
 /** For which workspace, by whom, and at what time, a record is written. */
@@ -27,7 +29,13 @@ export type Records<View extends Identified, ListedView extends Identified, Valu
   find(db: Db, workspace_id: number, id: number): Promise<View | null>
   /** Live and deleted records as lists show them, in the order of the ids. */
   byIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<ListedView[]>
-  /** The same in the detail view. */
+  /** The same as JSON, with commas between them. */
+  listed(db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts>
+  /** The detail view of a live record as JSON. */
+  text(db: Db, workspace_id: number, id: number): Promise<RecordText | null>
+  /** Detail views as lines of JSON. */
+  lines(db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts>
+  /** Detail views, for what needs their values. */
   detailsByIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]>
   /** Adds a record whose references are live; returns its detail view. `set` has the columns that no body sets. */
   insert(tx: Tx, by: Written, values: Values, set?: Row): Promise<View>
@@ -51,6 +59,7 @@ export function recordsOf<View extends Identified, ListedView extends Identified
 ): Records<View, ListedView, Values> {
   const { table, columns } = resource
   const details = selectionOf<View>(resource, detailFields(columns), computed)
+  const detail_text = viewText(resource, detailFields(columns))
   const live = prepareById<Key, Row & Identified>(
     (is, p) =>
       details.query(
@@ -67,6 +76,9 @@ export function recordsOf<View extends Identified, ListedView extends Identified
     resource,
     find,
     byIds: readerOf<ListedView>(resource, listedFields(columns), computed),
+    listed: textsByIds(viewText(resource, listedFields(columns)), ','),
+    text: textById(detail_text),
+    lines: textsByIds(detail_text, '\n'),
     detailsByIds: readerOf<View>(resource, detailFields(columns), computed),
     insert: inserterOf(resource, computed),
     update: updaterOf(resource, computed, find),

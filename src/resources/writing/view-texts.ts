@@ -7,6 +7,7 @@ import {
   jsonObject,
   jsonOf,
   type Member,
+  no_texts,
   type Texts,
 } from '../../db/statements/json-text.ts'
 import { prepare } from '../../db/statements/prepare.ts'
@@ -17,23 +18,24 @@ import { authorsWithName, joinedAs, joinsOf } from './selection.ts'
 
 // A view that is only sent: the database writes it as JSON text, and no object is made of its row.
 
+type Key = { workspace_id: number; id: number }
 type Described = Pick<Resource, 'table' | 'columns' | 'filter_by'>
 /** Fields beyond the columns of a resource. */
 export type More = (db: Db) => readonly Member[]
 
+type Rest = {
+  columns?: readonly string[]
+  /** A table that leads the join. */
+  first?: RawBuilder<unknown>
+  where: RawBuilder<SqlBool>
+  order?: RawBuilder<unknown>
+}
+
 /** A view of a resource's records. */
 export type ViewText = {
-  /** SELECT of `text` and other columns from the table and the records that it refers to. */
-  select(
-    db: Db,
-    rest: {
-      columns?: RawBuilder<unknown>
-      first?: RawBuilder<unknown>
-      where: RawBuilder<SqlBool>
-      order?: RawBuilder<unknown>
-    },
-  ): RawBuilder<unknown>
   table: Resource['table']
+  /** SELECT of `text`, and of columns of the table, from the table and the records that it refers to. */
+  select(db: Db, rest: Rest): RawBuilder<unknown>
 }
 
 /** The text of some fields of a resource, in their order. */
@@ -42,10 +44,11 @@ export function viewText(resource: Described, fields: Columns, more: More = () =
   const from = sql`${sql.table(table)}${joinsOf(table, columns, fields)}`
   return {
     table,
-    select(db, { columns = sql``, first = sql``, where, order = sql`` }) {
+    select(db, { columns: beside = [], first = sql``, where, order = sql`` }) {
       const id = { name: 'id', text: sql.ref(`${table}.id`) }
       const members = Object.entries(fields).map(([name, column]) => memberOf(db, resource, name, column))
-      return sql`SELECT ${columns} ${jsonObject([id, ...members, ...more(db)])} AS text
+      const text = sql`${jsonObject([id, ...members, ...more(db)])} AS text`
+      return sql`SELECT ${sql.join([text, ...beside.map((name) => sql.ref(`${table}.${name}`))])}
         FROM ${first} ${from} WHERE ${where} ${order}`
     },
   }
@@ -90,6 +93,23 @@ function authorText(db: Db, path: string): RawBuilder<unknown> {
   return sql`CASE WHEN ${id} IS NULL THEN 'null' ${sql.join(named, sql` `)} ELSE ${author(kind, none, none)} END`
 }
 
+/** A record as JSON text, with the time of its last change. */
+export type RecordText = { text: string; updated_at: string }
+
+/** Reads a live record as JSON text. */
+export function textById({ select, table }: ViewText) {
+  const read = prepare<Key, RecordText>(
+    (p, db) =>
+      select(db, {
+        columns: ['updated_at'],
+        where: sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${sql.ref(`${table}.id`)} = ${p.id}
+      AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
+      }) as RawBuilder<RecordText>,
+  )
+  return async (db: Db, workspace_id: number, id: number): Promise<RecordText | null> =>
+    (await read(db, { workspace_id, id }))[0] ?? null
+}
+
 /** Reads records by their ids as one text, in the order of the ids. Ids without a row are left out. */
 export function textsByIds({ select, table }: ViewText, separator: string) {
   const read = prepare((p: { workspace_id: number; ids: unknown }, db) =>
@@ -103,6 +123,6 @@ export function textsByIds({ select, table }: ViewText, separator: string) {
     })
   return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts> => {
     const [texts] = ids.length ? await read(db, { workspace_id, ids: listParameter(db, ids) }) : []
-    return texts ?? { count: 0, text: '' }
+    return texts ?? no_texts
   }
 }
