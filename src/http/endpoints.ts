@@ -177,7 +177,7 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
     /** The same of a record that is JSON text. */
     readText(
       declared: Declared & { view: TSchema },
-      find: (request: Request<Params>) => Promise<Parameters<typeof sendRecordText>[2]>,
+      find: (request: Request<Params>) => Promise<Parameters<typeof sendRecordText>[2] | null>,
     ): void {
       addRead(declared, find, sendRecordText)
     },

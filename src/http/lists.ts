@@ -11,7 +11,7 @@ import {
 } from '../db/lists/orders.ts'
 import type { Texts } from '../db/statements/json-text.ts'
 import { invalid } from '../errors.ts'
-import { list, paginationOf, paging, sendText } from './envelope.ts'
+import { paginationOf, paging, sendText } from './envelope.ts'
 import { emptyCursor, first_cursor } from './first-cursor.ts'
 import { textProblems } from './texts.ts'
 
@@ -123,18 +123,17 @@ function metaOf(records: number, { total, next }: Omit<Found<unknown>, 'records'
 }
 
 /**
- * The answer of a list without pages: one page with all records. If they do not fit, the first part with the next cursor,
- * and the total from `count`. A later part, requested by cursor, has no total.
+ * The pagination of a list without pages: one page with all records. If they do not fit, the first part with the next
+ * cursor, and the total from `count`. A later part, requested by cursor, has no total.
  */
-export async function wholeAnswer<T>(
-  data: T[],
+export async function wholeMeta(
+  records: number,
   { cursor, order, next }: { cursor: string | undefined; order: string; next: readonly unknown[] | null },
   count: () => Promise<number>,
 ) {
-  const per_page = Math.max(1, data.length)
+  const per_page = Math.max(1, records)
   const next_cursor = next && encodeCursor(order, next)
-  if (cursor !== undefined) return { success: true as const, data, meta: { per_page, next_cursor } }
-  if (!next_cursor) return list(data, data.length, { page: 1, per_page })
-  const { meta, ...answer } = list(data, await count(), { page: 1, per_page })
-  return { ...answer, meta: { ...meta, next_cursor } }
+  if (cursor !== undefined) return { per_page, next_cursor }
+  const meta = paginationOf(records, next_cursor ? await count() : records, { page: 1, per_page })
+  return next_cursor ? { ...meta, next_cursor } : meta
 }

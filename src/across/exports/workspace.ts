@@ -1,17 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { createPageSize, type PageSize } from '../../db/lists/page-size.ts'
+import { prepare } from '../../db/statements/prepare.ts'
 import { engineOf } from '../../db/tx.ts'
 import type { Actor } from '../../events/context.ts'
 import { tar_end, tarFile } from '../../files/tar.ts'
 import type { Room } from '../../resources/room.ts'
 
-/** Rows of one kind: those after an id, oldest first. */
+type Row = { id: number; text: string }
+
+/** Rows of one kind as JSON: those after an id, oldest first. */
 export type Source = {
   name: string
-  read(db: Db, workspace_id: number, after: number, limit: number): Promise<{ id: number }[]>
+  read(db: Db, workspace_id: number, after: number, limit: number): Promise<Row[]>
 }
 
 /** Everything that an archive has besides records, such as the members, as the reader sees it. It fits into memory. */
@@ -30,16 +33,19 @@ export const sourcesOf = (rooms: readonly Room[]): Source[] =>
     ...Object.entries(room.resource.owns).map(([table, by]) => ownedSource(room, table, by)),
   ])
 
-const recordSource = ({ resource: { table }, detailsByIds }: Room): Source => ({
-  name: table,
-  async read(db, workspace_id, after, limit) {
-    const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)}
-      WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND id > ${after}
-      ORDER BY id LIMIT ${limit}`.execute(db)
-    const ids = rows.map(({ id }) => id)
-    return ids.length ? detailsByIds(db, workspace_id, ids) : []
-  },
-})
+function recordSource({ texts: { detailed } }: Room): Source {
+  const { table, select } = detailed
+  const column = (name: string) => sql.ref(`${table}.${name}`)
+  const read = prepare(
+    (p: { workspace_id: number; after: number; limit: number }, db) =>
+      select(db, {
+        columns: ['id'],
+        where: sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('deleted_at')} IS NULL AND ${column('id')} > ${p.after}`,
+        order: sql`ORDER BY ${column('id')} LIMIT ${p.limit}`,
+      }) as RawBuilder<Row>,
+  )
+  return { name: table, read: (db, workspace_id, after, limit) => read(db, { workspace_id, after, limit }) }
+}
 
 const ownedSource = ({ resource }: Room, table: string, by: string): Source => ({
   name: table,
@@ -48,7 +54,7 @@ const ownedSource = ({ resource }: Room, table: string, by: string): Source => (
       JOIN ${sql.table(resource.table)} AS owner
         ON owner.workspace_id = t.workspace_id AND owner.id = t.${sql.ref(by)} AND owner.deleted_at IS NULL
       WHERE t.workspace_id = ${workspace_id} AND t.id > ${after} ORDER BY t.id LIMIT ${limit}`.execute(db)
-    return rows.map(({ workspace_id: _, ...row }) => row)
+    return rows.map(({ workspace_id: _, ...row }) => ({ id: row.id, text: JSON.stringify(row) }))
   },
 })
 
@@ -64,15 +70,15 @@ export async function* archive(
     return tarFile(full_name, Buffer.from(lines), now_s)
   }
   for (const [name, read] of Object.entries(others))
-    yield file(name, 1, (await read(db, reader)).map(lineOf).join(''))
+    yield file(name, 1, (await read(db, reader)).map((row) => `${JSON.stringify(row)}\n`).join(''))
   for (const source of sources) {
     let part = 1
     let lines = ''
     const size = createPageSize(rows_at_once[engineOf(db)])
     for await (const rows of pagesOf(db, reader.workspace_id, source, size)) {
       let page_length = 0
-      for (const row of rows) {
-        const line = lineOf(row)
+      for (const { text } of rows) {
+        const line = `${text}\n`
         page_length += line.length
         lines += line
         if (lines.length < max_file_bytes) continue
@@ -86,14 +92,12 @@ export async function* archive(
   yield tar_end
 }
 
-const lineOf = (row: object): string => `${JSON.stringify(row)}\n`
-
 async function* pagesOf(
   db: Db,
   workspace_id: number,
   { read }: Source,
   size: PageSize,
-): AsyncGenerator<object[]> {
+): AsyncGenerator<Row[]> {
   for (let after = 0; ; ) {
     const rows = await read(db, workspace_id, after, size.rows())
     const last = rows.at(-1)

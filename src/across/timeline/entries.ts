@@ -1,6 +1,5 @@
 import type { Db } from '../../db/db.ts'
 import { fitting } from '../../db/sizes.ts'
-import type { TimelineEntry } from './schema.ts'
 import type { Mark, Source } from './sources.ts'
 
 /** The position of an entry: its time, the rank of its type, its id. */
@@ -14,14 +13,14 @@ const first: TimelinePosition = ['9999-12-31T23:59:59.999Z', beyond, 0]
 
 /**
  * One page of the timeline of a record, from these sources, newest first: the entries after a position (null: the newest).
- * `next` is null at the end. A page of long texts has fewer entries.
+ * They are JSON texts. `next` is null at the end. A page of long texts has fewer entries.
  */
 export async function listTimeline(
   db: Db,
   sources: readonly Source[],
   { workspace_id, owner_id }: { workspace_id: number; owner_id: number },
   { per_page, after }: { per_page: number; after: TimelinePosition | null },
-): Promise<{ entries: TimelineEntry[]; next: TimelinePosition | null }> {
+): Promise<{ entries: string[]; next: TimelinePosition | null }> {
   const [at, rank, id] = after ?? first
   const query = { workspace_id, owner_id, record_id: String(owner_id), at, limit: per_page + 1 }
   // Read a whole page from each source, so that the newest of all sources are among them.
@@ -38,10 +37,10 @@ export async function listTimeline(
   const page = sorted.slice(0, fitting(sizes, long_bytes).count)
   const last = sorted.length > page.length ? page.at(-1) : undefined
   const shown = await loadAll(db, workspace_id, page)
-  const entries = page.flatMap(({ at, id, source }): TimelineEntry[] => {
+  const entries = page.flatMap(({ at, id, source }) => {
     const data = shown.get(source)?.get(id)
     // The record may have been soft-deleted since.
-    return data ? [{ at, type: source.type, id, data }] : []
+    return data ? [`{"at":"${at}","type":"${source.type}","id":${id},"data":${data}}`] : []
   })
   return { entries, next: last ? [last.at, last.source.rank, last.id] : null }
 }

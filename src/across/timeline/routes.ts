@@ -1,6 +1,6 @@
 import { isLive } from '../../db/references.ts'
 import { notFound } from '../../errors.ts'
-import { List } from '../../http/envelope.ts'
+import { List, sendText } from '../../http/envelope.ts'
 import { IdParams } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -38,7 +38,7 @@ export function timelineRoutes(
         answers: { 200: answer },
         extension: true,
       },
-      (request) => {
+      (request, reply) => {
         const { workspace_id, scopes } = request.access
         // Show only entries that the scopes of the caller may read.
         const readable = sources.filter(({ scope }) => !scopes || scopes.includes(`${scope}:read`))
@@ -50,7 +50,7 @@ export function timelineRoutes(
           const of = { workspace_id, owner_id }
           const { entries, next } = await listTimeline(db, readable, of, { per_page, after })
           const next_cursor = next && encodeCursor(order, next)
-          return { success: true as const, data: entries, meta: { per_page, next_cursor } }
+          return sendText(reply, `[${entries.join()}]`, { per_page, next_cursor })
         })
       },
     )

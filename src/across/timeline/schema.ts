@@ -3,8 +3,6 @@ import { Id, Timestamp } from '../../http/fields.ts'
 import { cursor } from '../../http/lists.ts'
 import type { Resource } from '../../resources/resource.ts'
 
-export type TimelineEntry = { at: string; type: string; id: number; data: object }
-
 type EntryType = { type: string; rank: number }
 
 /** The schema of an entry: a record of one of the resources, or one of the other types. */

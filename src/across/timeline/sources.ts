@@ -6,6 +6,7 @@ import { engineOf } from '../../db/tx.ts'
 import { linkTo, longestText } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { OtherEntries, Room } from '../../resources/room.ts'
+import { textOfEach } from '../../resources/writing/view-texts.ts'
 import { changes } from './changes.ts'
 
 /** The position of an entry among those of its type, and the bytes of its long texts. */
@@ -25,24 +26,28 @@ export type Source = {
   /** The first part of the scope that reads them. */
   scope: string
   marks(db: Db, query: MarkQuery): Promise<Mark[]>
-  load: OtherEntries['load']
+  /** The data of these entries as JSON texts, by their ids. Soft-deleted ones may be missing. */
+  load(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, string>>
 }
 
 /** The part of a room that timelines use. */
-export type TimelineRoom = Pick<Room, 'resource' | 'byIds' | 'entries'>
+export type TimelineRoom = Pick<Room, 'resource' | 'texts' | 'entries'>
 
 /** The sources of a timeline of one resource's records, by rank. */
 export function sourcesOf(owner: Resource, rooms: readonly TimelineRoom[]): Source[] {
   const resources = rooms.map(({ resource }) => resource)
-  const sources: Source[] = [{ ...change, scope: owner.scope, marks: marksOfChanges(owner) }]
-  for (const { resource, byIds, entries } of rooms) {
+  const sources: Source[] = [
+    { ...change, scope: owner.scope, marks: marksOfChanges(owner), load: asTexts(change.load) },
+  ]
+  for (const { resource, texts, entries } of rooms) {
     const { timeline, scope } = resource
     const own = timeline && rowsOf(resource, owner, resources)
-    if (timeline && own) sources.push({ ...timeline, scope, marks: newest(own), load: loadBy(byIds) })
+    if (timeline && own)
+      sources.push({ ...timeline, scope, marks: newest(own), load: textOfEach(texts.listed) })
     const other = entries?.rowsOf(owner)
     if (entries && other) {
       const { type, rank, load } = entries
-      sources.push({ type, rank, scope, marks: newest(other), load })
+      sources.push({ type, rank, scope, marks: newest(other), load: asTexts(load) })
     }
   }
   return sources.sort((a, b) => a.rank - b.rank)
@@ -56,11 +61,11 @@ export const change = {
   load: changes,
 }
 
-const loadBy =
-  (byIds: Room['byIds']): Source['load'] =>
+const asTexts =
+  (load: OtherEntries['load']): Source['load'] =>
   async (db, workspace_id, ids) => {
-    const records = await byIds(db, workspace_id, ids)
-    return new Map(records.map((record) => [record.id, record]))
+    const found = await load(db, workspace_id, ids)
+    return new Map([...found].map(([id, data]) => [id, JSON.stringify(data)]))
   }
 
 /**

@@ -14,7 +14,9 @@ import { activityRecords } from './operations.ts'
 import { activities, by_due_date } from './resource.ts'
 import { type activity_filters, columns, references_by_name, status_filter } from './schema.ts'
 
-const withNames = textsByIds(viewText(activities, { ...listedFields(columns), ...references_by_name }), ',')
+/** The list view with the names of what an activity refers to. */
+export const with_names = viewText(activities, { ...listedFields(columns), ...references_by_name })
+const withNames = textsByIds(with_names, ',')
 
 /** One page of the live activities that meet the query; with details=true, with the names of what each refers to. */
 export async function listActivities(

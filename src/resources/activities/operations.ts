@@ -16,16 +16,9 @@ import {
 import { recordsOf } from '../writing/records.ts'
 import { activityCompleted, activityCreated } from './events.ts'
 import { activities } from './resource.ts'
-import type {
-  Activity,
-  ActivityCreate,
-  ActivityFields,
-  ActivityUpdate,
-  Completion,
-  ListedActivity,
-} from './schema.ts'
+import type { Activity, ActivityCreate, ActivityFields, ActivityUpdate, Completion } from './schema.ts'
 
-export const activityRecords = recordsOf<Activity, ListedActivity, ActivityFields>(activities)
+export const activityRecords = recordsOf<Activity, ActivityFields>(activities)
 
 // The catalogue has no event for a removal and a restoration.
 const standard = standardOperations(activityRecords, { created: activityCreated })

@@ -62,7 +62,6 @@ export const columns = defineColumns({
 export const Activity = detailView('Activity', columns, 12)
 export type Activity = Static<typeof Activity>
 export const ListedActivity = listView('ListedActivity', columns, 12)
-export type ListedActivity = Static<typeof ListedActivity>
 
 const Named = (title: string) =>
   nullableObject(Type.Object({ id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) }, { title }))
@@ -79,7 +78,6 @@ export const ActivityOfList = Type.Object(
     description: 'With `details=true`, it has the names of the contact, the company and the deal.',
   },
 )
-export type ActivityOfList = Static<typeof ActivityOfList>
 
 /** The names of the records that an activity refers to. */
 export const references_by_name = defineColumns({

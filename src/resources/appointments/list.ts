@@ -9,7 +9,9 @@ import { appointmentRecords } from './operations.ts'
 import { appointments } from './resource.ts'
 import { type appointment_filters, columns, contact_by_name } from './schema.ts'
 
-const withContact = textsByIds(viewText(appointments, { ...listedFields(columns), ...contact_by_name }), ',')
+/** The list view with the name of the contact. */
+export const with_contact = viewText(appointments, { ...listedFields(columns), ...contact_by_name })
+const withContact = textsByIds(with_contact, ',')
 
 /** One page of the live appointments that meet the query; with details=true, with the names of their contacts. */
 export function listAppointments(

@@ -30,10 +30,9 @@ import type {
   AppointmentBody,
   AppointmentFields,
   Cancellation,
-  ListedAppointment,
 } from './schema.ts'
 
-export const appointmentRecords = recordsOf<Appointment, ListedAppointment, AppointmentFields>(appointments)
+export const appointmentRecords = recordsOf<Appointment, AppointmentFields>(appointments)
 
 /** Whether clients know of it: a request has no event until it is accepted. */
 const isBooked = ({ status }: Appointment) => status === 'scheduled' || status === 'cancelled'

@@ -76,7 +76,6 @@ export const Appointment = detailView('Appointment', columns, 5)
 export type Appointment = Static<typeof Appointment>
 /** The list view, without long notes. */
 export const ListedAppointment = listView('ListedAppointment', columns, 5)
-export type ListedAppointment = Static<typeof ListedAppointment>
 
 const contact = nullableObject(ContactName('AppointmentContact'))
 /** An appointment in a list: the list view, with the name of its contact if the query asks for it. */
@@ -84,7 +83,6 @@ export const AppointmentOfList = Type.Object(
   { ...ListedAppointment.properties, contact: Type.Optional(contact) },
   { title: 'AppointmentOfList', description: 'With `details=true`, it has the name of the contact.' },
 )
-export type AppointmentOfList = Static<typeof AppointmentOfList>
 
 /** The name of the contact of an appointment. */
 export const contact_by_name = defineColumns({

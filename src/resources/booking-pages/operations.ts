@@ -19,18 +19,12 @@ import { recordsOf } from '../writing/records.ts'
 import { ruleProblems } from './availability.ts'
 import { findBySlug } from './queries.ts'
 import { booking_pages } from './resource.ts'
-import {
-  type BookingPage,
-  type BookingPageBody,
-  type ListedBookingPage,
-  max_slug_length,
-  type PageFields,
-} from './schema.ts'
+import { type BookingPage, type BookingPageBody, max_slug_length, type PageFields } from './schema.ts'
 
 /** Live pages that a workspace can have. */
 export const max_pages = 100
 
-export const bookingPageRecords = recordsOf<BookingPage, ListedBookingPage, PageFields>(booking_pages)
+export const bookingPageRecords = recordsOf<BookingPage, PageFields>(booking_pages)
 
 /** The page that visitors see at an address, of any workspace: live and active, or null. */
 export async function findPublicPage(

@@ -176,7 +176,6 @@ export const columns = defineColumns({
 export const BookingPage = detailView('BookingPage', columns, 2)
 export type BookingPage = Static<typeof BookingPage>
 export const ListedBookingPage = listView('ListedBookingPage', columns, 2)
-export type ListedBookingPage = Static<typeof ListedBookingPage>
 
 export type PageFields = Values<typeof columns>
 

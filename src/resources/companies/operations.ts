@@ -7,10 +7,9 @@ import {
   companyCreated,
   companyDeleted,
   companyUpdated,
-  type ListedCompany,
 } from './resource.ts'
 
-export const companyRecords = recordsOf<Company, ListedCompany, CompanyValues>(companies)
+export const companyRecords = recordsOf<Company, CompanyValues>(companies)
 
 export const {
   create: createCompany,

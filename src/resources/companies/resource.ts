@@ -50,7 +50,6 @@ const columns = defineColumns({
 export const Company = detailView('Company', columns, 7)
 export type Company = Static<typeof Company>
 export const ListedCompany = listView('ListedCompany', columns, 7)
-export type ListedCompany = Static<typeof ListedCompany>
 export const CompanyCreate = bodyOf(columns, 'create')
 export const CompanyUpdate = bodyOf(columns, 'update')
 export type CompanyValues = Values<typeof columns>

@@ -6,9 +6,9 @@ import { standardOperations } from '../writing/operations.ts'
 import { recordsOf } from '../writing/records.ts'
 import { contactCreated, contactDeleted, contactUpdated } from './events.ts'
 import { contacts } from './resource.ts'
-import type { Contact, ContactValues, ListedContact } from './schema.ts'
+import type { Contact, ContactValues } from './schema.ts'
 
-export const contactRecords = recordsOf<Contact, ListedContact, ContactValues>(contacts)
+export const contactRecords = recordsOf<Contact, ContactValues>(contacts)
 
 export const {
   create: createContact,

@@ -75,7 +75,6 @@ export const columns = defineColumns({
 
 /** The list view. `company_id` and `company` are also null while the company is in the trash. */
 export const ListedContact = listView('ListedContact', columns, 42)
-export type ListedContact = Static<typeof ListedContact>
 export const Contact = detailView('Contact', columns, 42)
 export type Contact = Static<typeof Contact>
 export type ContactValues = Values<typeof columns>

@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts'
 import { actorOf, type NamedActor, namedActors } from '../../events/actors.ts'
 import { List } from '../../http/envelope.ts'
 import { IdParams } from '../../http/fields.ts'
-import { decodeCursor, wholeAnswer } from '../../http/lists.ts'
+import { decodeCursor, wholeMeta } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -43,7 +43,8 @@ export function stageHistoryRoutes(app: App, { db, clock }: Service): void {
       const actors = shown.map(({ changed_by }) => actorOf(changed_by))
       const stays = staysOf(lines, await namedActors(db, workspace_id, actors), clock.now())
       const position = { cursor, order, next: last ? [last.id] : null }
-      return wholeAnswer(stays, position, () => countStages(db, workspace_id, id))
+      const meta = await wholeMeta(stays.length, position, () => countStages(db, workspace_id, id))
+      return { success: true as const, data: stays, meta }
     },
   )
 }

@@ -14,8 +14,10 @@ import { type Stage, statusOf } from './stages.ts'
 
 // In the order of the schema: the fields of the list view, then the others.
 const fields = { ...listedFields(columns), ...detailFields(columns) }
-const detailed = textsByIds(viewText(deals, fields), ',')
-const withProgress = textsByIds(viewText(deals, fields, progressOf), ',')
+export const with_details = viewText(deals, fields)
+export const with_progress = viewText(deals, fields, progressOf)
+const withDetails = textsByIds(with_details, ',')
+const withProgress = textsByIds(with_progress, ',')
 
 /** One page of the live deals that meet the query. `details` and `progress` choose what they show. */
 export async function listDeals(
@@ -25,7 +27,7 @@ export async function listDeals(
   const conditions = withoutStatus(request.conditions)
   const { query } = request
   const { details, progress } = query
-  const read = progress === 'true' ? withProgress : details === 'true' ? detailed : dealRecords.listed
+  const read = progress === 'true' ? withProgress : details === 'true' ? withDetails : dealRecords.listed
   if (!conditions) return emptyPage(db, request, read)
   return listRecords(db, deals, { ...request, conditions }, read, progressFilters(query))
 }

@@ -20,7 +20,7 @@ import {
 import { recordsOf } from '../writing/records.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
 import { deals } from './resource.ts'
-import type { Deal, DealCreate, DealUpdate, ListedDeal, PlainFields, StageChange } from './schema.ts'
+import type { Deal, DealCreate, DealUpdate, PlainFields, StageChange } from './schema.ts'
 import {
   type DealInput,
   type DealState,
@@ -30,7 +30,7 @@ import {
   shownProbability,
 } from './stages.ts'
 
-export const dealRecords = recordsOf<Deal, ListedDeal, PlainFields>(deals, {
+export const dealRecords = recordsOf<Deal, PlainFields>(deals, {
   probability: {
     from: ['own_probability', 'closed_probability'],
     value: (row) => shownProbability(row as DealState),

@@ -106,7 +106,6 @@ export const columns = defineColumns({
 })
 
 export const ListedDeal = listView('ListedDeal', columns, 12)
-export type ListedDeal = Static<typeof ListedDeal>
 export const Deal = detailView('Deal', columns, 12)
 export type Deal = Static<typeof Deal>
 
@@ -127,7 +126,6 @@ export const DealProgress = Type.Object({
     ),
   ),
 })
-export type DealProgress = Static<typeof DealProgress>
 
 /** A deal in a list: the list view, or the detail view if the query asks for details. */
 export const DealOfList = Type.Object(

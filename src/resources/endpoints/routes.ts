@@ -110,7 +110,7 @@ export function restoreRoute(
   verbRoute(app, service, resource, verb, (tx, context, id, _body, sent) => restore(tx, context, id, sent))
 }
 
-type Readable = Pick<Records<Identified, Identified, object>, 'resource' | 'text'>
+type Readable = Pick<Records<Identified, object>, 'resource' | 'text'>
 
 type Schemas<New extends TSchema, Update extends TSchema> = {
   view: TSchema

@@ -38,7 +38,7 @@ export type Notes = ReturnType<typeof notesOf>
 function notesOf(kind: NoteKind) {
   const { resource, of, by, noun } = kind
   const { table } = resource
-  const records = recordsOf<Note, Note, NoteBody>(resource)
+  const records = recordsOf<Note, NoteBody>(resource)
   const queries = noteQueries(kind)
 
   const placeOf = (workspace_id: number, { id, note_id }: NoteKey) => ({

@@ -4,6 +4,7 @@ import { pending_removal } from '../../db/records.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { type Row, selectionOf } from '../writing/selection.ts'
+import { type RecordText, viewText } from '../writing/view-texts.ts'
 import type { Note, NoteKind } from './resource.ts'
 
 type OfOwner = { workspace_id: number; owner_id: number }
@@ -14,6 +15,7 @@ const bytes_beside_body = 2500
 /** Reads and moves the notes of one kind. They are reached only through a live record: they go to the trash with it. */
 export function noteQueries({ resource, of, by }: NoteKind) {
   const { query, read } = selectionOf<Note>(resource, resource.columns)
+  const view = viewText(resource, resource.columns)
   const table = sql.table(resource.table)
   const column = (name: string) => sql.ref(`${resource.table}.${name}`)
   const ofOwner = ({ workspace_id, owner_id }: OfOwner) => sql<SqlBool>`
@@ -30,10 +32,21 @@ export function noteQueries({ resource, of, by }: NoteKind) {
     ) => sql<Size>`SELECT ${column('id')}, ${bytesOf('body')} AS bytes FROM ${table}
         WHERE ${reachable(p, sql`${column('id')} < ${p.below}`)} ${newest_first} LIMIT ${p.limit}`,
   )
-  const between = prepare<OfOwner & { below: number; from: number }, Row>((p) => {
+  const between = prepare((p: OfOwner & { below: number; from: number }, db) => {
     const ids = sql<SqlBool>`${column('id')} < ${p.below} AND ${column('id')} >= ${p.from}`
-    return query(reachable(p, ids), newest_first)
+    return view.select(db, {
+      columns: ['id'],
+      where: reachable(p, ids),
+      order: newest_first,
+    }) as RawBuilder<{ id: number; text: string }>
   })
+  const textById = prepare(
+    (p: OfOwner & { id: number }, db) =>
+      view.select(db, {
+        columns: ['updated_at'],
+        where: reachable(p, sql`${column('id')} = ${p.id}`),
+      }) as RawBuilder<RecordText>,
+  )
   const byId = prepare<OfOwner & { id: number }, Row>((p) =>
     query(reachable(p, sql`${column('id')} = ${p.id}`)),
   )
@@ -53,9 +66,11 @@ export function noteQueries({ resource, of, by }: NoteKind) {
       const { count, bytes } = fitting(notes, max_bytes)
       return { from: found[count - 1]?.id ?? null, bytes, more: count < found.length }
     },
-    /** The notes of a live record with ids from `from` to below `below`, newest first. */
-    list: async (db: Db, range: OfOwner & { below: number; from: number }): Promise<Note[]> =>
-      (await between(db, range)).map(read),
+    /** The notes of a live record with ids from `from` to below `below` as JSON, newest first. */
+    list: between,
+    /** A note of a live record as JSON, or null. */
+    text: async (db: Db, note: OfOwner & { id: number }): Promise<RecordText | null> =>
+      (await textById(db, note))[0] ?? null,
     /** The number of notes of a record, without soft-deleted ones. */
     async count(db: Db, owner: OfOwner): Promise<number> {
       const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${table}

@@ -1,19 +1,20 @@
 import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
+import { fitting } from '../../db/sizes.ts'
 import { notFound } from '../../errors.ts'
-import { all_at_once_bytes, countFitting, page_bytes } from '../../http/answers.ts'
+import { all_at_once_bytes, page_bytes } from '../../http/answers.ts'
 import { endpoints } from '../../http/endpoints.ts'
-import { List } from '../../http/envelope.ts'
+import { List, sendText } from '../../http/envelope.ts'
 import { refuseMatch } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
-import { decodeCursor, encodeCursor, wholeAnswer } from '../../http/lists.ts'
+import { decodeCursor, encodeCursor, wholeMeta } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../room.ts'
 import { type HistoryPlace, max_versions, noteHistory } from './history-queries.ts'
 import { companyNotes, contactNotes, dealNotes, max_notes, type Notes } from './operations.ts'
-import { type Note, NoteParams, NotesQuery } from './resource.ts'
+import { NoteParams, NotesQuery } from './resource.ts'
 import { NoteVersion } from './schema.ts'
 
 const order = 'notes'
@@ -68,7 +69,8 @@ function routes(app: App, service: Service, notes: Notes): void {
       if (!page.notes.length && !(await isLive(db, of, owner.workspace_id, id)))
         throw notFound(`This ${noun}`)
       const place = { cursor, order, next: page.next === null ? null : [page.next] }
-      return wholeAnswer(page.notes, place, () => notes.queries.count(db, owner))
+      const meta = await wholeMeta(page.notes.length, place, () => notes.queries.count(db, owner))
+      return sendText(reply, `[${page.notes.join()}]`, meta)
     },
   )
 
@@ -94,8 +96,10 @@ function routes(app: App, service: Service, notes: Notes): void {
       return { record, location: `${path.replace(':id', String(id))}/${record.id}` }
     },
   )
-  records.read({ summary: 'Read a note', view }, ({ access, params }) =>
-    notes.read(db, access.workspace_id, params),
+  records.readText(
+    { summary: 'Read a note', view },
+    ({ access: { workspace_id }, params: { id, note_id } }) =>
+      notes.queries.text(db, { workspace_id, owner_id: id, id: note_id }),
   )
   operation(
     app,
@@ -155,15 +159,16 @@ async function notesBelow(
   { queries }: Notes,
   range: NotesBelow,
   reserve: (bytes: number) => void,
-): Promise<{ notes: Note[]; next: number | null }> {
+): Promise<{ notes: string[]; next: number | null }> {
   const limits = { limit: max_listed, max_bytes: all_at_once_bytes }
   const { from, bytes, more } = await queries.measure(db, range, limits)
   if (from === null) return { notes: [], next: null }
   reserve(bytes)
-  const notes = await queries.list(db, { ...range, from })
+  const found = await queries.list(db, { ...range, from })
   // As JSON a character may take six times its bytes.
-  const room = bytes * 6 > all_at_once_bytes ? countFitting(notes) : notes.length
-  const shown = notes.slice(0, room)
-  if (room < notes.length) return { notes: shown, next: shown.at(-1)?.id ?? null }
-  return { notes: shown, next: more ? from : null }
+  const sizes = found.map(({ text }) => ({ bytes: Buffer.byteLength(text) + 1 }))
+  const { count } = fitting(sizes, all_at_once_bytes)
+  const notes = found.slice(0, count).map(({ text }) => text)
+  if (count < found.length) return { notes, next: found[count - 1]?.id ?? null }
+  return { notes, next: more ? from : null }
 }

@@ -29,7 +29,7 @@ import type { Row } from './selection.ts'
 // standardOperations combines them for the others.
 
 type Identified = { id: number }
-type AnyRecords<View extends Identified> = Pick<Records<View, Identified, object>, 'resource' | 'find'>
+type AnyRecords<View extends Identified> = Pick<Records<View, object>, 'resource' | 'find'>
 
 /** Checks the record that a caller wants to change (If-Match). Throws 412 for another version. */
 export type Expect = (record: object) => void
@@ -134,7 +134,7 @@ const customFieldsOf = (values: object): CustomFields =>
 export async function addRecord<View extends Identified, Values extends object>(
   tx: Tx,
   context: Context,
-  records: Records<View, Identified, Values>,
+  records: Records<View, Values>,
   values: Values,
   set?: Row,
 ): Promise<View> {
@@ -169,7 +169,7 @@ type SaveOptions = {
 export async function saveChanges<View extends Identified, Values extends object>(
   tx: Tx,
   context: Context,
-  records: Records<View, Identified, Values>,
+  records: Records<View, Values>,
   before: View,
   values: Partial<Values>,
   { action = 'updated', set = {}, touch = true }: SaveOptions = {},
@@ -307,7 +307,7 @@ type StandardEvents = { created?: EventDefinition; updated?: EventDefinition; de
 
 /** The operations of a resource without rules of its own. A restoration emits `updated`. Each event is optional. */
 export function standardOperations<View extends Identified, Values extends object>(
-  records: Records<View, Identified, Values>,
+  records: Records<View, Values>,
   { created, updated, deleted }: StandardEvents = {},
 ): Operations<View> {
   const { resource } = records

@@ -16,20 +16,20 @@ import type { Columns, Resource } from '../resource.ts'
 import { authorOf } from '../shared-columns.ts'
 import { encode } from '../values/encoding.ts'
 import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
-import { type RecordText, textById, textsByIds, viewText } from './view-texts.ts'
+import { type RecordText, textById, textsByIds, type ViewText, viewText } from './view-texts.ts'
 
 type Identified = { id: number }
 /** For which workspace, by whom, and at what time, a record is written. */
 export type Written = Pick<Context, 'workspace_id' | 'actor' | 'now'>
 
 /** Reads and writes the rows of one resource, with their totals and their search entries. */
-export type Records<View extends Identified, ListedView extends Identified, Values extends object> = {
+export type Records<View extends Identified, Values extends object> = {
   resource: Resource
   /** A live record, or null. */
   find(db: Db, workspace_id: number, id: number): Promise<View | null>
-  /** Live and deleted records as lists show them, in the order of the ids. */
-  byIds(db: Db, workspace_id: number, ids: readonly number[]): Promise<ListedView[]>
-  /** The same as JSON, with commas between them. */
+  /** The views as JSON texts. */
+  texts: { listed: ViewText; detailed: ViewText }
+  /** Live and deleted records as lists show them: JSON with commas between them, in the order of the ids. */
   listed(db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts>
   /** The detail view of a live record as JSON. */
   text(db: Db, workspace_id: number, id: number): Promise<RecordText | null>
@@ -53,13 +53,14 @@ export type Records<View extends Identified, ListedView extends Identified, Valu
 }
 
 /** The rows of a resource. Its queries are compiled once. `computed` has the fields that no column stores. */
-export function recordsOf<View extends Identified, ListedView extends Identified, Values extends object>(
+export function recordsOf<View extends Identified, Values extends object>(
   resource: Resource,
   computed: Computed = {},
-): Records<View, ListedView, Values> {
+): Records<View, Values> {
   const { table, columns } = resource
   const details = selectionOf<View>(resource, detailFields(columns), computed)
-  const detail_text = viewText(resource, detailFields(columns))
+  const listed = viewText(resource, listedFields(columns))
+  const detailed = viewText(resource, detailFields(columns))
   const live = prepareById<Key, Row & Identified>(
     (is, p) =>
       details.query(
@@ -75,10 +76,10 @@ export function recordsOf<View extends Identified, ListedView extends Identified
   return {
     resource,
     find,
-    byIds: readerOf<ListedView>(resource, listedFields(columns), computed),
-    listed: textsByIds(viewText(resource, listedFields(columns)), ','),
-    text: textById(detail_text),
-    lines: textsByIds(detail_text, '\n'),
+    texts: { listed, detailed },
+    listed: textsByIds(listed, ','),
+    text: textById(detailed),
+    lines: textsByIds(detailed, '\n'),
     detailsByIds: readerOf<View>(resource, detailFields(columns), computed),
     insert: inserterOf(resource, computed),
     update: updaterOf(resource, computed, find),
@@ -188,7 +189,7 @@ function newViews<View>({ columns }: Resource, computed: Computed) {
 function updaterOf<View extends Identified, Values extends object>(
   resource: Resource,
   computed: Computed,
-  find: Records<View, Identified, Values>['find'],
+  find: Records<View, Values>['find'],
 ) {
   const { table, counted } = resource
   const rowOf = rowMaker(resource)

@@ -1,5 +1,4 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { bytesOf, textUpTo } from '../../db/sizes.ts'
 import type { Column, Columns, Resource } from '../resource.ts'
 import { authorOf } from '../shared-columns.ts'
 import { decoderOf } from '../values/encoding.ts'
@@ -22,8 +21,6 @@ type Field = {
   name: string
   columns: RawBuilder<unknown>[]
   read(row: Row): unknown
-  /** Whether the list view leaves the field out of this record. */
-  isLeftOut?(row: Row): boolean
 }
 
 const as = (expression: RawBuilder<unknown>, name: string) => sql`${expression} AS ${sql.ref(name)}`
@@ -45,7 +42,7 @@ export function selectionOf<View>(
       sql<Row>`SELECT ${sql.join(columns_of_view)} FROM ${from} WHERE ${condition} ${order}`,
     read(row) {
       const view: Row = { id: row.id }
-      for (const { name, read, isLeftOut } of selected) if (!isLeftOut?.(row)) view[name] = read(row)
+      for (const { name, read } of selected) view[name] = read(row)
       return view as View
     },
   }
@@ -81,7 +78,7 @@ export function joinsOf(table: string, columns: Columns, fields: Columns): RawBu
 }
 
 function fieldOf(table: string, name: string, column: Column, computed: Computed): Field {
-  const { embeds, refers_to, stored = name, listed } = column
+  const { embeds, refers_to, stored = name } = column
   if (embeds) return embeddedField(name, embeds.by, embeds.fields)
   if (column.author) return authorField(table, name)
   if (refers_to) {
@@ -95,15 +92,7 @@ function fieldOf(table: string, name: string, column: Column, computed: Computed
   const path = `${table}.${stored}`
   const decode = decoderOf(column)
   const read = decode ? (row: Row) => decode(row[name]) : (row: Row) => row[name]
-  if (!listed) return { name, columns: [as(sql.ref(path), name)], read }
-  const { up_to_bytes } = listed
-  const bytes = `${name}_bytes`
-  return {
-    name,
-    columns: [as(textUpTo(path, up_to_bytes), name), as(bytesOf(path), bytes)],
-    read,
-    isLeftOut: (row) => (row[bytes] as number) > up_to_bytes,
-  }
+  return { name, columns: [as(sql.ref(path), name)], read }
 }
 
 /** The kinds of authors that have a name. Ids begin with the kind: each author is looked up in one table only. */

@@ -3,20 +3,26 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import type { TSchema } from 'typebox'
 import { openMigrated } from '../../../test/engine.ts'
 import { runs } from '../../../test/quick.ts'
 import { use } from '../../../test/use.ts'
 import { insertKey } from '../../access/keys/keys.ts'
 import { insertWorkspace } from '../../access/workspaces.ts'
 import { systemClock } from '../../clock.ts'
-import { transaction } from '../../db/db.ts'
+import { type Tx, transaction } from '../../db/db.ts'
 import { command_line, contextOf } from '../../events/context.ts'
 import { lazySerializers } from '../../http/serializers.ts'
+import { with_names } from '../activities/list.ts'
+import { ActivityOfList } from '../activities/schema.ts'
+import { with_contact } from '../appointments/list.ts'
+import { AppointmentOfList } from '../appointments/schema.ts'
+import { with_details, with_progress } from '../deals/list.ts'
+import { DealOfList } from '../deals/schema.ts'
 import { rooms } from '../index.ts'
-import { type Column, detailView, listView, type Resource } from '../resource.ts'
+import { type Column, type Columns, detailView, listView, type Resource } from '../resource.ts'
 import { encode } from '../values/encoding.ts'
-import { detailFields, listedFields } from './selection.ts'
-import { textsByIds, viewText } from './view-texts.ts'
+import { textsByIds, type ViewText } from './view-texts.ts'
 
 const database = use(openMigrated)
 
@@ -71,6 +77,7 @@ const days = fc
   .dictionary(fc.constantFrom('2026-12-24', '2026-12-25'), hours)
   .map((value) => JSON.stringify(value))
 
+type Values = Record<string, unknown>
 type Known = { authors: readonly string[]; ids: Readonly<Record<string, readonly number[]>> }
 type Schema = { type?: string | string[]; enum?: readonly unknown[]; format?: string; maxLength?: number }
 
@@ -123,7 +130,41 @@ const rowOf = (resource: Resource, known: Known) =>
 const serializerOf = (schema: unknown) =>
   lazySerializers({}, {} as never)({ schema, method: 'GET', url: '/', httpStatus: '200' } as never)
 
-test('the database writes every view with the bytes of its schema', async () => {
+/** The views of lists beyond those that follow from the columns. */
+const others: Record<string, { view: ViewText; schema: TSchema }[]> = {
+  activities: [{ view: with_names, schema: ActivityOfList }],
+  appointments: [{ view: with_contact, schema: AppointmentOfList }],
+  deals: [
+    { view: with_details, schema: DealOfList },
+    { view: with_progress, schema: DealOfList },
+  ],
+}
+
+/** What a list shows of a record in the detail view. A view may have more. */
+function listed(columns: Columns, detail: Values, shown: Values): Values {
+  const kept = Object.entries(detail).filter(([name, value]) => {
+    const limit = columns[name]?.listed
+    if (!limit) return name in shown
+    const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+    return Buffer.byteLength(text) <= limit.up_to_bytes
+  })
+  const part = (value: unknown, of: unknown) =>
+    value && of && !Array.isArray(of)
+      ? Object.fromEntries(Object.keys(of).map((key) => [key, (value as Values)[key]]))
+      : value
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, columns[name]?.embeds ? part(value, shown[name]) : value]),
+  )
+}
+
+async function insert(tx: Tx, table: string, row: Values): Promise<number> {
+  const names = sql.join(Object.keys(row).map((name) => sql.ref(name)))
+  const { rows } = await sql<{ id: number }>`INSERT INTO ${sql.table(table)} (${names})
+    VALUES (${sql.join(Object.values(row))}) RETURNING id`.execute(tx)
+  return Number(rows[0]?.id)
+}
+
+test('every view is written with the bytes of its values, and fits its schema', async () => {
   const { db } = database
   const workspace_id = await transaction(db, (tx) => insertWorkspace(tx, systemClock, command_line, 'W'))
   const context = contextOf(systemClock, { workspace_id, actor: command_line, request_id: null })
@@ -134,52 +175,44 @@ test('the database writes every view with the bytes of its schema', async () => 
   const known: Known = { authors: [key, 'key_gone', 'usr_gone'], ids }
   const order = ['companies', 'contacts', 'deals', 'booking_pages']
   const rank = ({ resource: { table } }: (typeof rooms)[number]) => order.indexOf(table) + 1 || 9
-  for (const room of rooms.toSorted((a, b) => rank(a) - rank(b))) {
-    const { resource, byIds, detailsByIds } = room
+  for (const { resource, texts, detailsByIds } of rooms.toSorted((a, b) => rank(a) - rank(b))) {
     const { table, columns } = resource
     ids[table] = []
-    const views = [
-      {
-        view: viewText(resource, detailFields(columns)),
-        schema: detailView('V', columns, 1),
-        read: detailsByIds,
-        is_detail: true,
-      },
-      {
-        view: viewText(resource, listedFields(columns)),
-        schema: listView('V', columns, 1),
-        read: byIds,
-        is_detail: false,
-      },
-    ].map((one) => ({ ...one, texts: textsByIds(one.view, '\n'), serialize: serializerOf(one.schema) }))
+    const lists = [{ view: texts.listed, schema: listView('V', columns, 1) }, ...(others[table] ?? [])].map(
+      ({ view, schema }) => ({ read: textsByIds(view, '\n'), serialize: serializerOf(schema) }),
+    )
+    const details = textsByIds(texts.detailed, '\n')
+    const serialize = serializerOf(detailView('V', columns, 1))
     await fc.assert(
       fc.asyncProperty(fc.array(rowOf(resource, known), { minLength: 1, maxLength: 5 }), async (rows) => {
-        const made: number[] = []
-        await transaction(db, async (tx) => {
-          for (const random of rows) {
-            const row = 'slug' in random ? { ...random, slug: `s${slug++}` } : random
-            const names = Object.keys(row).filter((name) => name !== 'id')
-            const {
-              rows: [added],
-            } = await sql<{ id: number }>`INSERT INTO ${sql.table(table)}
-            (workspace_id, ${sql.join(names.map((name) => sql.ref(name)))})
-            VALUES (${workspace_id}, ${sql.join(names.map((name) => row[name as keyof typeof row]))}) RETURNING id`.execute(
-              tx,
-            )
-            made.unshift(Number(added?.id))
+        const made = await transaction(db, async (tx) => {
+          const made: number[] = []
+          for (const row of rows) {
+            const own = 'slug' in row ? { slug: `s${slug++}` } : {}
+            made.unshift(await insert(tx, table, { ...row, ...own, workspace_id }))
           }
+          return made
         })
         ids[table]?.push(...made.slice(0, 1))
-        for (const { texts, read, serialize, is_detail } of views) {
-          const { count, text } = await texts(db, workspace_id, [...made, 999_999])
+        const asked = [...made, 999_999]
+        const records = (await detailsByIds(db, workspace_id, asked)) as Values[]
+        // The entity tag of a read must be that of a write, which has the object.
+        assert.equal(
+          (await details(db, workspace_id, asked)).text,
+          records.map((one) => JSON.stringify(one)).join('\n'),
+        )
+        assert.deepEqual(
+          records.map(serialize),
+          records.map((one) => JSON.stringify(one)),
+        )
+        for (const { read, serialize } of lists) {
+          const { count, text } = await read(db, workspace_id, asked)
           assert.equal(count, made.length)
-          const records = await read(db, workspace_id, made)
-          const lines = text.split('\n')
-          for (const [at, record] of records.entries()) {
-            const line = String(lines[at])
-            assert.equal(line, serialize(record))
-            assert.deepEqual(JSON.parse(line), JSON.parse(JSON.stringify(record)))
-            if (is_detail) assert.equal(line, JSON.stringify(record))
+          for (const [at, line] of text.split('\n').entries()) {
+            const shown = JSON.parse(line)
+            assert.equal(line, serialize(shown))
+            const own = Object.entries(shown).filter(([name]) => name === 'id' || name in columns)
+            assert.deepEqual(Object.fromEntries(own), listed(columns, records[at] as Values, shown))
           }
         }
       }),

@@ -110,19 +110,32 @@ export function textById({ select, table }: ViewText) {
     (await read(db, { workspace_id, id }))[0] ?? null
 }
 
+type Ids = { workspace_id: number; ids: unknown }
+
+const chosenRows = (db: Db, { select, table }: ViewText, p: Ids, columns?: readonly string[]) =>
+  select(db, {
+    ...(columns && { columns }),
+    first: sql`${chosenValues(db, p.ids)} CROSS JOIN`,
+    where: sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${sql.ref(`${table}.id`)} = chosen.value`,
+    order: sql`ORDER BY chosen.rowid`,
+  })
+
 /** Reads records by their ids as one text, in the order of the ids. Ids without a row are left out. */
-export function textsByIds({ select, table }: ViewText, separator: string) {
-  const read = prepare((p: { workspace_id: number; ids: unknown }, db) =>
-    joinTexts(rowsByIds(db, p), separator),
-  )
-  const rowsByIds = (db: Db, { workspace_id, ids }: { workspace_id: number; ids: unknown }) =>
-    select(db, {
-      first: sql`${chosenValues(db, ids)} CROSS JOIN`,
-      where: sql`${sql.ref(`${table}.workspace_id`)} = ${workspace_id} AND ${sql.ref(`${table}.id`)} = chosen.value`,
-      order: sql`ORDER BY chosen.rowid`,
-    })
+export function textsByIds(view: ViewText, separator: string) {
+  const read = prepare((p: Ids, db) => joinTexts(chosenRows(db, view, p), separator))
   return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts> => {
     const [texts] = ids.length ? await read(db, { workspace_id, ids: listParameter(db, ids) }) : []
     return texts ?? no_texts
+  }
+}
+
+/** Reads records as JSON texts, by their ids. */
+export function textOfEach(view: ViewText) {
+  const read = prepare(
+    (p: Ids, db) => chosenRows(db, view, p, ['id']) as RawBuilder<{ id: number; text: string }>,
+  )
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<Map<number, string>> => {
+    const rows = ids.length ? await read(db, { workspace_id, ids: listParameter(db, ids) }) : []
+    return new Map(rows.map(({ id, text }) => [id, text]))
   }
 }
