@@ -59,7 +59,10 @@ export type JoinedRow = {
 }
 
 /** The parts of a resource that the rest of the program uses: reads of its records, its operations and its endpoints. */
-export type Room = Pick<Records<{ id: number }, object>, 'resource' | 'texts' | 'detailsByIds'> & {
+export type Room = Pick<
+  Records<{ id: number }, object>,
+  'resource' | 'listedById' | 'detailed' | 'detailsByIds'
+> & {
   /** The operations on its records. Notes have other operations, which also name their record. */
   operations?: Operations<{ id: number }>
   /** The bodies of its operations, and the fields by which an upsert finds a record. With it, there is a batch endpoint. */

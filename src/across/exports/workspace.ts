@@ -33,7 +33,7 @@ export const sourcesOf = (rooms: readonly Room[]): Source[] =>
     ...Object.entries(room.resource.owns).map(([table, by]) => ownedSource(room, table, by)),
   ])
 
-function recordSource({ texts: { detailed } }: Room): Source {
+function recordSource({ detailed }: Room): Source {
   const { table, select } = detailed
   const column = (name: string) => sql.ref(`${table}.${name}`)
   const read = prepare(

@@ -6,7 +6,6 @@ import { engineOf } from '../../db/tx.ts'
 import { linkTo, longestText } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { OtherEntries, Room } from '../../resources/room.ts'
-import { textOfEach } from '../../resources/writing/view-texts.ts'
 import { changes } from './changes.ts'
 
 /** The position of an entry among those of its type, and the bytes of its long texts. */
@@ -31,7 +30,7 @@ export type Source = {
 }
 
 /** The part of a room that timelines use. */
-export type TimelineRoom = Pick<Room, 'resource' | 'texts' | 'entries'>
+export type TimelineRoom = Pick<Room, 'resource' | 'listedById' | 'entries'>
 
 /** The sources of a timeline of one resource's records, by rank. */
 export function sourcesOf(owner: Resource, rooms: readonly TimelineRoom[]): Source[] {
@@ -39,11 +38,10 @@ export function sourcesOf(owner: Resource, rooms: readonly TimelineRoom[]): Sour
   const sources: Source[] = [
     { ...change, scope: owner.scope, marks: marksOfChanges(owner), load: asTexts(change.load) },
   ]
-  for (const { resource, texts, entries } of rooms) {
+  for (const { resource, listedById, entries } of rooms) {
     const { timeline, scope } = resource
     const own = timeline && rowsOf(resource, owner, resources)
-    if (timeline && own)
-      sources.push({ ...timeline, scope, marks: newest(own), load: textOfEach(texts.listed) })
+    if (timeline && own) sources.push({ ...timeline, scope, marks: newest(own), load: listedById })
     const other = entries?.rowsOf(owner)
     if (entries && other) {
       const { type, rank, load } = entries

@@ -1,35 +1,11 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
-import { perKey, prepare, type Statement } from '../statements/prepare.ts'
+import { perKey, prepare } from '../statements/prepare.ts'
 import type { Window } from './lists.ts'
 
 /** Caches a query for each number of parameters. */
 export const perNumber = <Value>(make: (count: number) => Value) => perKey<number, Value>(make)
-
-/**
- * Reads records by their ids, in the order of the ids. Ids without a row are left out. `build` makes the query from the
- * condition, once for each number of ids.
- */
-export function byIds<R extends { id: number }>(
-  table: Deletable,
-  build: (those: RawBuilder<SqlBool>) => Statement<R>,
-) {
-  type Ids = { workspace_id: number } & Record<number, number>
-  const column = (name: string) => sql.ref(`${table}.${name}`)
-  const prepared = perNumber((count) =>
-    prepare((p: Ids) => {
-      const ids = sql.join(Array.from({ length: count }, (_, index) => p[index]))
-      return build(sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('id')} IN (${ids})`)
-    }),
-  )
-  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<R[]> => {
-    if (!ids.length) return []
-    const rows = await prepared(ids.length)(db, { workspace_id, ...ids })
-    const by_id = new Map(rows.map((row) => [row.id, row]))
-    return ids.flatMap((id) => by_id.get(id) ?? [])
-  }
-}
 
 /**
  * A table `chosen` with the ids as rows, for a join row by row. With a list of ids, SQLite without statistics may read

@@ -11,6 +11,14 @@ export type Member = { name: string; text: RawBuilder<unknown>; when?: RawBuilde
 export const jsonOf = (db: Db, value: RawBuilder<unknown>): RawBuilder<string> =>
   engineOf(db) === 'sqlite' ? sql`json_quote(${value})` : sql`coalesce(to_json(${value}), 'null')`
 
+/** The JSON text of a number that is stored in parts of one, a power of ten: never with an exponent. */
+export function decimalText(stored: RawBuilder<unknown>, of_one: number): RawBuilder<string> {
+  const one = sql.lit(of_one)
+  const decimals = sql`rtrim(substr(CAST(${one} + ${stored} % ${one} AS text), 2), '0')`
+  return sql`CASE WHEN ${stored} IS NULL THEN 'null' WHEN ${stored} % ${one} = 0 THEN CAST(${stored} / ${one} AS text)
+    ELSE concat(${stored} / ${one}, '.', ${decimals}) END`
+}
+
 /** The JSON text of an object. Its first member has no condition. */
 export function jsonObject(members: readonly Member[]): RawBuilder<string> {
   const parts = members.flatMap(({ name, text, when }, index) => {

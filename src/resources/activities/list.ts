@@ -8,14 +8,13 @@ import { invalid } from '../../errors.ts'
 import { readWanted, type Wanted } from '../../http/filter-values.ts'
 import { type ListRequest, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { listedFields } from '../writing/selection.ts'
-import { textsByIds, viewText } from '../writing/view-texts.ts'
+import { listedFields, selectionOf, textsByIds } from '../writing/selection.ts'
 import { activityRecords } from './operations.ts'
 import { activities, by_due_date } from './resource.ts'
 import { type activity_filters, columns, references_by_name, status_filter } from './schema.ts'
 
 /** The list view with the names of what an activity refers to. */
-export const with_names = viewText(activities, { ...listedFields(columns), ...references_by_name })
+export const with_names = selectionOf(activities, { ...listedFields(columns), ...references_by_name })
 const withNames = textsByIds(with_names, ',')
 
 /** One page of the live activities that meet the query; with details=true, with the names of what each refers to. */

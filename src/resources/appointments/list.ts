@@ -3,14 +3,13 @@ import type { Found } from '../../db/lists/lists.ts'
 import type { Texts } from '../../db/statements/json-text.ts'
 import { type ListRequest, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { listedFields } from '../writing/selection.ts'
-import { textsByIds, viewText } from '../writing/view-texts.ts'
+import { listedFields, selectionOf, textsByIds } from '../writing/selection.ts'
 import { appointmentRecords } from './operations.ts'
 import { appointments } from './resource.ts'
 import { type appointment_filters, columns, contact_by_name } from './schema.ts'
 
 /** The list view with the name of the contact. */
-export const with_contact = viewText(appointments, { ...listedFields(columns), ...contact_by_name })
+export const with_contact = selectionOf(appointments, { ...listedFields(columns), ...contact_by_name })
 const withContact = textsByIds(with_contact, ',')
 
 /** One page of the live appointments that meet the query; with details=true, with the names of their contacts. */

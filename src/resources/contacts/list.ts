@@ -8,17 +8,16 @@ import { searchContacts, searchFilter, searchWords } from '../../db/lists/search
 import { numberIn } from '../../db/lists/search-numbers.ts'
 import { joinTexts, no_texts, type Texts } from '../../db/statements/json-text.ts'
 import { perKey, prepare } from '../../db/statements/prepare.ts'
-import { emptyPage, filtersOf, type ListRequest, listFiltered, listRecords } from '../lists/list.ts'
+import { filtersOf, type ListRequest, listFiltered, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { listedFields } from '../writing/selection.ts'
-import { viewText } from '../writing/view-texts.ts'
+import { listedFields, selectionOf } from '../writing/selection.ts'
 import { contactRecords } from './operations.ts'
 import { contacts } from './resource.ts'
 import { columns, type contact_filters } from './schema.ts'
 
 // The first page is what clients read most, so it is one query: of all contacts, or of those with one value. The limit is
 // part of the text: PostgreSQL keeps no plan for a limit that is a parameter, and planning costs as much as the page.
-const view = viewText(contacts, listedFields(columns))
+const view = selectionOf(contacts, listedFields(columns))
 const firstPage = perKey((key: string) => {
   const [limit, column] = key.split(' ')
   return prepare<{ workspace_id: number; value: string | number }, Texts>((p, db) => {
@@ -53,7 +52,7 @@ export async function listContacts(
     return listRecords(db, contacts, request, contactRecords.listed, await searchFilters(db, request))
   }
   const filters = await filtersOf(db, contacts, request)
-  if (!filters) return emptyPage(db, request, contactRecords.listed)
+  if (!filters) return listFiltered(db, contacts, request, contactRecords.listed, null)
   if (words.length) {
     const { ids, total } = await searchContacts(db, {
       workspace_id,

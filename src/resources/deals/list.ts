@@ -2,10 +2,9 @@ import type { Db } from '../../db/db.ts'
 import type { Found } from '../../db/lists/lists.ts'
 import type { Texts } from '../../db/statements/json-text.ts'
 import type { Condition } from '../lists/filter-fields.ts'
-import { emptyPage, type ListRequest, listRecords } from '../lists/list.ts'
+import { type ListRequest, listFiltered, listRecords } from '../lists/list.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import { detailFields, listedFields } from '../writing/selection.ts'
-import { textsByIds, viewText } from '../writing/view-texts.ts'
+import { detailFields, listedFields, selectionOf, textsByIds } from '../writing/selection.ts'
 import { dealRecords } from './operations.ts'
 import { progressFilters, progressOf } from './progress.ts'
 import { deals } from './resource.ts'
@@ -14,8 +13,8 @@ import { type Stage, statusOf } from './stages.ts'
 
 // In the order of the schema: the fields of the list view, then the others.
 const fields = { ...listedFields(columns), ...detailFields(columns) }
-export const with_details = viewText(deals, fields)
-export const with_progress = viewText(deals, fields, progressOf)
+export const with_details = selectionOf(deals, fields)
+export const with_progress = selectionOf(deals, fields, progressOf)
 const withDetails = textsByIds(with_details, ',')
 const withProgress = textsByIds(with_progress, ',')
 
@@ -28,7 +27,7 @@ export async function listDeals(
   const { query } = request
   const { details, progress } = query
   const read = progress === 'true' ? withProgress : details === 'true' ? withDetails : dealRecords.listed
-  if (!conditions) return emptyPage(db, request, read)
+  if (!conditions) return listFiltered(db, deals, request, read, null)
   return listRecords(db, deals, { ...request, conditions }, read, progressFilters(query))
 }
 

@@ -4,7 +4,7 @@ import { jsonObject, jsonOf } from '../../db/statements/json-text.ts'
 import { invalid } from '../../errors.ts'
 import { type Parameter, readValue, readWanted, type Wanted } from '../../http/filter-values.ts'
 import type { FilterValues } from '../lists/list-query.ts'
-import type { More } from '../writing/view-texts.ts'
+import type { More } from '../writing/selection.ts'
 import { type deal_filters, furthest_stage, lost_reason, stage_since } from './schema.ts'
 import { placeOf, type Stage, stages } from './stages.ts'
 

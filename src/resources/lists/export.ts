@@ -5,7 +5,6 @@ import type { Db } from '../../db/db.ts'
 import type { Found } from '../../db/lists/lists.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
 import { createPageSize } from '../../db/lists/page-size.ts'
-import type { Texts } from '../../db/statements/json-text.ts'
 import { engineOf } from '../../db/tx.ts'
 import { csvRow } from '../../files/csv.ts'
 import { joinTags } from '../../files/tags.ts'
@@ -20,7 +19,7 @@ export type ExportFormat = 'csv' | 'ndjson'
 type Values = Record<string, unknown>
 type List<Query> = (db: Db, request: ListRequest<Query>) => Promise<Found<unknown>>
 /** Reads detail views: as objects, for CSV, and as lines of JSON. */
-export type Exported = { detailsByIds: ReadByIds<object[]>; lines: ReadByIds<Texts> }
+export type Exported = { detailsByIds: ReadByIds<object[]>; lines: ReadByIds<{ text: string }> }
 /** A list, with the filters and the order that its export has. */
 export type Export<Query> = Exported & {
   resource: Resource

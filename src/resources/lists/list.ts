@@ -7,7 +7,7 @@ import { findByValue, valueWithin } from '../../db/lists/by-value.ts'
 import { countOf, countWithValue } from '../../db/lists/counts.ts'
 import { indexedWhole, type Valued, valueText } from '../../db/lists/field-values.ts'
 import { anyOf, choice, equals, type Filter, hasValue, lacksKey, none } from '../../db/lists/filters.ts'
-import { type Found, findRecords, type Page } from '../../db/lists/lists.ts'
+import { type Found, findRecords, type IdPage, type Page } from '../../db/lists/lists.ts'
 import { match_keys } from '../../db/lists/match-keys.ts'
 import type { Sorting } from '../../db/lists/orders.ts'
 import { keyOf, writtenForms } from '../../db/lists/same-text.ts'
@@ -75,32 +75,33 @@ export async function listRecords<Records>(
   more: readonly Filter[] = [],
 ): Promise<Found<Records>> {
   const filters = await filtersOf(db, resource, request)
-  return filters
-    ? listFiltered(db, resource, request, read, [...filters, ...more])
-    : emptyPage(db, request, read)
+  return listFiltered(db, resource, request, read, filters && [...filters, ...more])
 }
 
-/** The same, of the live records that meet all `filters`, whatever the query says. */
+/** The same, of the live records that meet all `filters`, whatever the query says. Null: no record can meet them. */
 export async function listFiltered<Records>(
   db: Db,
   resource: Resource,
   request: ListRequest,
   read: ReadByIds<Records>,
-  filters: Filter[],
+  filters: Filter[] | null,
 ): Promise<Found<Records>> {
-  const { workspace_id, listing } = request
-  const { table } = resource
-  const { sorting, page } = listing
-  const asked = { table, workspace_id, filters, page }
-  const { ids, total, next } =
-    sorting.custom_key === undefined
-      ? await findRecords(db, { ...asked, sorting })
-      : await findByValue(
-          db,
-          asked,
-          await customOrder(db, resource, workspace_id, sorting, sorting.custom_key),
-        )
-  return { records: await readerOf(request, read)(db, workspace_id, ids), total, next }
+  const { workspace_id, read: exported } = request
+  const reader = (exported as ReadByIds<Records> | undefined) ?? read
+  const { ids, total, next } = await findIds(db, resource, request, filters)
+  return { records: await reader(db, workspace_id, ids), total, next }
+}
+
+async function findIds(
+  db: Db,
+  resource: Resource,
+  { workspace_id, listing: { sorting, page } }: ListRequest,
+  filters: Filter[] | null,
+): Promise<IdPage> {
+  if (!filters) return { ids: [], total: 'offset' in page ? 0 : null, next: null }
+  const asked = { table: resource.table, workspace_id, filters, page }
+  if (sorting.custom_key === undefined) return findRecords(db, { ...asked, sorting })
+  return findByValue(db, asked, await customOrder(db, resource, workspace_id, sorting, sorting.custom_key))
 }
 
 /** The order by a custom field. Throws 422 if the field is not defined. */
@@ -116,20 +117,6 @@ async function customOrder(
   const message = `sort by ${name} needs a definition of this custom field.`
   throw invalid([{ field: 'sort', code: 'unknown_value', message }])
 }
-
-/** The page of a list that no record can be in. */
-export async function emptyPage<Records>(
-  db: Db,
-  request: ListRequest,
-  read: ReadByIds<Records>,
-): Promise<Found<Records>> {
-  const { workspace_id, listing } = request
-  const records = await readerOf(request, read)(db, workspace_id, [])
-  return { records, total: 'offset' in listing.page ? 0 : null, next: null }
-}
-
-const readerOf = <Records>({ read: exported }: ListRequest, read: ReadByIds<Records>) =>
-  (exported as ReadByIds<Records> | undefined) ?? read
 
 /** The filters of a request; null when no record can meet them. Each is a condition on the resource's table. */
 export async function filtersOf(

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { lockRow } from '../../db/locks.ts'
 import { isLive } from '../../db/references.ts'
-import { type FieldProblem, notFound, refuse, refuseMore } from '../../errors.ts'
+import { type FieldProblem, notFound, orNotFound, refuse, refuseMore } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { notifyMentioned } from '../../events/mentions.ts'
 import { changedValues, newValues } from '../writing/input.ts'
@@ -47,12 +47,12 @@ function notesOf(kind: NoteKind) {
     id: note_id,
   })
 
+  const find = async (db: Db, workspace_id: number, key: NoteKey): Promise<Note | null> =>
+    JSON.parse((await queries.text(db, placeOf(workspace_id, key)))?.text ?? 'null')
+
   /** A note of a live record, or 404. */
-  async function read(db: Db, workspace_id: number, key: NoteKey): Promise<Note> {
-    const note = await queries.find(db, placeOf(workspace_id, key))
-    if (!note) throw notFound('This note')
-    return note
-  }
+  const read = async (db: Db, workspace_id: number, key: NoteKey): Promise<Note> =>
+    orNotFound('note', await find(db, workspace_id, key))
 
   async function lockNote(tx: Tx, workspace_id: number, key: NoteKey, expect: Expect): Promise<Note> {
     await lockRow(tx, table, workspace_id, key.note_id)
@@ -129,7 +129,7 @@ function notesOf(kind: NoteKind) {
     const { id, note_id } = key
     await lockOwner(tx, workspace_id, id, 'This note')
     await lockRow(tx, table, workspace_id, note_id)
-    const live = await queries.find(tx, placeOf(workspace_id, key))
+    const live = await find(tx, workspace_id, key)
     if (live) {
       expect(live)
       return live

@@ -3,9 +3,9 @@ import type { Db, Tx } from '../../db/db.ts'
 import { pending_removal } from '../../db/records.ts'
 import { bytesOf, fitting } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { type Row, selectionOf } from '../writing/selection.ts'
-import { type RecordText, viewText } from '../writing/view-texts.ts'
-import type { Note, NoteKind } from './resource.ts'
+import type { RecordText } from '../writing/records.ts'
+import { selectionOf } from '../writing/selection.ts'
+import type { NoteKind } from './resource.ts'
 
 type OfOwner = { workspace_id: number; owner_id: number }
 
@@ -14,8 +14,7 @@ const bytes_beside_body = 2500
 
 /** Reads and moves the notes of one kind. They are reached only through a live record: they go to the trash with it. */
 export function noteQueries({ resource, of, by }: NoteKind) {
-  const { query, read } = selectionOf<Note>(resource, resource.columns)
-  const view = viewText(resource, resource.columns)
+  const { select } = selectionOf(resource, resource.columns)
   const table = sql.table(resource.table)
   const column = (name: string) => sql.ref(`${resource.table}.${name}`)
   const ofOwner = ({ workspace_id, owner_id }: OfOwner) => sql<SqlBool>`
@@ -34,21 +33,14 @@ export function noteQueries({ resource, of, by }: NoteKind) {
   )
   const between = prepare((p: OfOwner & { below: number; from: number }, db) => {
     const ids = sql<SqlBool>`${column('id')} < ${p.below} AND ${column('id')} >= ${p.from}`
-    return view.select(db, {
+    return select<{ id: number; text: string }>(db, {
       columns: ['id'],
       where: reachable(p, ids),
       order: newest_first,
-    }) as RawBuilder<{ id: number; text: string }>
+    })
   })
-  const textById = prepare(
-    (p: OfOwner & { id: number }, db) =>
-      view.select(db, {
-        columns: ['updated_at'],
-        where: reachable(p, sql`${column('id')} = ${p.id}`),
-      }) as RawBuilder<RecordText>,
-  )
-  const byId = prepare<OfOwner & { id: number }, Row>((p) =>
-    query(reachable(p, sql`${column('id')} = ${p.id}`)),
+  const byId = prepare((p: OfOwner & { id: number }, db) =>
+    select<RecordText>(db, { columns: ['updated_at'], where: reachable(p, sql`${column('id')} = ${p.id}`) }),
   )
 
   return {
@@ -70,17 +62,12 @@ export function noteQueries({ resource, of, by }: NoteKind) {
     list: between,
     /** A note of a live record as JSON, or null. */
     text: async (db: Db, note: OfOwner & { id: number }): Promise<RecordText | null> =>
-      (await textById(db, note))[0] ?? null,
+      (await byId(db, note))[0] ?? null,
     /** The number of notes of a record, without soft-deleted ones. */
     async count(db: Db, owner: OfOwner): Promise<number> {
       const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM ${table}
         WHERE ${ofOwner(owner)} AND deleted_at IS NULL`.execute(db)
       return Number(rows[0]?.n)
-    },
-    /** A note of a live record, or null. */
-    async find(db: Db, note: OfOwner & { id: number }): Promise<Note | null> {
-      const [row] = await byId(db, note)
-      return row ? read(row) : null
     },
     /** The record of a note, also of one in the trash; undefined without it. */
     async ownerOf(tx: Tx, workspace_id: number, id: number): Promise<number | undefined> {

@@ -1,8 +1,7 @@
 import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
-import { fitting } from '../../db/sizes.ts'
 import { notFound } from '../../errors.ts'
-import { all_at_once_bytes, page_bytes } from '../../http/answers.ts'
+import { all_at_once_bytes, countFitting, page_bytes } from '../../http/answers.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List, sendText } from '../../http/envelope.ts'
 import { refuseMatch } from '../../http/etag.ts'
@@ -166,9 +165,8 @@ async function notesBelow(
   reserve(bytes)
   const found = await queries.list(db, { ...range, from })
   // As JSON a character may take six times its bytes.
-  const sizes = found.map(({ text }) => ({ bytes: Buffer.byteLength(text) + 1 }))
-  const { count } = fitting(sizes, all_at_once_bytes)
-  const notes = found.slice(0, count).map(({ text }) => text)
-  if (count < found.length) return { notes, next: found[count - 1]?.id ?? null }
-  return { notes, next: more ? from : null }
+  const texts = found.map(({ text }) => text)
+  const room = bytes * 6 > all_at_once_bytes ? countFitting(texts) : texts.length
+  const notes = texts.slice(0, room)
+  return { notes, next: room < texts.length ? (found[room - 1]?.id ?? null) : more ? from : null }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fromUnits, highest_value, isExact, toUnits } from './decimal.ts'
+import { highest_value, isExact, toUnits, units } from './decimal.ts'
 
 test('every value of up to 4 decimals is stored exactly and comes back as the same number', () => {
   fc.assert(
@@ -10,11 +10,11 @@ test('every value of up to 4 decimals is stored exactly and comes back as the sa
       const value = Number(`${whole}.${String(decimals).padStart(4, '0')}`)
       assert.ok(isExact(value))
       assert.equal(toUnits(value), Number(`${whole}${String(decimals).padStart(4, '0')}`))
-      assert.equal(fromUnits(toUnits(value)), value)
+      assert.equal(Number(toUnits(value)) / units, value)
     }),
   )
   assert.equal(toUnits(highest_value), 999_999_999_999_999)
-  assert.equal(fromUnits(toUnits(null)), null)
+  assert.equal(toUnits(null), null)
 })
 
 test('a fifth decimal is seen, up to values where a double can hold one', () => {

@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../db/db.ts'
 import { recount } from '../../db/lists/counts.ts'
 import { addValues, indexValues, type Valued } from '../../db/lists/field-values.ts'
-import { byIds } from '../../db/lists/pages.ts'
 import { keyOf } from '../../db/lists/same-text.ts'
 import { searchText } from '../../db/lists/search.ts'
 import { sortName } from '../../db/lists/sort-names.ts'
@@ -12,13 +11,23 @@ import { prepare, run } from '../../db/statements/prepare.ts'
 import { prepareEach } from '../../db/statements/recordset.ts'
 import { storedActor } from '../../events/actors.ts'
 import type { Context } from '../../events/context.ts'
-import type { Columns, Resource } from '../resource.ts'
+import type { Resource } from '../resource.ts'
 import { authorOf } from '../shared-columns.ts'
 import { encode } from '../values/encoding.ts'
-import { type Computed, detailFields, listedFields, type Row, selectionOf } from './selection.ts'
-import { type RecordText, textById, textsByIds, type ViewText, viewText } from './view-texts.ts'
+import {
+  type Computed,
+  detailFields,
+  listedFields,
+  type Row,
+  type Selection,
+  selectionOf,
+  textOfEach,
+  textsByIds,
+} from './selection.ts'
 
 type Identified = { id: number }
+/** A record as JSON text, with the time of its last change. */
+export type RecordText = { text: string; updated_at: string }
 /** For which workspace, by whom, and at what time, a record is written. */
 export type Written = Pick<Context, 'workspace_id' | 'actor' | 'now'>
 
@@ -27,12 +36,14 @@ export type Records<View extends Identified, Values extends object> = {
   resource: Resource
   /** A live record, or null. */
   find(db: Db, workspace_id: number, id: number): Promise<View | null>
-  /** The views as JSON texts. */
-  texts: { listed: ViewText; detailed: ViewText }
+  /** The same as JSON. */
+  text(db: Db, workspace_id: number, id: number): Promise<RecordText | null>
   /** Live and deleted records as lists show them: JSON with commas between them, in the order of the ids. */
   listed(db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts>
-  /** The detail view of a live record as JSON. */
-  text(db: Db, workspace_id: number, id: number): Promise<RecordText | null>
+  /** The same one by one. */
+  listedById(db: Db, workspace_id: number, ids: readonly number[]): Promise<Map<number, string>>
+  /** The selection of the detail view. */
+  detailed: Selection
   /** Detail views as lines of JSON. */
   lines(db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts>
   /** Detail views, for what needs their values. */
@@ -58,40 +69,33 @@ export function recordsOf<View extends Identified, Values extends object>(
   computed: Computed = {},
 ): Records<View, Values> {
   const { table, columns } = resource
-  const details = selectionOf<View>(resource, detailFields(columns), computed)
-  const listed = viewText(resource, listedFields(columns))
-  const detailed = viewText(resource, detailFields(columns))
-  const live = prepareById<Key, Row & Identified>(
-    (is, p) =>
-      details.query(
-        sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${is(`${table}.id`)}
-          AND ${sql.ref(`${table}.deleted_at`)} IS NULL`,
-      ) as RawBuilder<Row & Identified>,
+  const listed = selectionOf(resource, listedFields(columns))
+  const detailed = selectionOf(resource, detailFields(columns))
+  const column = (name: string) => sql.ref(`${table}.${name}`)
+  const live = prepareById<Key, RecordText & Identified>((is, p, db) =>
+    detailed.select(db, {
+      columns: ['id', 'updated_at'],
+      where: sql`${column('workspace_id')} = ${p.workspace_id} AND ${is(`${table}.id`)} AND ${column('deleted_at')} IS NULL`,
+    }),
   )
+  const details = textsByIds(detailed, ',')
 
   const find = async (db: Db, workspace_id: number, id: number): Promise<View | null> => {
     const row = await live(db, { workspace_id, id })
-    return row ? details.read(row) : null
+    return row ? JSON.parse(row.text) : null
   }
   return {
     resource,
     find,
-    texts: { listed, detailed },
+    text: async (db, workspace_id, id) => (await live(db, { workspace_id, id })) ?? null,
     listed: textsByIds(listed, ','),
-    text: textById(detailed),
+    listedById: textOfEach(listed),
+    detailed,
     lines: textsByIds(detailed, '\n'),
-    detailsByIds: readerOf<View>(resource, detailFields(columns), computed),
+    detailsByIds: async (...asked) => JSON.parse(`[${(await details(...asked)).text}]`),
     insert: inserterOf(resource, computed),
     update: updaterOf(resource, computed, find),
   }
-}
-
-/** Reads some fields of records by their ids, in the order of the ids. */
-export function readerOf<View>(resource: Resource, fields: Columns, computed: Computed = {}) {
-  const { query, read } = selectionOf<View>(resource, fields, computed)
-  const rows = byIds(resource.table, (those) => query(those) as never)
-  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<View[]> =>
-    (await rows(db, workspace_id, ids)).map((row) => read(row))
 }
 
 type Tagged = Parameters<typeof indexValues>[4]

@@ -1,49 +1,60 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Column, Columns, Resource } from '../resource.ts'
-import { authorOf } from '../shared-columns.ts'
-import { decoderOf } from '../values/encoding.ts'
+import type { Db } from '../../db/db.ts'
+import { bytesOf } from '../../db/sizes.ts'
+import {
+  chosenValues,
+  decimalText,
+  joinTexts,
+  jsonObject,
+  jsonOf,
+  type Member,
+  no_texts,
+  type Texts,
+} from '../../db/statements/json-text.ts'
+import { prepare } from '../../db/statements/prepare.ts'
+import { listParameter } from '../../db/statements/recordset.ts'
+import type { Column, Columns, Encoding, Resource } from '../resource.ts'
+import { units } from '../values/decimal.ts'
 
-/** A row as the database answers it: a value for each selected name. */
+// The database writes a view as JSON text, with the bytes of JSON.stringify. Answers send the text. Code that needs values
+// parses it, which takes no longer than to read a row.
+
 export type Row = Record<string, unknown>
 
-/** A field that no column stores: the columns that it needs, and how its value follows from them. */
+/** A field that no column stores: the columns that it needs, and how its value follows from them in a new record. */
 export type Computed = Record<string, { from: readonly string[]; value(row: Row): unknown }>
 
+type Described = Pick<Resource, 'table' | 'columns' | 'filter_by'>
+/** Fields beyond the columns of a resource. */
+export type More = (db: Db) => readonly Member[]
+
+type Rest = {
+  columns?: readonly string[]
+  /** A table that leads the join. */
+  first?: RawBuilder<unknown>
+  where: RawBuilder<SqlBool>
+  order?: RawBuilder<unknown>
+}
+
 /** How one view of a resource is read. */
-export type Selection<View> = {
-  /** SELECT of the view from the table and the records that it refers to. The condition may name the table's columns. */
-  query(condition: RawBuilder<SqlBool>, order?: RawBuilder<unknown>): RawBuilder<Row>
-  /** The record that a row stands for. */
-  read(row: Row): View
+export type Selection = {
+  table: Resource['table']
+  /** SELECT of `text`, and of columns of the table, from the table and the records that it refers to. */
+  select<R = { text: string }>(db: Db, rest: Rest): RawBuilder<R>
 }
 
-type Field = {
-  name: string
-  columns: RawBuilder<unknown>[]
-  read(row: Row): unknown
-}
-
-const as = (expression: RawBuilder<unknown>, name: string) => sql`${expression} AS ${sql.ref(name)}`
-
-/** The name under which the record of a reference is joined: company for company_id. */
-export const joinedAs = (reference: string) => reference.replace(/_id$/, '')
-
-/** The selection of some fields of a resource; `fields` are its columns, or those of one view. */
-export function selectionOf<View>(
-  { table, columns }: Pick<Resource, 'table' | 'columns'>,
-  fields: Columns,
-  computed: Computed = {},
-): Selection<View> {
-  const selected = Object.entries(fields).map(([name, column]) => fieldOf(table, name, column, computed))
-  const columns_of_view = [sql.ref(`${table}.id`), ...selected.flatMap((field) => field.columns)]
+/** The selection of some fields of a resource, in their order. */
+export function selectionOf(resource: Described, fields: Columns, more: More = () => []): Selection {
+  const { table, columns } = resource
   const from = sql`${sql.table(table)}${joinsOf(table, columns, fields)}`
   return {
-    query: (condition, order = sql``) =>
-      sql<Row>`SELECT ${sql.join(columns_of_view)} FROM ${from} WHERE ${condition} ${order}`,
-    read(row) {
-      const view: Row = { id: row.id }
-      for (const { name, read } of selected) view[name] = read(row)
-      return view as View
+    table,
+    select(db, { columns: beside = [], first = sql``, where, order = sql`` }) {
+      const id = { name: 'id', text: sql.ref(`${table}.id`) }
+      const members = Object.entries(fields).map(([name, column]) => memberOf(db, resource, name, column))
+      const text = sql`${jsonObject([id, ...members, ...more(db)])} AS text`
+      return sql`SELECT ${sql.join([text, ...beside.map((name) => sql.ref(`${table}.${name}`))])}
+        FROM ${first} ${from} WHERE ${where} ${order}`
     },
   }
 }
@@ -66,7 +77,7 @@ export function listedFields(columns: Columns): Columns {
 }
 
 // A record in the trash is not joined: the reference to it reads null, and its column keeps the id.
-export function joinsOf(table: string, columns: Columns, fields: Columns): RawBuilder<unknown> {
+function joinsOf(table: string, columns: Columns, fields: Columns): RawBuilder<unknown> {
   const joins = Object.entries(columns).flatMap(([name, { refers_to }]) => {
     if (!refers_to || !(name in fields)) return []
     const joined = (column: string) => sql.ref(`${joinedAs(name)}.${column}`)
@@ -77,58 +88,81 @@ export function joinsOf(table: string, columns: Columns, fields: Columns): RawBu
   return joins.length ? sql.join(joins, sql``) : sql``
 }
 
-function fieldOf(table: string, name: string, column: Column, computed: Computed): Field {
-  const { embeds, refers_to, stored = name } = column
-  if (embeds) return embeddedField(name, embeds.by, embeds.fields)
-  if (column.author) return authorField(table, name)
-  if (refers_to) {
-    const id = as(sql.ref(`${joinedAs(name)}.id`), name)
-    return { name, columns: [id], read: (row) => row[name] }
+/** The name under which the record of a reference is joined: company for company_id. */
+const joinedAs = (reference: string) => reference.replace(/_id$/, '')
+
+const encoded: Record<Encoding, (stored: RawBuilder<unknown>) => RawBuilder<unknown>> = {
+  json: (stored) => stored,
+  flag: (stored) => sql`CASE ${stored} WHEN 1 THEN 'true' ELSE 'false' END`,
+  ten_thousandths: (stored) => decimalText(stored, units),
+}
+
+function memberOf(db: Db, { table, filter_by }: Described, name: string, column: Column): Member {
+  const { embeds, author, refers_to, stored = name, listed, encoding } = column
+  const of = (path: string) => jsonOf(db, sql.ref(path))
+  if (author) return { name, text: authorText(db, `${table}.${name}`) }
+  if (refers_to) return { name, text: of(`${joinedAs(name)}.id`) }
+  if (embeds) {
+    const joined = joinedAs(embeds.by)
+    const members = ['id', ...embeds.fields].map((field) => ({ name: field, text: of(`${joined}.${field}`) }))
+    const is_null = sql`${sql.ref(`${joined}.id`)} IS NULL`
+    return { name, text: sql`CASE WHEN ${is_null} THEN 'null' ELSE ${jsonObject(members)} END` }
   }
-  if (stored === false) {
-    const { from, value } = computed[name] ?? { from: [], value: () => null }
-    return { name, columns: from.map((other) => sql.ref(`${table}.${other}`)), read: value }
-  }
+  if (stored === false) return { name, text: jsonOf(db, filter_by[name] ?? sql`null`) }
   const path = `${table}.${stored}`
-  const decode = decoderOf(column)
-  const read = decode ? (row: Row) => decode(row[name]) : (row: Row) => row[name]
-  return { name, columns: [as(sql.ref(path), name)], read }
+  const text = encoding ? encoded[encoding](sql.ref(path)) : of(path)
+  return listed
+    ? { name, text, when: sql`${bytesOf(path)} <= ${sql.lit(listed.up_to_bytes)}` }
+    : { name, text }
 }
 
-/** The kinds of authors that have a name. Ids begin with the kind: each author is looked up in one table only. */
-export const authorsWithName = (id: RawBuilder<unknown>) =>
-  [
-    { kind: 'person', prefix: 'usr', table: 'users' },
-    { kind: 'key', prefix: 'key', table: 'api_keys' },
-  ].map(({ kind, prefix, table }) => ({
-    kind,
-    is: sql<SqlBool>`${id} LIKE ${sql.lit(`${prefix}~_%`)} ESCAPE '~'`,
-    name: sql`(SELECT name FROM ${sql.table(table)} WHERE id = ${id})`,
-  }))
+/**
+ * The author that a column stores, with the present name. Ids begin with the kind: each author is looked up in one table
+ * only.
+ */
+function authorText(db: Db, path: string): RawBuilder<unknown> {
+  const id = sql.ref(path)
+  const author = (kind: RawBuilder<unknown>, shown: RawBuilder<unknown>, name: RawBuilder<unknown>) =>
+    jsonObject([
+      { name: 'kind', text: kind },
+      { name: 'id', text: shown },
+      { name: 'name', text: name },
+    ])
+  const named = (kind: string, prefix: string, table: string) => {
+    const name = sql`(SELECT name FROM ${sql.table(table)} WHERE id = ${id})`
+    return sql`WHEN ${id} LIKE ${sql.lit(`${prefix}~_%`)} ESCAPE '~'
+      THEN ${author(sql.lit(`"${kind}"`), jsonOf(db, id), jsonOf(db, name))}`
+  }
+  const kind = jsonOf(db, sql`CASE ${id} WHEN 'command_line' THEN 'service' ELSE ${id} END`)
+  const none = sql.lit('null')
+  return sql`CASE WHEN ${id} IS NULL THEN 'null' ${named('person', 'usr', 'users')} ${named('key', 'key', 'api_keys')}
+    ELSE ${author(kind, none, none)} END`
+}
 
-/** The author of a record, with the present name. */
-function authorField(table: string, name: string): Field {
-  const id = sql.ref(`${table}.${name}`)
-  const names = authorsWithName(id).map(({ is, name }) => sql`WHEN ${is} THEN ${name}`)
-  const name_of = sql`CASE ${sql.join(names, sql` `)} END`
-  const named = `${name}_name`
-  return {
-    name,
-    columns: [as(id, name), as(name_of, named)],
-    read: (row) => authorOf(row[name] as string | null, row[named] as string | null),
+type Ids = { workspace_id: number; ids: unknown }
+
+const chosenRows = <R>(db: Db, { select, table }: Selection, p: Ids, columns: readonly string[] = []) =>
+  select<R>(db, {
+    columns,
+    first: sql`${chosenValues(db, p.ids)} CROSS JOIN`,
+    where: sql`${sql.ref(`${table}.workspace_id`)} = ${p.workspace_id} AND ${sql.ref(`${table}.id`)} = chosen.value`,
+    order: sql`ORDER BY chosen.rowid`,
+  })
+
+/** Reads records by their ids as one text, in the order of the ids. Ids without a row are left out. */
+export function textsByIds(view: Selection, separator: string) {
+  const read = prepare((p: Ids, db) => joinTexts(chosenRows(db, view, p), separator))
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts> => {
+    const [texts] = ids.length ? await read(db, { workspace_id, ids: listParameter(db, ids) }) : []
+    return texts ?? no_texts
   }
 }
 
-function embeddedField(name: string, by: string, fields: readonly string[]): Field {
-  const columns = fields.map((field) => as(sql.ref(`${joinedAs(by)}.${field}`), `${name}_${field}`))
-  return {
-    name,
-    columns,
-    read(row) {
-      if (row[by] === null) return null
-      const embedded: Row = { id: row[by] }
-      for (const field of fields) embedded[field] = row[`${name}_${field}`]
-      return embedded
-    },
+/** Reads records as JSON texts, by their ids. */
+export function textOfEach(view: Selection) {
+  const read = prepare((p: Ids, db) => chosenRows<{ id: number; text: string }>(db, view, p, ['id']))
+  return async (db: Db, workspace_id: number, ids: readonly number[]): Promise<Map<number, string>> => {
+    const rows = ids.length ? await read(db, { workspace_id, ids: listParameter(db, ids) }) : []
+    return new Map(rows.map(({ id, text }) => [id, text]))
   }
 }
