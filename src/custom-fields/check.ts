@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
-import { chosenIds } from '../db/lists/pages.ts'
 import { awaitDefinitions, rowLock } from '../db/locks.ts'
+import { chosenIds } from '../db/statements/recordset.ts'
 import { renewWork } from '../db/work.ts'
 import { conflict } from '../errors.ts'
 import {
@@ -137,8 +137,8 @@ async function checkBatch(
 async function lockRecords(tx: Tx, kind: string, workspace_id: number, ids: readonly number[]) {
   const lock = rowLock(tx, 'FOR NO KEY UPDATE OF t')
   const { rows } = await sql<{ id: number; custom_fields: string }>`
-    SELECT t.id, t.custom_fields FROM ${chosenIds(ids)} CROSS JOIN ${sql.table(kind)} AS t
-    WHERE t.workspace_id = ${workspace_id} AND t.id = chosen.column1 AND t.deleted_at IS NULL
+    SELECT t.id, t.custom_fields FROM ${chosenIds(tx, ids)} CROSS JOIN ${sql.table(kind)} AS t
+    WHERE t.workspace_id = ${workspace_id} AND t.id = chosen.value AND t.deleted_at IS NULL
     ORDER BY t.id ${lock}`.execute(tx)
   return rows
 }

@@ -21,16 +21,6 @@ const max_of_a_caller = 16 * mebibyte
 /** The limit of stored texts in a list without pages. As JSON they are somewhat longer. */
 export const all_at_once_bytes = 7 * mebibyte
 
-/** How many of the first JSON texts fit into an answer. The first one always fits. */
-export function countFitting(texts: readonly string[], max_bytes = all_at_once_bytes): number {
-  let bytes = 0
-  const too_many = texts.findIndex((text) => {
-    bytes += Buffer.byteLength(text) + 1
-    return bytes > max_bytes
-  })
-  return too_many < 0 ? texts.length : Math.max(1, too_many)
-}
-
 declare module 'fastify' {
   interface FastifyReply {
     reserved_bytes: number

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Tx } from '../db/db.ts'
-import type { Found, Listed } from '../db/lists/lists.ts'
+import type { Found } from '../db/lists/lists.ts'
 import type { Texts } from '../db/statements/json-text.ts'
 import { type FieldProblem, orNotFound } from '../errors.ts'
 import type { Context } from '../events/context.ts'
 import type { Access } from './auth.ts'
 import { Deleted, deleted, List, type paging, Single } from './envelope.ts'
-import { checkMatch, sendRecord, sendRecordText } from './etag.ts'
-import { type Listing, pageAnswer, pagesBy, sendPage } from './lists.ts'
+import { checkMatch, sendRecord } from './etag.ts'
+import { type Listing, pagesBy, sendPage } from './lists.ts'
 import { type Operation, operation } from './operation.ts'
 import type { App } from './server.ts'
 import type { Service } from './service.ts'
@@ -130,27 +130,11 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
       writeHandler(service, { prepare, shares, committed }, run),
     )
 
-  const addRead = <Record>(
-    { view, ...declared }: Declared & { view: TSchema },
-    find: (request: Request<Params>) => Promise<Record | null>,
-    send: (request: FastifyRequest, reply: FastifyReply, record: Record) => unknown,
-  ) => {
-    const answers = { 200: Single(view) }
-    const shared = { path: record_path, ...reading, params, answers, extension }
-    add(
-      { method: 'GET', ...shared, conditional: true, ...declared },
-      async (request: Request<Params>, reply) => send(request, reply, orNotFound(noun, await find(request))),
-    )
-  }
-
   return {
     /** GET of a page of records. By default, the list has no cursor. */
     list<Query extends TSchema, View extends TSchema, P extends Pages = Numbered>(
       declared: Declared & { query: Query; view: View; pages?: (query: Static<Query>) => P },
-      read: (
-        request: Request<unknown, Static<Query>>,
-        asked: P,
-      ) => Promise<Listed<Static<View>> | Found<Texts>>,
+      read: (request: Request<unknown, Static<Query>>, asked: P) => Promise<Found<Static<View>[] | Texts>>,
     ): void {
       const { view, pages = pagesBy('') as never, ...more } = declared
       const answers = { 200: List(view) }
@@ -158,28 +142,24 @@ export function endpoints<Schema extends TSchema, OwnerSchema extends TSchema>(
         { method: 'GET', path, ...reading, answers, extension, ...more },
         async (request: Request<unknown, Static<Query>>, reply) => {
           const asked = pages(request.query)
-          const { records, ...found } = await read(request, asked)
-          return 'text' in records
-            ? sendPage(reply, { records, ...found }, asked)
-            : pageAnswer({ records, ...found }, asked)
+          return sendPage(reply, await read(request, asked), asked)
         },
       )
     },
 
-    /** GET of a record. 404 if it is null. */
-    read<View extends TSchema>(
-      declared: Declared & { view: View },
-      find: (request: Request<Params>) => Promise<Static<View> | null>,
+    /** GET of a record. 404 if it is null. `send` is given for a record that is JSON text. */
+    read<View extends TSchema, Found extends object = Static<View> & object>(
+      { view, ...declared }: Declared & { view: View },
+      find: (request: Request<Params>) => Promise<Found | null>,
+      send: (request: FastifyRequest, reply: FastifyReply, record: Found) => unknown = sendRecord,
     ): void {
-      addRead(declared, find, sendRecord as never)
-    },
-
-    /** The same of a record that is JSON text. */
-    readText(
-      declared: Declared & { view: TSchema },
-      find: (request: Request<Params>) => Promise<Parameters<typeof sendRecordText>[2] | null>,
-    ): void {
-      addRead(declared, find, sendRecordText)
+      const answers = { 200: Single(view) }
+      const shared = { path: record_path, ...reading, params, answers, extension }
+      add(
+        { method: 'GET', ...shared, conditional: true, ...declared },
+        async (request: Request<Params>, reply) =>
+          send(request, reply, orNotFound(noun, await find(request))),
+      )
     },
 
     /** POST of a new record. */

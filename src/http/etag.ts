@@ -7,34 +7,28 @@ import { sendText, single } from './envelope.ts'
  * The entity tag of a record as GET returns it. It has the time of the last change, if any, and a checksum that
  * includes embedded records.
  */
-export const etagOf = (record: object): string =>
-  etagOfText(JSON.stringify(record), (record as { updated_at?: string }).updated_at)
-
-const etagOfText = (text: string, updated_at = ''): string =>
-  `"${updated_at}${crc32(text).toString(36)}.${text.length.toString(36)}"`
+export function etagOf(record: object, text = JSON.stringify(record)): string {
+  const { updated_at = '' } = record as { updated_at?: string }
+  return `"${updated_at}${crc32(text).toString(36)}.${text.length.toString(36)}"`
+}
 
 const listed = (header: string, etag: string) =>
   header.trim() === '*' || header.split(',').some((tag) => tag.trim() === etag)
 // A weak tag, such as a compressing proxy makes, may match a read, but not a write (RFC 9110, 13.1).
 const weakly = (header: string) => header.replaceAll('W/"', '"')
 
-/** Answers a read of one record; 304 when If-None-Match has its current tag. */
-export const sendRecord = <T extends object>(request: FastifyRequest, reply: FastifyReply, record: T) =>
-  isKnown(request, reply, etagOf(record)) ? (reply.code(304).send() as never) : single(record)
-
-/** The same for a record as JSON text, as JSON.stringify would write it. */
-export const sendRecordText = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { text, updated_at }: { text: string; updated_at: string },
-): FastifyReply =>
-  isKnown(request, reply, etagOfText(text, updated_at)) ? reply.code(304).send() : sendText(reply, text)
-
-function isKnown({ headers }: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+/** Answers a read of one record; 304 when If-None-Match has its current tag. `text` is the record as JSON. */
+export function sendRecord(request: FastifyRequest, reply: FastifyReply, record: object, text?: string) {
+  const etag = etagOf(record, text)
   reply.header('etag', etag)
-  const known = headers['if-none-match']
-  return known !== undefined && listed(weakly(known), etag)
+  const known = request.headers['if-none-match']
+  if (known && listed(weakly(known), etag)) return reply.code(304).send()
+  return text === undefined ? single(record) : sendText(reply, text)
 }
+
+/** The same of a record that is JSON text. */
+export const sendRecordText: typeof sendRecord = (request, reply, record) =>
+  sendRecord(request, reply, record, (record as { text: string }).text)
 
 /** Refuses a write with If-Match on a resource without an entity tag: nothing matches (RFC 9110, 13.1.1). */
 export function refuseMatch({ headers }: FastifyRequest): void {

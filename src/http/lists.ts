@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import type { Found, Listed, Page } from '../db/lists/lists.ts'
+import type { Found, Page } from '../db/lists/lists.ts'
 import {
   findCustomSorting,
   findSorting,
@@ -101,25 +101,20 @@ export const pagesBy =
   (order: string, ...parts: PartType[]) =>
   (query: Parameters<typeof pageOf>[0]) => ({ order, page: pageOf(query, order, parts) })
 
-type Place = Pick<Listing, 'order' | 'page'>
-
-/** The answer of a list: one page of records with the pagination, or with the next cursor. */
-export const pageAnswer = <T>({ records: data, ...found }: Listed<T>, place: Place) => ({
-  success: true as const,
-  data,
-  meta: metaOf(data.length, found, place),
-})
-
-/** The same of records that are JSON text. */
-export const sendPage = (
+/** Answers with one page of records and the pagination, or the next cursor. Records may be JSON text. */
+export function sendPage<T>(
   reply: FastifyReply,
-  { records: { count, text }, ...found }: Found<Texts>,
-  place: Place,
-): FastifyReply => sendText(reply, `[${text}]`, metaOf(count, found, place))
-
-function metaOf(records: number, { total, next }: Omit<Found<unknown>, 'records'>, { order, page }: Place) {
-  if (total !== null) return paginationOf(records, total, page)
-  return { per_page: page.per_page, next_cursor: next && encodeCursor(order, next) }
+  { records, total, next }: Found<T[] | Texts>,
+  { order, page }: Pick<Listing, 'order' | 'page'>,
+) {
+  const is_text = 'text' in records
+  const meta =
+    total === null
+      ? { per_page: page.per_page, next_cursor: next && encodeCursor(order, next) }
+      : paginationOf(is_text ? records.count : records.length, total, page)
+  return is_text
+    ? sendText(reply, `[${records.text}]`, meta)
+    : { success: true as const, data: records, meta }
 }
 
 /**

@@ -214,15 +214,9 @@ async function reasonsToKeep(
     if (!record || record.deleted_at !== null) reasons.set(record_id, 'deleted')
     else if (record.updated_at !== changed_at) reasons.set(record_id, 'changed')
   }
-  const changed = changes.filter(({ record_id }) => reasons.get(record_id) === 'changed')
-  for (const record of changed.length
-    ? await detailsByIds(
-        tx,
-        workspace_id,
-        changed.map(({ record_id }) => record_id),
-      )
-    : []) {
-    const { before = null } = changed.find(({ record_id }) => record_id === record.id) ?? {}
+  const changed = [...reasons].flatMap(([id, reason]) => (reason === 'changed' ? id : []))
+  for (const record of await detailsByIds(tx, workspace_id, changed)) {
+    const { before = null } = changes.find(({ record_id }) => record_id === record.id) ?? {}
     if (hasOtherTagsOnly(resource, before, record)) reasons.delete(record.id)
   }
   const made = changes.flatMap(({ before, record_id }) =>

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { chosenIds } from '../../db/lists/pages.ts'
+import { chosenIds } from '../../db/statements/recordset.ts'
 import type { AuditLogTable } from '../../db/tables.ts'
 import { type NamedActor, namedActors } from '../../events/actors.ts'
 import { type ListedSides, listed_sides, listedSides, sideOf } from '../../events/audit.ts'
@@ -56,8 +56,8 @@ export async function readEntries(
 ): Promise<Map<number, ListedAuditEntry>> {
   if (!ids.length) return new Map()
   const { rows } = await sql<Row & ListedSides>`
-    SELECT ${listed_columns} FROM ${chosenIds(ids)} CROSS JOIN audit_log AS a
-    WHERE a.workspace_id = ${workspace_id} AND a.id = chosen.column1`.execute(db)
+    SELECT ${listed_columns} FROM ${chosenIds(db, ids)} CROSS JOIN audit_log AS a
+    WHERE a.workspace_id = ${workspace_id} AND a.id = chosen.value`.execute(db)
   const actors = rows.map(({ actor_kind: kind, actor_id: id }) => ({ kind, id }))
   const named = await namedActors(db, workspace_id, actors)
   return new Map(

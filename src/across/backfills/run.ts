@@ -79,7 +79,7 @@ async function sendRecords(
   const end = Math.min(up_to, last_id + max_ids)
   const ids = await lockedIds(tx, kind, { workspace_id, ...position }, end)
   // Read after the locks, so each state is that of its place in the sequence.
-  const records = ids.length ? await kind.detailsByIds(tx, workspace_id, ids) : []
+  const records = await kind.detailsByIds(tx, workspace_id, ids)
   const bulk = openBulk(tx)
   const meant = records.filter((record, index) =>
     emitTo(bulk.member(index), context, kind.event, record, webhook),

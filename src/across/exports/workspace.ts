@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type RawBuilder, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Clock } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
 import { createPageSize, type PageSize } from '../../db/lists/page-size.ts'
-import { prepare } from '../../db/statements/prepare.ts'
 import { engineOf } from '../../db/tx.ts'
 import type { Actor } from '../../events/context.ts'
 import { tar_end, tarFile } from '../../files/tar.ts'
@@ -33,19 +32,16 @@ export const sourcesOf = (rooms: readonly Room[]): Source[] =>
     ...Object.entries(room.resource.owns).map(([table, by]) => ownedSource(room, table, by)),
   ])
 
-function recordSource({ detailed }: Room): Source {
-  const { table, select } = detailed
-  const column = (name: string) => sql.ref(`${table}.${name}`)
-  const read = prepare(
-    (p: { workspace_id: number; after: number; limit: number }, db) =>
-      select(db, {
-        columns: ['id'],
-        where: sql`${column('workspace_id')} = ${p.workspace_id} AND ${column('deleted_at')} IS NULL AND ${column('id')} > ${p.after}`,
-        order: sql`ORDER BY ${column('id')} LIMIT ${p.limit}`,
-      }) as RawBuilder<Row>,
-  )
-  return { name: table, read: (db, workspace_id, after, limit) => read(db, { workspace_id, after, limit }) }
-}
+const recordSource = ({ detailed: { table, select } }: Room): Source => ({
+  name: table,
+  async read(db, workspace_id, after, limit) {
+    const column = (name: string) => sql.ref(`${table}.${name}`)
+    const of_page = sql<SqlBool>`${column('workspace_id')} = ${workspace_id} AND ${column('deleted_at')} IS NULL
+      AND ${column('id')} > ${after}`
+    const order = sql`ORDER BY ${column('id')} LIMIT ${limit}`
+    return (await select<Row>(db, { columns: ['id'], where: of_page, order }).execute(db)).rows
+  },
+})
 
 const ownedSource = ({ resource }: Room, table: string, by: string): Source => ({
   name: table,

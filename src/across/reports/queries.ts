@@ -1,7 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { perNumber } from '../../db/lists/pages.ts'
-import { prepare } from '../../db/statements/prepare.ts'
+import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { activities, by_due_date } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
@@ -65,7 +64,7 @@ type ClosedRow = {
 }
 
 // Each month and status is a range of one index, so no sort is needed.
-const closedIn = perNumber((count) =>
+const closedIn = perKey((count: number) =>
   prepare((p: { workspace_id: number } & Record<`from_${number}` | `to_${number}`, string>) => {
     const ranges = Array.from({ length: count }, (_, n) => n).flatMap((n) =>
       (['won', 'lost'] as const).map(

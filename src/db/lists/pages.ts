@@ -1,18 +1,8 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import type { Deletable } from '../records.ts'
 import { perKey, prepare } from '../statements/prepare.ts'
 import type { Window } from './lists.ts'
-
-/** Caches a query for each number of parameters. */
-export const perNumber = <Value>(make: (count: number) => Value) => perKey<number, Value>(make)
-
-/**
- * A table `chosen` with the ids as rows, for a join row by row. With a list of ids, SQLite without statistics may read
- * all rows of the workspace.
- */
-export const chosenIds = (ids: readonly number[]): RawBuilder<unknown> =>
-  sql`(VALUES ${sql.join(ids.map((id) => sql`(CAST(${id} AS bigint))`))}) AS chosen`
 
 // Below this offset, skipping records one by one costs less than reading the blocks.
 const deep_from = 500

@@ -36,9 +36,3 @@ export const no_texts: Texts = { count: 0, text: '' }
 /** The column `text` of a query's rows as one text, in their order. */
 export const joinTexts = (rows: RawBuilder<unknown>, separator: string) => sql<Texts>`
   SELECT count(*) AS count, coalesce(string_agg(text, ${sql.lit(separator)}), '') AS text FROM (${rows}) AS rows`
-
-/** The ids of a listParameter as a table `chosen`, with `value`, and with `rowid` for their order. */
-export const chosenValues = (db: Db, ids: unknown): RawBuilder<unknown> =>
-  engineOf(db) === 'sqlite'
-    ? sql`json_each(${ids}) AS chosen`
-    : sql`unnest(${ids}::bigint[]) WITH ORDINALITY AS chosen (value, rowid)`

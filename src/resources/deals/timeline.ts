@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { chosenIds } from '../../db/lists/pages.ts'
+import { chosenIds } from '../../db/statements/recordset.ts'
 import type { DealStagesTable } from '../../db/tables.ts'
 import { actorOf, namedActors } from '../../events/actors.ts'
 import { linkTo } from '../derived.ts'
@@ -33,8 +33,8 @@ type StageChange = Pick<Selectable<DealStagesTable>, 'id' | 'deal_id' | 'changed
 async function load(db: Db, workspace_id: number, ids: number[]): Promise<Map<number, object>> {
   const { rows } = await sql<StageChange>`
     SELECT s.id, s.deal_id, d.name AS deal_name, s.from_stage AS "from", s.to_stage AS "to", s.changed_by
-    FROM ${chosenIds(ids)} CROSS JOIN deal_stages AS s CROSS JOIN deals AS d
-    WHERE s.workspace_id = ${workspace_id} AND s.id = chosen.column1
+    FROM ${chosenIds(db, ids)} CROSS JOIN deal_stages AS s CROSS JOIN deals AS d
+    WHERE s.workspace_id = ${workspace_id} AND s.id = chosen.value
       AND d.workspace_id = s.workspace_id AND d.id = s.deal_id AND d.deleted_at IS NULL`.execute(db)
   const actors = rows.map(({ changed_by }) => actorOf(changed_by))
   const named = await namedActors(db, workspace_id, actors)

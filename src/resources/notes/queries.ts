@@ -58,8 +58,19 @@ export function noteQueries({ resource, of, by }: NoteKind) {
       const { count, bytes } = fitting(notes, max_bytes)
       return { from: found[count - 1]?.id ?? null, bytes, more: count < found.length }
     },
-    /** The notes of a live record with ids from `from` to below `below` as JSON, newest first. */
-    list: between,
+    /**
+     * The notes of a live record with ids from `from` to below `below` as JSON, newest first. Above `max_bytes`, `next` is the
+     * id of the last one: as JSON a character may take six times its bytes.
+     */
+    async list(db: Db, range: OfOwner & { below: number; from: number }, max_bytes: number) {
+      const found = await between(db, range)
+      const { count } = fitting(
+        found.map(({ text }) => ({ bytes: Buffer.byteLength(text) + 1 })),
+        max_bytes,
+      )
+      const notes = found.slice(0, count).map(({ text }) => text)
+      return { notes, next: count < found.length ? (found[count - 1]?.id ?? null) : null }
+    },
     /** A note of a live record as JSON, or null. */
     text: async (db: Db, note: OfOwner & { id: number }): Promise<RecordText | null> =>
       (await byId(db, note))[0] ?? null,

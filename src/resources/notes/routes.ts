@@ -1,10 +1,10 @@
 import type { Db } from '../../db/db.ts'
 import { isLive } from '../../db/references.ts'
 import { notFound } from '../../errors.ts'
-import { all_at_once_bytes, countFitting, page_bytes } from '../../http/answers.ts'
+import { all_at_once_bytes, page_bytes } from '../../http/answers.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List, sendText } from '../../http/envelope.ts'
-import { refuseMatch } from '../../http/etag.ts'
+import { refuseMatch, sendRecordText } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor, wholeMeta } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -95,10 +95,11 @@ function routes(app: App, service: Service, notes: Notes): void {
       return { record, location: `${path.replace(':id', String(id))}/${record.id}` }
     },
   )
-  records.readText(
+  records.read(
     { summary: 'Read a note', view },
     ({ access: { workspace_id }, params: { id, note_id } }) =>
       notes.queries.text(db, { workspace_id, owner_id: id, id: note_id }),
+    sendRecordText,
   )
   operation(
     app,
@@ -163,10 +164,6 @@ async function notesBelow(
   const { from, bytes, more } = await queries.measure(db, range, limits)
   if (from === null) return { notes: [], next: null }
   reserve(bytes)
-  const found = await queries.list(db, { ...range, from })
-  // As JSON a character may take six times its bytes.
-  const texts = found.map(({ text }) => text)
-  const room = bytes * 6 > all_at_once_bytes ? countFitting(texts) : texts.length
-  const notes = texts.slice(0, room)
-  return { notes, next: room < texts.length ? (found[room - 1]?.id ?? null) : more ? from : null }
+  const { notes, next } = await queries.list(db, { ...range, from }, all_at_once_bytes)
+  return { notes, next: next ?? (more ? from : null) }
 }

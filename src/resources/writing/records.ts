@@ -80,10 +80,8 @@ export function recordsOf<View extends Identified, Values extends object>(
   )
   const details = textsByIds(detailed, ',')
 
-  const find = async (db: Db, workspace_id: number, id: number): Promise<View | null> => {
-    const row = await live(db, { workspace_id, id })
-    return row ? JSON.parse(row.text) : null
-  }
+  const find = async (db: Db, workspace_id: number, id: number): Promise<View | null> =>
+    JSON.parse((await live(db, { workspace_id, id }))?.text ?? 'null')
   return {
     resource,
     find,

@@ -2,7 +2,6 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { bytesOf } from '../../db/sizes.ts'
 import {
-  chosenValues,
   decimalText,
   joinTexts,
   jsonObject,
@@ -12,7 +11,7 @@ import {
   type Texts,
 } from '../../db/statements/json-text.ts'
 import { prepare } from '../../db/statements/prepare.ts'
-import { listParameter } from '../../db/statements/recordset.ts'
+import { chosenValues, listParameter } from '../../db/statements/recordset.ts'
 import type { Column, Columns, Encoding, Resource } from '../resource.ts'
 import { units } from '../values/decimal.ts'
 
@@ -24,7 +23,6 @@ export type Row = Record<string, unknown>
 /** A field that no column stores: the columns that it needs, and how its value follows from them in a new record. */
 export type Computed = Record<string, { from: readonly string[]; value(row: Row): unknown }>
 
-type Described = Pick<Resource, 'table' | 'columns' | 'filter_by'>
 /** Fields beyond the columns of a resource. */
 export type More = (db: Db) => readonly Member[]
 
@@ -44,7 +42,7 @@ export type Selection = {
 }
 
 /** The selection of some fields of a resource, in their order. */
-export function selectionOf(resource: Described, fields: Columns, more: More = () => []): Selection {
+export function selectionOf(resource: Resource, fields: Columns, more: More = () => []): Selection {
   const { table, columns } = resource
   const from = sql`${sql.table(table)}${joinsOf(table, columns, fields)}`
   return {
@@ -97,7 +95,7 @@ const encoded: Record<Encoding, (stored: RawBuilder<unknown>) => RawBuilder<unkn
   ten_thousandths: (stored) => decimalText(stored, units),
 }
 
-function memberOf(db: Db, { table, filter_by }: Described, name: string, column: Column): Member {
+function memberOf(db: Db, { table, filter_by }: Resource, name: string, column: Column): Member {
   const { embeds, author, refers_to, stored = name, listed, encoding } = column
   const of = (path: string) => jsonOf(db, sql.ref(path))
   if (author) return { name, text: authorText(db, `${table}.${name}`) }
@@ -122,21 +120,13 @@ function memberOf(db: Db, { table, filter_by }: Described, name: string, column:
  */
 function authorText(db: Db, path: string): RawBuilder<unknown> {
   const id = sql.ref(path)
-  const author = (kind: RawBuilder<unknown>, shown: RawBuilder<unknown>, name: RawBuilder<unknown>) =>
-    jsonObject([
-      { name: 'kind', text: kind },
-      { name: 'id', text: shown },
-      { name: 'name', text: name },
-    ])
   const named = (kind: string, prefix: string, table: string) => {
     const name = sql`(SELECT name FROM ${sql.table(table)} WHERE id = ${id})`
     return sql`WHEN ${id} LIKE ${sql.lit(`${prefix}~_%`)} ESCAPE '~'
-      THEN ${author(sql.lit(`"${kind}"`), jsonOf(db, id), jsonOf(db, name))}`
+      THEN concat(${sql.lit(`{"kind":"${kind}","id":`)}, ${jsonOf(db, id)}, ',"name":', ${jsonOf(db, name)}, '}')`
   }
-  const kind = jsonOf(db, sql`CASE ${id} WHEN 'command_line' THEN 'service' ELSE ${id} END`)
-  const none = sql.lit('null')
   return sql`CASE WHEN ${id} IS NULL THEN 'null' ${named('person', 'usr', 'users')} ${named('key', 'key', 'api_keys')}
-    ELSE ${author(kind, none, none)} END`
+    ELSE concat('{"kind":"', CASE ${id} WHEN 'command_line' THEN 'service' ELSE ${id} END, '","id":null,"name":null}') END`
 }
 
 type Ids = { workspace_id: number; ids: unknown }
