@@ -187,7 +187,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Entries of timelines that are not records.
   {
     files: `${resource}/timeline`,
-    may: `${shared}|OWN/resource|events/actors|db/(db|tables)|db/lists/pages`,
+    may: `${shared}|OWN/resource|events/actors|db/(db|tables)|db/statements/recordset`,
     packages: 'kysely',
   },
   {
