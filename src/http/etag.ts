@@ -26,10 +26,6 @@ export function sendRecord(request: FastifyRequest, reply: FastifyReply, record:
   return text === undefined ? single(record) : sendText(reply, text)
 }
 
-/** The same of a record that is JSON text. */
-export const sendRecordText: typeof sendRecord = (request, reply, record) =>
-  sendRecord(request, reply, record, (record as { text: string }).text)
-
 /** Refuses a write with If-Match on a resource without an entity tag: nothing matches (RFC 9110, 13.1.1). */
 export function refuseMatch({ headers }: FastifyRequest): void {
   if (headers['if-match'] !== undefined)

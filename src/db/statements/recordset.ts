@@ -181,16 +181,12 @@ class RowSlot extends ParameterSlot {}
 export const listParameter = (db: Db, values: readonly (string | number)[]): unknown =>
   engineOf(db) === 'sqlite' ? JSON.stringify(values) : values
 
-/**
- * A table `chosen` with the values of a listParameter of ids, as `value`, and with their order, as `rowid`. For a join row by
- * row: with a list of ids, SQLite without statistics may read all rows of the workspace.
- */
+/** A table `chosen` of ids, with `value` and `rowid` in their order. With a list, SQLite may read all rows of a workspace. */
 export const chosenValues = (db: Db, ids: unknown): RawBuilder<unknown> =>
   engineOf(db) === 'sqlite'
     ? sql`json_each(${ids}) AS chosen`
     : sql`unnest(${ids}::bigint[]) WITH ORDINALITY AS chosen (value, rowid)`
 
-/** The same of ids that are known. */
 export const chosenIds = (db: Db, ids: readonly number[]): RawBuilder<unknown> =>
   chosenValues(db, listParameter(db, ids))
 

@@ -6,7 +6,7 @@ import type { Texts } from '../../db/statements/json-text.ts'
 import { readSubscribers } from '../../events/emit.ts'
 import type { Access } from '../../http/auth.ts'
 import { endpoints } from '../../http/endpoints.ts'
-import { sendRecordText } from '../../http/etag.ts'
+import { sendRecord } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
 import { listingOf } from '../../http/lists.ts'
 import { extraOf } from '../../http/own-calls.ts'
@@ -181,7 +181,7 @@ export function recordRoutes<New extends TSchema, Update extends TSchema>(
   records.read(
     { summary: `Read ${a_record}`, view },
     ({ access, params }) => existing(service.db, { resource, find: text }, access.workspace_id, params.id),
-    sendRecordText,
+    (request, reply, record) => sendRecord(request, reply, record, record.text),
   )
   records.remove(
     { summary: `Move ${a_record} to the trash`, shares },

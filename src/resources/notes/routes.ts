@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts'
 import { all_at_once_bytes, page_bytes } from '../../http/answers.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { List, sendText } from '../../http/envelope.ts'
-import { refuseMatch, sendRecordText } from '../../http/etag.ts'
+import { refuseMatch, sendRecord } from '../../http/etag.ts'
 import { IdParams, NoFields } from '../../http/fields.ts'
 import { decodeCursor, encodeCursor, wholeMeta } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -99,7 +99,7 @@ function routes(app: App, service: Service, notes: Notes): void {
     { summary: 'Read a note', view },
     ({ access: { workspace_id }, params: { id, note_id } }) =>
       notes.queries.text(db, { workspace_id, owner_id: id, id: note_id }),
-    sendRecordText,
+    (request, reply, record) => sendRecord(request, reply, record, record.text),
   )
   operation(
     app,

@@ -40,7 +40,6 @@ export type Records<View extends Identified, Values extends object> = {
   text(db: Db, workspace_id: number, id: number): Promise<RecordText | null>
   /** Live and deleted records as lists show them: JSON with commas between them, in the order of the ids. */
   listed(db: Db, workspace_id: number, ids: readonly number[]): Promise<Texts>
-  /** The same one by one. */
   listedById(db: Db, workspace_id: number, ids: readonly number[]): Promise<Map<number, string>>
   /** The selection of the detail view. */
   detailed: Selection

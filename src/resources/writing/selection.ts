@@ -108,10 +108,8 @@ function memberOf(db: Db, { table, filter_by }: Resource, name: string, column: 
   }
   if (stored === false) return { name, text: jsonOf(db, filter_by[name] ?? sql`null`) }
   const path = `${table}.${stored}`
-  const text = encoding ? encoded[encoding](sql.ref(path)) : of(path)
-  return listed
-    ? { name, text, when: sql`${bytesOf(path)} <= ${sql.lit(listed.up_to_bytes)}` }
-    : { name, text }
+  const when = listed && sql<SqlBool>`${bytesOf(path)} <= ${sql.lit(listed.up_to_bytes)}`
+  return { name, text: encoding ? encoded[encoding](sql.ref(path)) : of(path), ...(when && { when }) }
 }
 
 /**
