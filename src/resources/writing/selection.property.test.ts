@@ -83,7 +83,7 @@ type Values = Record<string, unknown>
 type Known = { authors: readonly string[]; ids: Readonly<Record<string, readonly number[]>> }
 type Schema = { type?: string | string[]; enum?: readonly unknown[]; format?: string; maxLength?: number }
 
-/** What a column may store. */
+/** The values that a column may store. */
 function storedValue(name: string, column: Column, { authors, ids }: Known): fc.Arbitrary<unknown> {
   const shown = column.shown as Schema
   const orNull = (some: fc.Arbitrary<unknown>) => (shown.type?.includes('null') ? fc.option(some) : some)
@@ -142,7 +142,7 @@ const others: Record<string, { view: Selection; schema: TSchema }[]> = {
   ],
 }
 
-/** What a list shows of a record in the detail view. A view may have more. */
+/** The part of a detail view that a list shows. A view may have more. */
 function listed(columns: Columns, detail: Values, shown: Values): Values {
   const kept = Object.entries(detail).filter(([name, value]) => {
     const limit = columns[name]?.listed

@@ -61,7 +61,7 @@ export function selectionOf(resource: Resource, fields: Columns, more: More = ()
 export const detailFields = (columns: Columns): Columns =>
   Object.fromEntries(Object.entries(columns).map(([name, { listed: _, ...column }]) => [name, column]))
 
-/** The fields of the list view. Those that it may leave out come last, as a serializer of its schema writes them. */
+/** The fields of the list view. Optional ones come last, as a serializer of its schema writes them. */
 export function listedFields(columns: Columns): Columns {
   const listed = Object.entries(columns).flatMap(([name, column]): [string, Column][] => {
     const { listed, embeds } = column
