@@ -96,7 +96,7 @@ function storedValue(name: string, column: Column, { authors, ids }: Known): fc.
   if (name === 'date_overrides') return days
   if (column.encoding === 'json') return custom_fields.map((fields) => encode(column, fields))
   if (column.encoding === 'flag') return fc.constantFrom(0, 1)
-  if (column.encoding === 'ten_thousandths') return fc.option(units)
+  if (column.encoding === 'ten_thousandths') return orNull(units)
   if (shown.enum) return fc.constantFrom(...shown.enum)
   if (shown.type?.includes('integer')) return orNull(fc.nat(90))
   if (shown.format?.includes('date')) return orNull(time)
