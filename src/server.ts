@@ -24,6 +24,7 @@ import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { endLeases } from './db/work.ts'
 import { stopped } from './errors.ts'
 import { contextOf, service } from './events/context.ts'
+import { trusted } from './http/authorities.ts'
 import type { Phase } from './http/health.ts'
 import { freeReservations } from './http/idempotency.ts'
 import type { Peers } from './http/metrics.ts'
@@ -37,7 +38,6 @@ import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import { visible } from './visible.ts'
 import type { WebFiles } from './web/files.ts'
-import { trusted } from './webhooks/delivery/authorities.ts'
 import { createDispatcher, type Dispatcher } from './webhooks/delivery/dispatcher.ts'
 import { createLateSender } from './webhooks/delivery/late-sender.ts'
 import { parseProxy } from './webhooks/delivery/proxy.ts'
@@ -149,7 +149,7 @@ export async function startServer(
     const timeout_ms = config.webhook_timeout_ms
     const { webhook_proxy_url, webhook_ca_file } = config
     const proxy = webhook_proxy_url ? parseProxy(webhook_proxy_url) : null
-    const secureContext = trusted(webhook_ca_file)
+    const secureContext = trusted('WEBHOOK_CA_FILE', webhook_ca_file)
     const sender = createLateSender({ policy, proxy, secureContext, timeout_ms, version, now: clock.now })
     closing.push(() => sender.close('at once'))
     const retry_delays = config.webhook_retry_delays

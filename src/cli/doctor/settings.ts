@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type Config, settingNames } from '../../config.ts'
+import { trustFile } from '../../http/authorities.ts'
 import { nearestName } from '../../http/query-names.ts'
-import { trustFile } from '../../webhooks/delivery/authorities.ts'
 import { type Finding, fault, orOk, warning } from './finding.ts'
 
 type Env = Record<string, string | undefined>
@@ -144,7 +144,7 @@ function limits({ host, rate_limit_per_second, open_rate_per_second }: Config): 
 function authorities({ webhook_ca_file }: Config): Finding[] {
   if (webhook_ca_file === null) return []
   try {
-    trustFile(webhook_ca_file)
+    trustFile('WEBHOOK_CA_FILE', webhook_ca_file)
     return []
   } catch (error) {
     return [

@@ -1,5 +1,5 @@
+import { trusted } from '../../http/authorities.ts'
 import { version } from '../../version.ts'
-import { trusted } from '../../webhooks/delivery/authorities.ts'
 import { createSender } from '../../webhooks/delivery/deliver.ts'
 import { checkUrl, type TargetPolicy } from '../../webhooks/registration/target.ts'
 import { type Api, ApiFailure, addressOf, apiOf } from '../api.ts'
@@ -92,7 +92,12 @@ async function followUntilStopped({ config, io }: Given, listener: Listener) {
   // The attempt in flight ends first.
   const endSignals = onStopSignal(() => stopping.abort())
   const { webhook_timeout_ms: timeout_ms, webhook_ca_file } = config()
-  const sender = createSender({ policy, timeout_ms, version, secureContext: trusted(webhook_ca_file) })
+  const sender = createSender({
+    policy,
+    timeout_ms,
+    version,
+    secureContext: trusted('WEBHOOK_CA_FILE', webhook_ca_file),
+  })
   const isWanted = (name: string) => events.some((one) => one === '*' || one === name || isGroup(one, name))
   const forwarder = { sender, target, signal, print: io.out }
   const frames = followEvents(api, {

@@ -1,4 +1,4 @@
-import { trusted } from '../../webhooks/delivery/authorities.ts'
+import { trusted } from '../../http/authorities.ts'
 import { secretProblem } from '../../webhooks/delivery/signature.ts'
 import { type Command, UsageError } from '../command.ts'
 import { verdictsOf } from './rules.ts'
@@ -23,7 +23,7 @@ export const verifyReceiver: Command = {
     const problem = secretProblem(secret)
     if (problem) throw new UsageError(`--${problem}`)
     const { webhook_timeout_ms: timeout_ms, webhook_ca_file } = config()
-    const limits = { timeout_ms, secureContext: trusted(webhook_ca_file) }
+    const limits = { timeout_ms, secureContext: trusted('WEBHOOK_CA_FILE', webhook_ca_file) }
     let broken = 0
     for await (const { rule, is_kept, seen, advice } of verdictsOf(url.href, secret, limits)) {
       const word = is_kept === null ? 'not tried' : is_kept ? 'keeps' : 'breaks'

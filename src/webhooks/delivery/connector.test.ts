@@ -7,8 +7,8 @@ import { calmTime } from '../../../test/calm-time.ts'
 import { certificate } from '../../../test/certificate.ts'
 import { startReceiver, startTcpServer } from '../../../test/receiver.ts'
 import { useFor } from '../../../test/use.ts'
+import { trust } from '../../http/authorities.ts'
 import { parseNetworks } from '../registration/target.ts'
-import { trust } from './authorities.ts'
 import { createSender, type SenderOptions } from './deliver.ts'
 
 const here = { allowed_networks: parseNetworks('127.0.0.1'), allow_private: false }

@@ -10,8 +10,8 @@ import { certificate } from '../../../test/certificate.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver, startTcpServer } from '../../../test/receiver.ts'
 import { useFor } from '../../../test/use.ts'
+import { trustFile } from '../../http/authorities.ts'
 import { parseNetworks } from '../registration/target.ts'
-import { trustFile } from './authorities.ts'
 import { createSender, type SenderOptions } from './deliver.ts'
 import { parseProxy } from './proxy.ts'
 
@@ -104,7 +104,7 @@ test('TLS is between the service and the receiver, whose certificate WEBHOOK_CA_
   writeFileSync(file, `# Two authorities of our own\n${other.cert}\n${pair.cert}`)
   const proxy = await startProxy(t, { to: await tlsReceiver(t, pair) })
   const url = `http://127.0.0.1:${proxy.port}`
-  const trusting = sender(t, url, { secureContext: trustFile(file) })
+  const trusting = sender(t, url, { secureContext: trustFile('WEBHOOK_CA_FILE', file) })
 
   const accepted = await trusting.send({ ...message, url: 'https://hooks.example/hook' })
   assert.deepEqual([accepted.ok, accepted.response?.body], [true, 'ok'], JSON.stringify(accepted.error))
@@ -190,7 +190,7 @@ test('a WEBHOOK_CA_FILE that cannot be read or parsed is an error with its name'
   const refused = (name: string, content: string | null, message: RegExp) => {
     const file = join(folder, name)
     if (content !== null) writeFileSync(file, content)
-    assert.throws(() => trustFile(file), { message })
+    assert.throws(() => trustFile('WEBHOOK_CA_FILE', file), { message })
   }
   refused('missing.pem', null, /^WEBHOOK_CA_FILE, .*missing\.pem, cannot be read: ENOENT\.$/)
   refused('empty.pem', '', /^WEBHOOK_CA_FILE, .*empty\.pem, has no certificate\./)

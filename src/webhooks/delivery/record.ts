@@ -8,11 +8,11 @@ import { prepare } from '../../db/statements/prepare.ts'
 import { prepareRows, storable } from '../../db/statements/recordset.ts'
 import { engineOf } from '../../db/tx.ts'
 import { notifyOfFailure } from '../../events/notify.ts'
+import { nextAttemptAt } from '../../work/schedule.ts'
 import { insertAttempts } from './attempts.ts'
 import { type Claim, isRetried } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import { type BlockingDelivery, findBlocking, releaseNext } from './in-order.ts'
-import { nextAttemptAt } from './schedule.ts'
 
 /** An attempt that has ended. `interrupted`: it crashed the process too often; it is listed, but is not a try. */
 export type Ended = { claim: Claim; outcome: AttemptOutcome; ended: Moment; interrupted?: true }

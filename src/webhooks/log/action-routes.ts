@@ -13,6 +13,7 @@ import { checkMatch } from '../../http/etag.ts'
 import { NoFields } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
+import { unlessStopped } from '../../http/stopping.ts'
 import { generateSecret } from '../delivery/signature.ts'
 import { storedFormat } from '../registration/options.ts'
 import { findWebhookRow, updateWebhook } from '../registration/queries.ts'
@@ -151,14 +152,6 @@ function testRoute(
         },
       }),
   )
-}
-
-/** Waits for work, and throws the reason of the signal if that comes first. */
-async function unlessStopped(stopping: AbortSignal, work: Promise<void>): Promise<void> {
-  const { promise: stop, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(stopping.reason)
-  stopping.addEventListener('abort', onAbort)
-  await Promise.race([work, stop]).finally(() => stopping.removeEventListener('abort', onAbort))
 }
 
 async function resendAllFailed(

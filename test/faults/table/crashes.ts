@@ -145,9 +145,7 @@ export const crashes: Fault[] = [
         'after the last one the delivery is failed and the webhook too, with the reason',
         'survive a restart: neither early nor lost, and the attempts before it count',
       ],
-      'src/webhooks/delivery/schedule.test.ts': [
-        'a retry is never early and there are exactly as many retries as delays',
-      ],
+      'src/work/schedule.test.ts': ['a retry is never early and there are exactly as many retries as delays'],
     },
   },
   {
