@@ -3,13 +3,14 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileRoom, type Messages } from './compile-messages.ts'
 
-// Writes the texts of the web app and of the booking pages as TypeScript, from the JSON files of each language. The repository has
-// the files of the booking pages, because the service also runs from its sources.
+// Writes the texts of the web app, of the booking pages and of mails as TypeScript, from the JSON files of each language. The
+// repository has the files of the service, because it also runs from its sources.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 export const texts_folder = join(root, 'web/src/texts')
 const booking = 'src/booking-site/texts'
 export const booking_folder = join(root, booking)
+export const service_texts_folder = join(root, 'src/texts')
 
 /** The texts of all rooms, by language. */
 export function readTexts(folder = texts_folder): Record<string, Record<string, Messages>> {
@@ -46,6 +47,7 @@ export function generateTexts(): void {
   for (const name of globSync('*/*.ts', { cwd: target })) if (!files.has(name)) rmSync(join(target, name))
   for (const [name, text] of files) write(join(target, name), text)
   for (const [name, text] of bookingTexts()) write(join(booking_folder, name), text)
+  for (const [name, text] of serviceTexts()) write(join(service_texts_folder, 'generated', name), text)
 }
 
 /** The files of the booking pages. */
@@ -54,6 +56,15 @@ export const bookingTexts = (): [name: string, text: string][] =>
     join('generated', language, 'booking.ts'),
     compileRoom(language, 'booking', rooms.booking ?? {}, booking),
   ])
+
+/** The files of the texts of mails, by their paths below src/texts/generated/. */
+export const serviceTexts = (): [name: string, text: string][] =>
+  Object.entries(readTexts(service_texts_folder)).flatMap(([language, rooms]) =>
+    Object.entries(rooms).map(([room, messages]): [string, string] => [
+      join(language, `${room}.ts`),
+      compileRoom(language, room, messages, 'src/texts'),
+    ]),
+  )
 
 // In one step, and only if it differs: another process may read the file at the same time.
 function write(file: string, text: string): void {

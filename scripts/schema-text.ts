@@ -39,6 +39,7 @@ const derived_tables: Record<string, string[]> = {
   record_counts: ['record_blocks'],
   imports: ['import_chunks'],
   contacts: ['contacts_search', 'contacts_search_changes'],
+  mail_attempts: ['mail_server'],
 }
 const order = [
   'schema_migrations',

@@ -49,6 +49,10 @@ import { type App, createServer } from './http/server.ts'
 import { limitSnapshots } from './http/snapshots.ts'
 import { createWriter } from './http/write.ts'
 import { importRoutes } from './imports/routes.ts'
+import { mailNumbers } from './mails/log/queries.ts'
+import { type MailService, mailRoutes } from './mails/log/routes.ts'
+import type { Mailer } from './mails/mailer.ts'
+import { mailSettingsShown } from './mails/open.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { batchRoute } from './resources/batch/routes.ts'
 import { appSegment, createResourceOfEvent, scopeNames } from './resources/derived.ts'
@@ -91,6 +95,7 @@ export const scopes = [
   'imports',
   'keys',
   'members',
+  'mails',
   'workspace',
 ].flatMap((name) => [`${name}:read`, `${name}:write`])
 scopes.push('events:read', 'audit_log:read', 'reports:read')
@@ -108,6 +113,9 @@ export type Deps = {
     | 'cors_origins'
     | 'public_url'
     | 'max_import_mb'
+    | 'smtp_url'
+    | 'mail_from'
+    | 'mail_reply_to'
   >
   database: Database
   clock: ServiceClock
@@ -117,6 +125,8 @@ export type Deps = {
   /** Replaces the cost of new password hashes. */
   password_cost?: Cost | undefined
   dispatcher: Dispatcher
+  /** Sends mails; null without SMTP_URL. */
+  mailer: Mailer | null
   /** Makes spans of requests and writes; null without a collector. */
   tracer?: Tracer | null | undefined
   policy: TargetPolicy
@@ -163,17 +173,19 @@ export async function buildApp(deps: Deps): Promise<App> {
   return app
 }
 
-function watchMetrics(app: App, { database, clock, isDurable, dispatcher, tracer, peers }: Deps) {
+function watchMetrics(app: App, { database, clock, isDurable, dispatcher, mailer, tracer, peers }: Deps) {
   const own = createProcessMetrics(database, version, tracer)
   app.addHook('onClose', async () => own.stop())
   const metrics = createMetrics(
     async () => ({
       ...(await queueNumbers(database.db, clock.elapsed())),
+      ...(await mailNumbers(database.db, clock.elapsed())),
       oldest_work_seconds: await oldestWork(database.db, clock.now()),
     }),
     () => ({ ...clock.removal(), durable: isDurable() }),
     own,
     peers,
+    mailer?.outcomes,
   )
   database.onGroup(metrics.groupCommitted)
   database.onSlow(metrics.statementHeld)
@@ -182,7 +194,7 @@ function watchMetrics(app: App, { database, clock, isDurable, dispatcher, tracer
   return metrics
 }
 
-type Routed = RoleService & WebhookService & { streams: Streams }
+type Routed = RoleService & WebhookService & MailService & { streams: Streams }
 
 function createService(
   app: App,
@@ -217,6 +229,8 @@ function createService(
     role_scopes,
     password_cost: deps.password_cost,
     dispatcher,
+    mailer: deps.mailer,
+    mail_settings: mailSettingsShown(config),
     buildBody: createBodies(config.public_url),
     findTitles: (db, workspace_id, records) => titlesOf(db, workspace_id, resources, records),
     policy,
@@ -267,6 +281,7 @@ function addRoutes(app: App, service: Routed): void {
   webhookRoutes(app, service)
   webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
+  mailRoutes(app, service)
   explainRoute(app, service)
   changeEventsRoute(app, service)
   feedRoutes(app, service)

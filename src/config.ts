@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { integer, oneOf, orEmpty, type Setting, text } from './setting.ts'
+import { mailProblems, mailSettings } from './mails/settings.ts'
+import { delays, integer, oneOf, orEmpty, type Setting, text } from './setting.ts'
 import { telemetrySettings } from './telemetry/settings.ts'
 import { system_folder } from './zones/folder.ts'
 
@@ -8,13 +9,6 @@ const folder = (path: string) => {
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new Error(`must be a folder, but ${path} is a file`)
   return path
-}
-const delays = (value: string) => {
-  if (value === 'none') return []
-  const list = value.split(',').map((part) => part.trim())
-  if (!list.every((part) => /^\d{1,7}(\.\d{1,3})?$/.test(part)))
-    throw new Error('must be seconds separated by commas, such as 60,300,1800, or none')
-  return list.map(Number)
 }
 const urlOf =
   (example: string, ...protocols: string[]) =>
@@ -158,6 +152,7 @@ const settings = {
     about: 'file of certificate authorities (PEM) that receivers may have beside the public ones',
     parse: text,
   },
+  ...mailSettings,
   max_webhooks: {
     fallback: '100',
     about: 'webhooks that a workspace can have',
@@ -271,8 +266,10 @@ export function readConfig(env: Environment = process.env): Config {
       return [name, null]
     }
   })
+  const config = Object.fromEntries(values)
+  if (!problems.length) problems.push(...mailProblems(config))
   if (problems.length) throw new ConfigError(problems.join('\n'))
-  return Object.freeze(Object.fromEntries(values))
+  return Object.freeze(config)
 }
 
 /** The settings as lines `NAME=value  # meaning`; secrets are hidden. */

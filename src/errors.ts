@@ -22,6 +22,7 @@ export type ErrorCode = keyof typeof statuses
 /** Why a request conflicts. Clients have a sentence for each in their own language. */
 export const conflict_reasons = [
   'appointment_answered',
+  'appointment_begun',
   'appointments_overlap',
   'backfill_running',
   'backfill_stopping',
@@ -36,6 +37,10 @@ export const conflict_reasons = [
   'import_running',
   'key_of_another_body',
   'last_owner',
+  'mail_erased',
+  'mail_made_anew',
+  'mail_off',
+  'mail_pending',
   'member_already',
   'merge_erased',
   'merge_running',

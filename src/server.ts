@@ -34,6 +34,9 @@ import { openSharedLimiter, type RedisLimits } from './http/shared-rate-limit.ts
 import { releaseImports } from './imports/store.ts'
 import { jobs } from './jobs/jobs.ts'
 import { startJobs, type Timing } from './jobs/run.ts'
+import { reclaimMails } from './mails/claim.ts'
+import { setMailing } from './mails/mailing.ts'
+import { createMailing, openMailer } from './mails/open.ts'
 import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import { visible } from './visible.ts'
@@ -165,6 +168,12 @@ export async function startServer(
       onError,
     })
 
+    let url = config.public_url ?? ''
+    const mailing = createMailing(config, seal, () => config.public_url ?? url)
+    setMailing(db, mailing)
+    const mailer = openMailer(config, { db, clock, seal, mailing, onError })
+    closing.push(() => mailer?.close())
+
     const { redis_url, rate_limit_per_second: per_second } = config
     const answers_api = mine.includes('api')
     const shared_limiter = answers_api
@@ -181,6 +190,7 @@ export async function startServer(
       seal,
       password_cost,
       dispatcher,
+      mailer,
       tracer,
       policy,
       phase: () => phase,
@@ -196,7 +206,7 @@ export async function startServer(
       await awaitHandlers(app, last_work_ms)
     })
     const connections = openConnections(app)
-    const url = await app.listen({ port: config.port, host: config.host })
+    url = await app.listen({ port: config.port, host: config.host })
     // Not earlier: a slow statement of the start delays no request.
     database.onSlow(tellSlow(logger))
     // No other process uses the folder, so the owners of these leases have ended.
@@ -209,7 +219,7 @@ export async function startServer(
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
     const lookAtZones = watchZones(db, clock, config.tzdir, logger)
-    const work = jobs({ db, clock, durability, seal, lookAtZones, config })
+    const work = jobs({ db, clock, durability, seal, lookAtZones, mailer, config })
       .filter(({ role }) => !role || mine.includes(role))
       .map((job) => (job.held ? { ...job, ...removal } : job))
     closing.push(startJobs(work, { clock, onCommit: database.onCommit, onError }))
@@ -272,6 +282,7 @@ async function drain(
 
 async function reclaim(tx: Tx, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
+  await reclaimMails(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
   await endLeases(tx, elapsed_ms)
   await freeReservations(tx, elapsed_ms)

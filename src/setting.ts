@@ -18,3 +18,11 @@ export const oneOf =
     if (!values.includes(value)) throw new Error(`must be one of ${values.join(', ')}`)
     return value
   }
+/** Seconds before each retry. */
+export const delays = (value: string) => {
+  if (value === 'none') return []
+  const list = value.split(',').map((part) => part.trim())
+  if (!list.every((part) => /^\d{1,7}(\.\d{1,3})?$/.test(part)))
+    throw new Error('must be seconds separated by commas, such as 60,300,1800, or none')
+  return list.map(Number)
+}

@@ -18,17 +18,20 @@ const shared = 'resources/((writing|lists|batch|endpoints|values)/)?[a-z-]+'
 const lists = 'db/lists/(lists|orders|filters|search|search-numbers|field-values|same-text)'
 // All rooms above may import these.
 const floor =
-  'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|work/run|errors|clock|telemetry/tracer|zones/[a-z]+'
+  'http/.*|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|work/run|errors|clock|telemetry/tracer|zones/[a-z]+|mails/[a-z-]+'
 // The parts of custom fields that writes and lists use.
 const defined = 'custom-fields/(defined-values|definition-rules|definitions)'
 const rows: { files: string; may: string; packages: string }[] = [
   // Leaves, which every room may import: time, the version, the settings, public errors, the names of commands.
   { files: '(clock|errors|version|installed|setting|visible)', may: '', packages: 'node:(fs|net|os|sea)' },
   {
-    files: '(config|telemetry/settings)',
-    may: 'setting|telemetry/settings|zones/folder',
+    files: '(config|telemetry/settings|mails/settings)',
+    may: 'setting|(telemetry|mails)/settings|mails/address|zones/folder',
     packages: 'node:(fs|net)',
   },
+
+  // Texts of the service in each language.
+  { files: 'texts/.*', may: 'texts/forms|booking-site/texts/forms', packages: '' },
 
   // How people and programs write numbers, days, names and codes.
   { files: 'cells/.*', may: 'OWN/.*|clock|zones/wall', packages: '' },
@@ -64,6 +67,14 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'work/.*', may: `OWN/.*|${floor}`, packages: 'kysely|typebox|node:timers/promises' },
   // config for its type alone.
   { files: 'http/.*', may: `${floor}|config|resources/resource`, packages: '(?!node:sqlite|undici|pg).*' },
+
+  // Mails that the service sends. Every room may write one, in the transaction of its cause.
+  {
+    files: 'mails/.*',
+    may: `mails/.*|texts/.*|access/people/users|booking-site/days|config|work/schedule|${floor}`,
+    packages:
+      'kysely|typebox|nodemailer/lib/(smtp-connection|mail-composer)|node:(stream|tls|timers/promises)',
+  },
 
   // Rows of files: CSV, lines of JSON, sheets, cards, archives. Nothing of it knows a resource.
   {
@@ -302,7 +313,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|work/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|work/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|mails/(mailer|upkeep)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -29,7 +29,15 @@ export function runJobs(names: string[], timing: Timing, { db, seal, held = fals
     waiting: () => null,
   }
   const config = { ...readConfig({}), ...around }
-  const chosen = jobs({ db, clock, durability: { look: nothing }, seal, lookAtZones: nothing, config })
+  const chosen = jobs({
+    db,
+    clock,
+    durability: { look: nothing },
+    seal,
+    lookAtZones: nothing,
+    mailer: null,
+    config,
+  })
     .filter(({ name }) => names.includes(name))
     .map((job) => ({ ...job, ...timing }))
   assert.equal(chosen.length, names.length)

@@ -9,7 +9,20 @@ let in_this_ms = 0
  * of the time to make. A change makes three ids.
  */
 export function newId(
-  prefix: 'key' | 'wh' | 'evt' | 'dlv' | 'clm' | 'usr' | 'ses' | 'inv' | 'view' | 'imp' | 'grp' | 'wrk',
+  prefix:
+    | 'key'
+    | 'wh'
+    | 'evt'
+    | 'dlv'
+    | 'clm'
+    | 'usr'
+    | 'ses'
+    | 'inv'
+    | 'view'
+    | 'imp'
+    | 'grp'
+    | 'wrk'
+    | 'mail',
 ): string {
   // The time never decreases, also when the machine's clock is set back. A full counter uses the next millisecond.
   const now_ms = Math.max(Date.now(), last_ms)

@@ -79,7 +79,14 @@ export async function lockEntry(
 }
 
 // A number for each use, so that equal texts of different uses do not wait for each other.
-const uses = { contact_email: 1, saved_views: 2, upsert: 3, field_definitions: 4, imports: 5 } as const
+const uses = {
+  contact_email: 1,
+  saved_views: 2,
+  upsert: 3,
+  field_definitions: 4,
+  imports: 5,
+  mails: 6,
+} as const
 
 /**
  * Locks a text of a workspace until the end of the transaction, for a rule that no index enforces. A concurrent

@@ -1121,3 +1121,85 @@ CREATE TABLE webhook_attempts (
   PRIMARY KEY (workspace_id, delivery_id, number)
 ) WITHOUT ROWID;
 CREATE INDEX webhook_attempts_status ON webhook_attempts (workspace_id, response_status, delivery_id, number) WHERE response_status >= 300;
+
+CREATE TABLE mails (
+  id text NOT NULL,
+  workspace_id bigint NOT NULL,
+  kind text NOT NULL,
+  status text NOT NULL,
+  reason text,
+  recipient text NOT NULL,
+  recipient_key text NOT NULL,
+  user_id text,
+  contact_id bigint,
+  record_kind text,
+  record_id text,
+  subject text NOT NULL,
+  language text NOT NULL,
+  text text NOT NULL,
+  html text NOT NULL,
+  tokens text,
+  tokens_until text,
+  calendar text,
+  calendar_method text,
+  unsubscribe text,
+  message_id text NOT NULL,
+  urgency bigint NOT NULL,
+  run_at_ms bigint,
+  expires_ms bigint NOT NULL,
+  useless_at text,
+  tries bigint NOT NULL DEFAULT 0,
+  attempt_count bigint NOT NULL DEFAULT 0,
+  is_single bigint NOT NULL DEFAULT 0,
+  claim_id text,
+  claimed_at_ms bigint,
+  interruptions bigint NOT NULL DEFAULT 0,
+  last_attempt_ms bigint,
+  created_at text NOT NULL,
+  finished_at text,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX mails_due ON mails (urgency, run_at_ms, id) WHERE status = 'pending';
+CREATE INDEX mails_claimed ON mails (run_at_ms) WHERE status = 'pending' AND claim_id IS NOT NULL;
+CREATE INDEX mails_finished ON mails (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX mails_recipient ON mails (workspace_id, recipient_key, id);
+CREATE INDEX mails_record ON mails (workspace_id, record_kind, record_id) WHERE record_id IS NOT NULL;
+CREATE INDEX mails_contact ON mails (workspace_id, contact_id) WHERE contact_id IS NOT NULL;
+CREATE INDEX mails_user ON mails (user_id) WHERE user_id IS NOT NULL;
+
+CREATE TABLE mail_attempts (
+  workspace_id bigint NOT NULL,
+  mail_id text NOT NULL,
+  number bigint NOT NULL,
+  started_at text NOT NULL,
+  duration_ms bigint NOT NULL,
+  server text NOT NULL,
+  tls bigint NOT NULL,
+  response_code bigint,
+  response_text text,
+  error_code text,
+  error_message text,
+  PRIMARY KEY (workspace_id, mail_id, number)
+);
+
+CREATE TABLE mail_server (
+  id bigint NOT NULL,
+  failures bigint NOT NULL DEFAULT 0,
+  failed_at_ms bigint,
+  next_try_ms bigint,
+  failing_since_ms bigint,
+  is_told bigint NOT NULL DEFAULT 0,
+  last_success_at text,
+  last_error_at text,
+  last_error_code text,
+  last_error_message text,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE mail_causes (
+  subject text NOT NULL,
+  at_ms bigint NOT NULL,
+  mail_id text NOT NULL,
+  PRIMARY KEY (subject, at_ms, mail_id)
+);
+CREATE INDEX mail_causes_at ON mail_causes (at_ms);

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { EventTables } from './event-tables.ts'
+import type { MailTables } from './mail-tables.ts'
 import type { WorkTable } from './work.ts'
 
 // The types of the tables that the migrations create. Each resource adds its own table (resources/*/resource.ts).
@@ -128,7 +129,7 @@ export interface NotificationsTable extends Owned {
   read_at: string | null
 }
 
-export interface Tables extends EventTables {
+export interface Tables extends EventTables, MailTables {
   /** `currency` (ISO 4217) applies to the values of all deals. */
   workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
   /** People who sign in, of all workspaces. */

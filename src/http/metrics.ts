@@ -16,6 +16,9 @@ export type QueueNumbers = {
   fanouts: number
   /** The age of the oldest unfinished work, by its kind. */
   oldest_work_seconds: Readonly<Record<string, number>>
+  mails_due?: number
+  mails_failed?: number
+  mails_oldest_due_seconds?: number
 }
 
 /**
@@ -58,6 +61,14 @@ function queueLines({ due, in_flight, failed, paused, fanouts, ...ages }: QueueN
     ...Object.entries(ages.oldest_work_seconds).map(
       ([kind, age]) => `rapport_work_oldest_seconds{kind="${kind}"} ${age}`,
     ),
+    ...single('rapport_mails_due', 'gauge', 'Mails whose next attempt is due.', ages.mails_due ?? 0),
+    ...single('rapport_mails_failed', 'gauge', 'Mails in the log that failed.', ages.mails_failed ?? 0),
+    ...single(
+      'rapport_mails_oldest_due_seconds',
+      'gauge',
+      'Age of the oldest due mail.',
+      ages.mails_oldest_due_seconds ?? 0,
+    ),
   ]
 }
 
@@ -73,6 +84,8 @@ export function createMetrics(
   safety: () => SafetyNumbers,
   process_metrics: Pick<ReturnType<typeof createProcessMetrics>, 'lines'>,
   peers?: Peers,
+  /** Attempts of mails, by outcome. */
+  mailOutcomes: () => ReadonlyMap<string, number> = () => new Map(),
 ) {
   const groups = createHistogram(group_sizes)
   const attempts = new Map<string, number>()
@@ -99,6 +112,8 @@ export function createMetrics(
     ...attempt_time.lines('rapport_delivery_attempt_seconds', ''),
     ...head('rapport_delivery_receipt_seconds', 'histogram', 'Time from an event to its first answer.'),
     ...receipt_time.lines('rapport_delivery_receipt_seconds', ''),
+    ...head('rapport_mail_attempts_total', 'counter', 'Attempts of mails that ended, by outcome.'),
+    ...[...mailOutcomes()].map(([outcome, n]) => `rapport_mail_attempts_total{outcome="${outcome}"} ${n}`),
   ]
 
   function ownText(): string {

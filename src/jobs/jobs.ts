@@ -17,6 +17,8 @@ import { analyzeGrown } from '../db/statistics.ts'
 import { removeOldImports } from '../imports/retention.ts'
 import { runImports } from '../imports/run.ts'
 import { undoWork } from '../imports/undo.ts'
+import { type Mailer, senders } from '../mails/mailer.ts'
+import { endPending, removeOldMails } from '../mails/upkeep.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { fanOutWork } from '../webhooks/delivery/fanouts.ts'
 import { orderWork } from '../webhooks/delivery/order-off.ts'
@@ -36,11 +38,16 @@ export type JobDeps = {
   durability: Pick<Durability, 'look'>
   seal: Seal
   lookAtZones: () => Promise<void>
-  config: Pick<Config, 'delivery_log_days' | 'trash_days' | 'audit_log_days' | 'sign_in_address_days'>
+  /** Null without SMTP_URL. */
+  mailer: Mailer | null
+  config: Pick<
+    Config,
+    'delivery_log_days' | 'mail_log_days' | 'trash_days' | 'audit_log_days' | 'sign_in_address_days'
+  >
 }
 
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
-export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDeps): Job[] {
+export function jobs({ db, clock, durability, seal, lookAtZones, mailer, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
   const kinds = [
     fanOutWork,
@@ -96,6 +103,26 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       wake: 'imports',
       run: (stopping) => runImports({ db, clock, rooms, stopping }),
     },
+    // Sends due mails, each sender over a connection of its own.
+    ...Array.from(
+      { length: mailer ? senders : 0 },
+      (_, sender): Job => ({
+        name: `mails ${sender + 1}`,
+        role: 'dispatcher',
+        first_ms: 0,
+        every_ms: second,
+        wake: 'mails',
+        run: async (stopping) => mailer?.sendDue(sender, stopping),
+      }),
+    ),
+    // Ends pending mails that are too old or useless.
+    {
+      name: 'pending mails',
+      role: 'dispatcher',
+      first_ms: 5 * second,
+      every_ms: minute,
+      run: (stopping) => endPending(db, clock, stopping),
+    },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {
       name: 'bookings',
@@ -114,6 +141,15 @@ export function jobs({ db, clock, durability, seal, lookAtZones, config }: JobDe
       every_ms: hour,
       held: 'waits',
       run: (stopping) => removeOld(db, clock, config.delivery_log_days, stopping),
+    },
+    // Removes old mails with their attempts, and what no limit counts any longer.
+    {
+      name: 'mail log',
+      role: 'dispatcher',
+      first_ms: 15 * second,
+      every_ms: hour,
+      held: 'waits',
+      run: (stopping) => removeOldMails(db, clock, config.mail_log_days, stopping),
     },
     // Removes old records of the trash for good, and completes what a crash interrupted.
     {

@@ -56,13 +56,16 @@ const after_records: Shapes = {
   webhook_deliveries: { key: ['workspace_id', 'id'] },
   webhook_queue: { key: ['workspace_id', 'delivery_id'] },
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
+  mails: { key: ['workspace_id', 'id'] },
+  mail_attempts: { key: ['workspace_id', 'mail_id', 'number'] },
+  mail_causes: { key: ['subject', 'at_ms', 'mail_id'] },
 }
 
 /**
  * Tables that a move does not copy. Triggers of the target fill the blocks. An import that has not ended fails on the target,
- * because its file stays.
+ * because its file stays. A service learns anew what its SMTP server does.
  */
-export const not_copied: readonly (keyof Tables)[] = ['record_blocks', 'import_chunks']
+export const not_copied: readonly (keyof Tables)[] = ['record_blocks', 'import_chunks', 'mail_server']
 
 const named = (shapes: Shapes): Table[] => Object.entries(shapes).map(([name, shape]) => ({ name, ...shape }))
 

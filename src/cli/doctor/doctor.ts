@@ -11,6 +11,7 @@ import type { Command, Given } from '../command.ts'
 import { examineClock, examineTrash, readLife } from './clock.ts'
 import { examineQueue, examineWebhooks } from './deliveries.ts'
 import { type Examined, type Finding, fault, ok } from './finding.ts'
+import { examineMail } from './mail.ts'
 import { examineSettings } from './settings.ts'
 import {
   examineDatabase,
@@ -49,7 +50,12 @@ function linesOf(findings: Finding[]): string[] {
 async function examine({ config, io }: Given): Promise<Finding[]> {
   const settings = readSettings(config)
   if (Array.isArray(settings)) return settings
-  const findings = [...examineSettings(settings, io.env), ...examineFiles(settings), ...examineDisk(settings)]
+  const findings = [
+    ...examineSettings(settings, io.env),
+    ...(await examineMail(settings)),
+    ...examineFiles(settings),
+    ...examineDisk(settings),
+  ]
   try {
     return [...findings, ...(await examineData(settings))]
   } catch (error) {

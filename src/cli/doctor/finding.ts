@@ -5,7 +5,17 @@ export type Examined = Pick<Database, 'db' | 'engine' | 'clock' | 'close'>
 
 /** One line of the doctor: what it found, and the command or the setting that mends it. */
 export type Finding = {
-  area: 'settings' | 'files' | 'database' | 'disk' | 'clock' | 'webhooks' | 'queue' | 'trash' | 'zones'
+  area:
+    | 'settings'
+    | 'files'
+    | 'database'
+    | 'disk'
+    | 'clock'
+    | 'webhooks'
+    | 'queue'
+    | 'mail'
+    | 'trash'
+    | 'zones'
   level: 'ok' | 'warning' | 'fault'
   message: string
   mend: string | null

@@ -10,6 +10,7 @@ import { importAccounts } from './0043_import_accounts.ts'
 import { sameTexts } from './0044_same_texts.ts'
 import { matchIndexes } from './0045_match_indexes.ts'
 import { recordFacts } from './0050_record_facts.ts'
+import { mails } from './0055_mails.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: Migration[] = [
   sameTexts,
   matchIndexes,
   recordFacts,
+  mails,
 ]

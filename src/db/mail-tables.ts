@@ -1,0 +1,88 @@
+import type { Generated } from 'kysely'
+
+/** A mail: a row of the outbox until it is finished, then of the log. */
+export interface MailsTable {
+  id: string
+  workspace_id: number
+  kind: string
+  status: 'pending' | 'sent' | 'failed' | 'cancelled' | 'not_sent'
+  reason: string | null
+  /** Empty after an erasure. */
+  recipient: string
+  /** The key by which the log finds the recipient. */
+  recipient_key: string
+  user_id: string | null
+  /** The visitor, or the contact that the text names. An erasure finds the mail by it. */
+  contact_id: number | null
+  record_kind: string | null
+  record_id: string | null
+  subject: string
+  language: string
+  /** Both have a mark in place of each token (mails/render.ts). */
+  text: string
+  html: string
+  /** The tokens of its links as a JSON array, encrypted; null when no attempt may need them. */
+  tokens: string | null
+  /** The wall clock time until which a finished mail keeps its tokens; null: it has none. */
+  tokens_until: string | null
+  calendar: string | null
+  calendar_method: string | null
+  /** The subject of its link to unsubscribe (mails/unsubscribing.ts). */
+  unsubscribe: string | null
+  message_id: string
+  /** The lowest is sent first. */
+  urgency: number
+  /** The service time when the next attempt is due, or, while claimed, when the lease ends. Null: finished. */
+  run_at_ms: number | null
+  /** The service time from which a pending mail is failed. */
+  expires_ms: number
+  /** The wall clock time from which a pending mail is cancelled. */
+  useless_at: string | null
+  /** Attempts that count against the mail. */
+  tries: Generated<number>
+  /** All attempts but interrupted ones. */
+  attempt_count: Generated<number>
+  /** 1: its attempt has no retries. */
+  is_single: Generated<number>
+  claim_id: string | null
+  claimed_at_ms: number | null
+  /** Consecutive claims that ended without an outcome. */
+  interruptions: Generated<number>
+  last_attempt_ms: number | null
+  created_at: string
+  finished_at: string | null
+}
+
+export interface MailTables {
+  mails: MailsTable
+  mail_attempts: {
+    workspace_id: number
+    mail_id: string
+    number: number
+    started_at: string
+    duration_ms: number
+    /** Host and port. */
+    server: string
+    tls: number
+    response_code: number | null
+    response_text: string | null
+    error_code: string | null
+    error_message: string | null
+  }
+  /** One row: what all processes know of the SMTP server. */
+  mail_server: {
+    id: number
+    /** Consecutive faults of the server. While there is one, one mail at a time is tried. */
+    failures: Generated<number>
+    failed_at_ms: number | null
+    next_try_ms: number | null
+    failing_since_ms: number | null
+    /** Whether owners and administrators were notified of this failing. */
+    is_told: Generated<number>
+    last_success_at: string | null
+    last_error_at: string | null
+    last_error_code: string | null
+    last_error_message: string | null
+  }
+  mail_causes: { subject: string; at_ms: number; mail_id: string }
+}

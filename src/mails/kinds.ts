@@ -1,0 +1,18 @@
+/** A kind of mails: the right to read it in the log, and its place among others. */
+type Kind = {
+  /** The scope that reads its cause. */
+  scope: string
+  /** The lowest is sent first. */
+  urgency: 0 | 1 | 2
+  /** It is made anew in place of a resend. */
+  is_made_anew?: true
+}
+
+const kinds = {
+  test: { scope: 'members:read', urgency: 0 },
+} satisfies Record<string, Kind>
+
+export type MailKind = keyof typeof kinds
+export const mail_kinds = Object.keys(kinds) as MailKind[]
+
+export const kindOf = (kind: MailKind): Kind => kinds[kind]

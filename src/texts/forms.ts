@@ -1,0 +1,1 @@
+export { forms } from '../booking-site/texts/forms.ts'
