@@ -313,7 +313,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|work/run|access/people/cleaning|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|mails/(mailer|upkeep)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|work/run|access/people/(cleaning|reset-requests)|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|mails/(mailer|upkeep)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -23,6 +23,8 @@ const cleaned_by_erasure = [
   'events',
   'field_values',
   'idempotency_keys',
+  'mail_attempts',
+  'mails',
   'defined_values',
   'merged_values',
   'merges',

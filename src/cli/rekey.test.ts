@@ -53,12 +53,17 @@ async function folderOfOld(t: Parameters<typeof scratchFolder>[0]) {
   const data_dir = scratchFolder(t)
   t.after(() => removeScratch(data_dir))
   const receiver = await useFor(t, startReceiver())
-  const rapport = await startRapport({ data_dir, env: { SECRET_KEY: before } })
+  const rapport = await startRapport({
+    data_dir,
+    // No server: the mail with its token waits.
+    env: { SECRET_KEY: before, SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'crm@example.com' },
+  })
   const { call, key } = rapport
   const headers = { Authorization: 'Bearer abc', 'X-Tenant': 'one' }
   const { id } = await register(call, { name: 'Hook', url: receiver.url, secret, headers })
   const other = await register(call, { name: 'Rotated', url: receiver.url, headers })
   await act(call, other.id, 'rotate-secret', { overlap_hours: 1 })
+  await call('POST', '/api/v1/invitations', { email: 'eve@example.com', role: 'member' })
   const body = { name: 'Acme' }
   await call('POST', '/api/v1/companies', body, { 'idempotency-key': 'once' })
   await rapport.stop()
@@ -211,6 +216,7 @@ test('the list of sealed columns has what each file seals', {
     'db/seal.ts',
     'db/sealed.ts',
     'http/idempotency.ts',
+    'mails/outbox.ts',
     'webhooks/registration/headers.ts',
     'webhooks/registration/secrets.ts',
     'webhooks/registration/webhooks.ts',

@@ -84,5 +84,7 @@ export interface MailTables {
     last_error_code: string | null
     last_error_message: string | null
   }
+  /** Links of mails that set a new password. */
+  reset_links: { hash: string; user_id: string; expires_at: string }
   mail_causes: { subject: string; at_ms: number; mail_id: string }
 }

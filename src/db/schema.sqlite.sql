@@ -75,6 +75,15 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_user ON sessions (user_id, id);
 CREATE INDEX sessions_expiry ON sessions (expires_at);
 
+CREATE TABLE reset_links (
+  hash text NOT NULL,
+  user_id text NOT NULL,
+  expires_at text NOT NULL,
+  PRIMARY KEY (hash)
+);
+CREATE INDEX reset_links_user ON reset_links (user_id);
+CREATE INDEX reset_links_expires_at ON reset_links (expires_at);
+
 CREATE TABLE invitations (
   id text PRIMARY KEY,
   workspace_id INTEGER NOT NULL REFERENCES workspaces (id),

@@ -18,6 +18,7 @@ export const work_kinds = [
   'custom_field',
   'merge',
   'import_undo',
+  'password_reset',
 ] as const
 export type WorkKind = (typeof work_kinds)[number]
 

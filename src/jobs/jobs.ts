@@ -1,4 +1,5 @@
 import { removeExpiredAccess } from '../access/people/cleaning.ts'
+import { resetWork } from '../access/people/reset-requests.ts'
 import { cleanLog } from '../across/audit/retention.ts'
 import { backfillWork } from '../across/backfills/run.ts'
 import { forgetOldMerges, mergeWork } from '../across/merges/continue.ts'
@@ -59,6 +60,7 @@ export function jobs({ db, clock, durability, seal, lookAtZones, mailer, config 
     definitionWork,
     mergeWork(mergeKinds(rooms)),
     undoWork(rooms),
+    resetWork,
   ]
   return [
     // Notices when somebody sets the clock, and renews the sign of life.

@@ -9,6 +9,9 @@ type Kind = {
 }
 
 const kinds = {
+  password_reset: { scope: 'members:write', urgency: 0, is_made_anew: true },
+  invitation: { scope: 'members:write', urgency: 0, is_made_anew: true },
+  new_sign_in: { scope: 'members:write', urgency: 0 },
   test: { scope: 'members:read', urgency: 0 },
 } satisfies Record<string, Kind>
 

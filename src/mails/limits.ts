@@ -3,12 +3,31 @@ import { lockText } from '../db/locks.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import { prepareInsert } from '../db/statements/recordset.ts'
 import type { Tx } from '../db/tx.ts'
+import { addressKey } from './address.ts'
+import type { Mailing } from './mailing.ts'
 
 export const hour_ms = 3_600_000
 export const day_ms = 24 * hour_ms
 
 /** At most `max` mails with a subject in a time. The subject is an id, or a keyed hash of an address. */
 export type Limit = { subject: string; max: number; window_ms: number }
+
+/** A keyed hash of an address, by which mails to it are counted. */
+export const addressHash = ({ seal }: Mailing, address: string): string =>
+  seal.mac('mail-limit', addressKey(address))
+
+// Mails that strangers cause, over all processes: to one address, whatever the workspace, and from one network address.
+const max_to_address_a_day = 10
+const max_from_network_an_hour = 20
+
+/** The limits of a mail that a stranger causes. `network` is a keyed hash of the network address. */
+export const strangerLimits = (
+  mailing: Mailing,
+  { recipient, network }: { recipient: string; network?: string | null },
+): Limit[] => [
+  { subject: `to ${addressHash(mailing, recipient)}`, max: max_to_address_a_day, window_ms: day_ms },
+  ...(network ? [{ subject: `from ${network}`, max: max_from_network_an_hour, window_ms: hour_ms }] : []),
+]
 
 const oldestCounted = prepare(
   (p: { subject: string; since_ms: number; max: number }) => sql<{

@@ -27,6 +27,7 @@ const before_records: Shapes = {
   users: { key: ['id'] },
   memberships: { key: ['workspace_id', 'user_id'] },
   sessions: { key: ['id'] },
+  reset_links: { key: ['hash'] },
   invitations: { key: ['id'] },
   sign_in_failures: { key: ['name'] },
   work: { key: ['workspace_id', 'id'] },

@@ -7,13 +7,14 @@ import { account_retention_days, closeAccount, lockAccount, removeClosed } from 
 import { remembered_ms } from './throttle.ts'
 
 /**
- * Removes expired sessions, sign-in failures after a day, and invitations 30 days after they expire. Removes accounts
+ * Removes expired sessions and links for a new password, sign-in failures after a day, and invitations 30 days after they expire. Removes accounts
  * after 30 days without a workspace, and completes interrupted removals.
  */
 export async function removeExpiredAccess(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const now = clock.now()
   await inBatches(db, stopping, (tx) => removeOld(tx, 'sessions', isoTime(now)))
   await inBatches(db, stopping, (tx) => removeOld(tx, 'invitations', isoTime(now - 30 * day_ms)))
+  await inBatches(db, stopping, (tx) => removeOld(tx, 'reset_links', isoTime(now)))
   await inBatches(db, stopping, (tx) => removeOld(tx, 'sign_in_failures', clock.elapsed() - remembered_ms))
   const left_before = isoTime(now - account_retention_days * day_ms)
   for (const { id } of await leftBefore(db, left_before)) {
@@ -41,6 +42,7 @@ async function closeLeft(tx: Tx, clock: Clock, id: string, before: string): Prom
 const columns_of = {
   sessions: ['id', 'expires_at'],
   invitations: ['id', 'expires_at'],
+  reset_links: ['hash', 'expires_at'],
   sign_in_failures: ['name', 'last_at_ms'],
 } as const
 

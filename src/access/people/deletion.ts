@@ -3,6 +3,7 @@ import { lockEntry } from '../../db/locks.ts'
 import { conflict, invalid } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import { eraseMails } from '../../mails/erase.ts'
 import { removeBelongings } from './belongings.ts'
 import { revokeInvitationsBy } from './invitations.ts'
 import { isLastOwner } from './members.ts'
@@ -80,7 +81,7 @@ export async function closeAccount(
     recordChange(tx, target, { ...change, kind: 'members', before: { role } })
     recordChange(tx, target, { ...change, kind: 'users' })
   }
-  for (const table of ['memberships', 'sessions'] as const)
+  for (const table of ['memberships', 'sessions', 'reset_links'] as const)
     await tx.deleteFrom(table).where('user_id', '=', user_id).execute()
   const user = await tx.selectFrom('users').select('email_key').where('id', '=', user_id).executeTakeFirst()
   if (!user) return
@@ -96,6 +97,7 @@ export async function closeAccount(
 /** Erases the person of a closed account, and removes the account. Idempotent. */
 export async function removeClosed(db: Db, user_id: string, now: string): Promise<void> {
   await redactPerson(db, user_id, now)
+  await eraseMails(db, { user_id }, now)
   await transaction(db, (tx) => tx.deleteFrom('users').where('id', '=', user_id).execute())
 }
 

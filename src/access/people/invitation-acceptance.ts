@@ -6,6 +6,7 @@ import { lockEntry } from '../../db/locks.ts'
 import { conflict, type FieldProblem, invalid, refuse } from '../../errors.ts'
 import { auditSnapshot, recordChange } from '../../events/audit.ts'
 import { bodyProblems } from '../../http/validation.ts'
+import { cancelMails } from '../../mails/cancel.ts'
 import { addressOf } from './cookie.ts'
 import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { invitationByHash } from './invitations.ts'
@@ -69,6 +70,7 @@ export async function acceptInvitation(
     })
   await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
   recordChange(tx, context, { action: 'accepted', kind: 'invitations', record_id: id })
+  await cancelMails(tx, context, { kind: 'invitations', id }, 'The invitation was accepted.')
   await insertMember(tx, context, user_id, role)
   return member
 }

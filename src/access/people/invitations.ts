@@ -8,11 +8,16 @@ import { ApiError, type FieldProblem, forbidden, invalid, orNotFound, refuse } f
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
+import { cancelMails } from '../../mails/cancel.ts'
+import { invitationMail } from '../../mails/messages.ts'
+import { writeMail } from '../../mails/outbox.ts'
+import { languageOf } from '../../mails/texts.ts'
+import { findWorkspace } from '../workspaces.ts'
 import { grantorOf, memberByEmail } from './members.ts'
 import { type Grantor, mayGrant, type Role, type RoleScopes } from './roles.ts'
 import type { Invitation, InvitationBody, InvitationParams } from './schema.ts'
 import { newToken } from './tokens.ts'
-import { emailKey } from './users.ts'
+import { emailKey, findUser } from './users.ts'
 
 const valid_ms = 7 * day_ms
 /** For each workspace, and for each person in all workspaces. Accepted and revoked invitations count. */
@@ -138,7 +143,7 @@ export async function invite(
   await lockEntry(tx, 'workspaces', context.workspace_id)
   const access = await recheck()
   refuse(problems)
-  const { email = '', role = 'member' } = body
+  const { email = '', role = 'member', send_mail = true } = body
   const grantor = grantorOf(role_scopes, access)
   if (!mayGrant(grantor, role)) throw forbidden(`You may not grant the role ${role}.`)
   // An invitation by a key ends with the key, also when the key expires.
@@ -146,7 +151,32 @@ export async function invite(
   const { invitation, token } = await inviteAnew(tx, context, { email, role, until, grantor })
   const url_path = `/invitation#${token}`
   const url = public_url === null ? {} : { url: public_url + url_path }
-  return { record: invitation, shown: { ...invitation, url_path, ...url } }
+  const mail_id = send_mail ? await mailInvitation(tx, context, invitation, token) : null
+  return { record: invitation, shown: { ...invitation, url_path, ...url, mail_id } }
+}
+
+/** Writes the mail of an invitation, in the language of the inviting person. Returns its id. */
+async function mailInvitation(
+  tx: Tx,
+  context: Context,
+  { id, email, role, expires_at }: Invitation,
+  token: string,
+): Promise<string | null> {
+  const { actor, workspace_id } = context
+  const person = actor.kind === 'person' && actor.id ? await findUser(tx, actor.id) : undefined
+  const { name: workspace } = await findWorkspace(tx, workspace_id)
+  const language = languageOf(person?.language)
+  const reader = { language, zone: person?.time_zone ?? null }
+  const invited = { person: person?.name ?? null, workspace, role, expires_at }
+  return writeMail(tx, context, {
+    kind: 'invitation',
+    recipient: email,
+    record: { kind: 'invitations', id },
+    language,
+    content: (base) => invitationMail(reader, base, invited),
+    tokens: [token],
+    useless_at: expires_at,
+  })
 }
 
 /** Revokes an open invitation. Throws 403 if its role may do more than the caller. */
@@ -209,6 +239,7 @@ export async function revokeInvitation(
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (!numUpdatedRows) return
+  await cancelMails(tx, context, { kind: 'invitations', id }, 'The invitation was revoked.')
   recordChange(tx, context, {
     action: 'revoked',
     kind: 'invitations',

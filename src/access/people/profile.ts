@@ -18,7 +18,7 @@ import { createOwnPassword, wrongPassword } from './own-password.ts'
 import type { Profile, ProfileBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
 import { ownSession, profileOf } from './session-view.ts'
-import { emailKey, hasPassword } from './users.ts'
+import { emailKey, endResetLinks, hasPassword } from './users.ts'
 
 type Fields = Static<typeof ProfileBody>
 /** The fields that a person may change. */
@@ -111,6 +111,7 @@ async function updateProfile(
     })
     .where('id', '=', id)
     .execute()
+  if (moves) await endResetLinks(tx, id)
   const after = await profileOf(tx, id)
   const changed = changesBetween(before, after, profile_fields)
   if (changed) await auditPerson(tx, context, id, { action: 'updated', ...auditSides(changed, after) })

@@ -36,10 +36,20 @@ export async function userOfReset(db: Db, clock: Clock, hash: string) {
     .select(['id', 'email', 'reset_expires_at'])
     .where('reset_hash', '=', hash)
     .executeTakeFirst()
-  return row
-    ? { id: row.id, email: row.email, open: String(row.reset_expires_at) > isoTime(clock.now()) }
+  const found = row ?? (await userOfMail(db, hash))
+  return found
+    ? { id: found.id, email: found.email, open: String(found.reset_expires_at) > isoTime(clock.now()) }
     : null
 }
+
+/** The same for a link of a mail. */
+const userOfMail = (db: Db, hash: string) =>
+  db
+    .selectFrom('reset_links as l')
+    .innerJoin('users as u', 'u.id', 'l.user_id')
+    .select(['u.id', 'u.email', 'l.expires_at as reset_expires_at'])
+    .where('l.hash', '=', hash)
+    .executeTakeFirst()
 
 /**
  * Sets the new password of a person, whose sessions all end. `hash` is that of the token of the link. Throws 422 if the

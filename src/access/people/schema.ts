@@ -65,6 +65,7 @@ export type SignedIn = Static<typeof SignedIn>
 
 export const SetupState = Type.Object({
   needed: Type.Boolean({ description: 'True while there is no account.' }),
+  mail: Type.Optional(Type.Boolean({ description: 'True if the service sends mails.', 'x-extension': true })),
 })
 export const SetupBody = Body(
   {
@@ -86,6 +87,15 @@ export const SignInBody = Body(
   ['email', 'password'],
 )
 export const SwitchBody = Body({ workspace_id: Id() }, Object.keys(SignedIn.properties))
+export const ResetRequestBody = Body(
+  { email: Type.String({ minLength: 1, maxLength: max_email_characters }) },
+  [],
+  ['email'],
+)
+export const ResetRequested = Type.Object({
+  success: Type.Literal(true),
+  message: Type.String({ description: 'The same for each address.' }),
+})
 export const ResetBody = Body({ token: Token(), password: Password() }, [], ['token', 'password'])
 
 export const Session = Type.Object(
@@ -167,7 +177,7 @@ export const InvitationCreated = Type.Object(
   {
     ...invitation,
     url_path: Type.String({
-      description: 'The token of the link to hand over. It is shown only in this answer. No e-mail is sent.',
+      description: 'The token of the link to hand over. It is shown only in this answer, and in the mail.',
       examples: ['/invitation#Jx0'],
     }),
     url: Type.Optional(
@@ -177,11 +187,26 @@ export const InvitationCreated = Type.Object(
         'x-extension': true,
       }),
     ),
+    mail_id: OptionalText(64, {
+      description: 'The mail with the link; null without one.',
+      'x-extension': true,
+    }),
   },
   { title: 'InvitationCreated' },
 )
 export const InvitationParams = Type.Object({ invitation_id: Type.String() })
-export const InvitationBody = Body({ email: RequiredEmail(), role: RoleField() }, [], ['email', 'role'])
+export const InvitationBody = Body(
+  {
+    email: RequiredEmail(),
+    role: RoleField(),
+    send_mail: Type.Boolean({
+      description: 'false: no mail is sent, and you hand over the link. By default true.',
+      'x-extension': true,
+    }),
+  },
+  [],
+  ['email', 'role'],
+)
 export const LookUpBody = Body({ token: Token() }, [], ['token'])
 export const Invited = Type.Object({
   workspace_name: Type.String({ examples: ['Acme'] }),

@@ -3,6 +3,7 @@ import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
+import { mailingOf } from '../../mails/mailing.ts'
 import { addressOf, guardOpenRoute } from './cookie.ts'
 import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { createFirstAccount, setUpAlready } from './first-account.ts'
@@ -28,7 +29,7 @@ export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }:
       extension: true,
       onRequest: guardOpenRoute,
     },
-    async () => single({ needed: !(await anyUser(db)) }),
+    async () => single({ needed: !(await anyUser(db)), ...(mailingOf(db)?.configured && { mail: true }) }),
   )
 
   operation(

@@ -60,13 +60,18 @@ export function signInRoutes(app: App, service: PeopleService): void {
       const { email = '', password = '' } = request.body
       const user = await authenticate(request, email, password)
       if (!user) throw refusal()
-      return signIn(request, reply, async (tx) => {
-        // A concurrent change of the password or removal of the member either committed before, or ends this session too.
-        await lockEntry(tx, 'users', user.id)
-        // The password may have changed while it was checked.
-        if (!(await hasPassword(tx, user.id, user.password_hash))) throw refusal()
-        return { workspace_id: await lastWorkspace(tx, user.id), user_id: user.id }
-      })
+      return signIn(
+        request,
+        reply,
+        async (tx) => {
+          // A concurrent change of the password or removal of the member either committed before, or ends this session too.
+          await lockEntry(tx, 'users', user.id)
+          // The password may have changed while it was checked.
+          if (!(await hasPassword(tx, user.id, user.password_hash))) throw refusal()
+          return { workspace_id: await lastWorkspace(tx, user.id), user_id: user.id }
+        },
+        { tells_person: true },
+      )
     },
   )
 

@@ -87,10 +87,16 @@ export async function insertUser(tx: Tx, now: string, user: NewUser): Promise<st
   return id
 }
 
-/** Sets a new password hash, and ends a reset link. */
-export const setPassword = (tx: Tx, now: string, id: string, password_hash: string) =>
-  tx
+/** Ends the links of mails that set a new password. */
+export const endResetLinks = (tx: Tx, user_id: string) =>
+  tx.deleteFrom('reset_links').where('user_id', '=', user_id).execute()
+
+/** Sets a new password hash, and ends all links that set one. */
+export async function setPassword(tx: Tx, now: string, id: string, password_hash: string): Promise<void> {
+  await endResetLinks(tx, id)
+  await tx
     .updateTable('users')
     .set({ password_hash, updated_at: now, reset_hash: null, reset_expires_at: null })
     .where('id', '=', id)
     .execute()
+}

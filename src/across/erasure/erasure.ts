@@ -4,6 +4,7 @@ import { forgetSearched } from '../../db/lists/search.ts'
 import { pending_removal } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { Context } from '../../events/context.ts'
+import { eraseMails } from '../../mails/erase.ts'
 import { createResourceOfEvent } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { removeRecords } from '../trash/removal.ts'
@@ -28,8 +29,8 @@ export type ErasureDeps = {
 
 /**
  * Erases a marked record (`pending_removal.erasing`): its row, the sides of its audit entries, and its data in events,
- * deliveries and the feed. For a contact, it also erases copies in events of other records, and texts of the person as
- * a visitor. It removes the row last, so an interrupted erasure is found and repeated.
+ * deliveries and the feed. For a contact, it also erases copies in events of other records, texts of the person as
+ * a visitor, and mails. It removes the row last, so an interrupted erasure is found and repeated.
  */
 export async function eraseRecord(
   { db, seal, resources, stopping }: ErasureDeps,
@@ -66,6 +67,7 @@ export async function eraseRecord(
   }
   const moment = { now_ms: context.now_ms, elapsed_ms: context.elapsed() }
   await rewriteEvents(db, workspace_id, seqs, rewrite, moment)
+  if (of_person) await eraseMails(db, { workspace_id, contact_id: id }, now)
   // Do these before the row is removed: it has the values.
   const named = await readNamed(db, workspace_id, resource, id)
   await redactSettings(db, { workspace_id, named, stopping })

@@ -11,6 +11,7 @@ import { sameTexts } from './0044_same_texts.ts'
 import { matchIndexes } from './0045_match_indexes.ts'
 import { recordFacts } from './0050_record_facts.ts'
 import { mails } from './0055_mails.ts'
+import { resetLinks } from './0056_reset_links.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: Migration[] = [
   matchIndexes,
   recordFacts,
   mails,
+  resetLinks,
 ]
