@@ -30,6 +30,9 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'node:(fs|net)',
   },
 
+  // Calendar files: pure functions.
+  { files: 'icalendar/.*', may: '', packages: '' },
+
   // Texts of the service in each language.
   { files: 'texts/.*', may: 'texts/forms|booking-site/texts/forms', packages: '' },
 
@@ -71,7 +74,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Mails that the service sends. Every room may write one, in the transaction of its cause.
   {
     files: 'mails/.*',
-    may: `mails/.*|texts/.*|access/people/users|booking-site/days|config|work/schedule|${floor}`,
+    may: `mails/.*|texts/.*|icalendar/.*|access/people/users|booking-site/days|config|work/schedule|${floor}`,
     packages:
       'kysely|typebox|nodemailer/lib/(smtp-connection|mail-composer)|node:(stream|tls|timers/promises)',
   },
@@ -190,6 +193,12 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: `${shared}|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
     packages: 'kysely|typebox',
   },
+  // Bookings, and their mails.
+  {
+    files: 'resources/appointments/booking(s|-mails)',
+    may: 'OWN/.*|events/context|db/[a-z-]+|db/statements/prepare|mails/[a-z-]+',
+    packages: 'kysely|node:crypto',
+  },
   // The wall clock of an appointment.
   {
     files: 'resources/appointments/clocks',
@@ -305,7 +314,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'booking-site/texts/.*', may: 'booking-site/texts/forms', packages: '' },
   {
     files: 'booking-site/.*',
-    may: `OWN/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|operations|resource|schema|requests)|${floor}`,
+    may: `OWN/.*|icalendar/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|operations|resource|schema|requests|bookings|booking-mails)|${floor}`,
     packages: 'typebox|fastify|kysely|node:crypto',
   },
 

@@ -34,6 +34,7 @@ const cleaned_by_erasure = [
 const without_records = [
   'api_keys',
   'booking_visits',
+  'bookings',
   'import_changes',
   'import_chunks',
   'import_errors',

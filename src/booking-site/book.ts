@@ -5,6 +5,8 @@ import { emailKey, phoneKey, sameText } from '../db/lists/same-text.ts'
 import { lockText } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { type Context, contextOf } from '../events/context.ts'
+import { mailBooking, noteNetwork } from '../resources/appointments/booking-mails.ts'
+import { addBookingRow } from '../resources/appointments/bookings.ts'
 import {
   addAppointment,
   appointmentRecords,
@@ -59,13 +61,22 @@ export const isUnfit = (reason: string): reason is Unfit => ['taken', 'gone', 'c
 /** The time that a visitor asks for, and the duration that the form showed, in minutes; null if it showed none. */
 export type Wish = { start_at: string; minutes: number | null }
 
-type Deps = { db: Db; clock: Clock; request_id: string }
+type Deps = { db: Db; clock: Clock; request_id: string; network?: string }
 
 /** The hash of a private link's token, which the database stores. */
 export const linkHash = (token: string): string => hash('sha256', token)
 
 /** A sent form. Its random `token` makes a repeated form one appointment. `address_hash` is a keyed hash of the address. */
-type Form = Wish & { token: string; visitor: Visitor; address_hash: string }
+type Form = Wish & {
+  token: string
+  visitor: Visitor
+  address_hash: string
+  /** A keyed hash of the network address, for limits of mails. */
+  network: string
+  /** The language and the zone of the visitor's page. */
+  language: string
+  zone: string
+}
 
 /**
  * The token of the private link of a booking: 32 bytes as base64url, derived from the form's token. The same form with
@@ -105,7 +116,8 @@ export async function book(
     if (wait !== null) return { refused: 'limited', retry_after_seconds: wait }
     const refused = await refusalOf(tx, context, page, form)
     if (refused) return { refused }
-    await addBooking(tx, context, page, form, linkHash(token))
+    noteNetwork(tx, form.network)
+    await addBooking(tx, context, page, form, token)
     return { token }
   })
 }
@@ -120,8 +132,8 @@ async function addBooking(
   tx: Tx,
   context: Context,
   page: BookingPage,
-  { start_at, visitor, address_hash }: Form,
-  link_hash: string,
+  { start_at, visitor, address_hash, language, zone: time_zone }: Form,
+  token: string,
 ): Promise<void> {
   const start_ms = Date.parse(start_at)
   const contact = await contactOf(tx, context, visitor)
@@ -139,10 +151,12 @@ async function addBooking(
     custom_fields: {},
   }
   const status = page.approval ? 'requested' : 'scheduled'
-  const { id: appointment_id } = await addAppointment(tx, context, values, page.time_zone, {
-    status,
-    link_hash,
-  })
+  const link_hash = linkHash(token)
+  const appointment = await addAppointment(tx, context, values, page.time_zone, { status, link_hash })
+  const { id: appointment_id } = appointment
+  await addBookingRow(tx, context, appointment_id, { token, language, time_zone })
+  const kind = page.approval ? 'booking_requested' : 'booking_confirmed'
+  await mailBooking(tx, context, { kind, appointment, is_new: true })
   await recordBooking(tx, context, { booking_page_id: page.id, appointment_id, address_hash })
 }
 
@@ -215,6 +229,7 @@ async function changeLinked<Reason>(
 ): Promise<Outcome<Reason | Closed>> {
   return transaction(deps.db, async (tx): Promise<Outcome<Reason | Closed>> => {
     const context = visitorContext(deps, workspace_id)
+    if (deps.network) noteNetwork(tx, deps.network)
     const before = await lockAppointment(tx, context, appointment.id)
     const refused = closedBecause(before, context.now_ms)
     return refused ? { refused } : change(tx, context, before)

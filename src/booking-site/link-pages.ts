@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { notFound } from '../errors.ts'
 import { bodyProblems } from '../http/validation.ts'
-import { countChanges } from '../resources/appointments/queries.ts'
+import { calendar_statuses, eventFile, foldedLines } from '../icalendar/event.ts'
+import { findBooking, uidOfToken } from '../resources/appointments/bookings.ts'
 import { bookingPageRecords } from '../resources/booking-pages/operations.ts'
 import { type BookingPage, isSlug } from '../resources/booking-pages/schema.ts'
 import { isOffered } from '../resources/booking-pages/slots.ts'
@@ -16,7 +17,6 @@ import {
   linkHash,
   moveLinked,
 } from './book.ts'
-import { calendarFile } from './calendar-file.ts'
 import { readChoices } from './choose.ts'
 import { type CancelForm, isToken, type MoveForm, typedOf } from './form.ts'
 import { page_headers } from './html.ts'
@@ -27,6 +27,7 @@ import {
   lengthSeen,
   linkPath,
   localeOfRequest,
+  networkOf,
   offersOf,
   otherSlots,
   type Site,
@@ -84,13 +85,22 @@ export async function showAppointment(site: Site, request: LinkRequest, reply: F
 
 export async function sendCalendarFile(site: Site, request: LinkRequest, reply: FastifyReply) {
   const { workspace_id, appointment, path } = await linkOf(site, request)
-  const sequence = await site.reading((handle) => countChanges(handle, workspace_id, appointment.id))
+  const booking = await site.reading((handle) => findBooking(handle, workspace_id, appointment.id))
   const texts = textsOf({ locale: localeOfRequest(request) })
   const link = `${site.config.public_url ?? `${request.protocol}://${request.host}`}${path}`
+  // Without a method: the reader of the file adds the event themselves.
+  const file = eventFile({
+    ...appointment,
+    uid: booking?.uid ?? uidOfToken(request.params.token),
+    sequence: booking?.sequence ?? 0,
+    description: texts.in_calendar({ requested: appointment.status === 'requested', link }),
+    url: link,
+    status: calendar_statuses[appointment.status],
+  })
   return privately(reply)
     .headers({ ...page_headers, 'content-disposition': 'attachment; filename="appointment.ics"' })
     .type('text/calendar; charset=utf-8')
-    .send(calendarFile(appointment, { link, token: request.params.token, sequence, texts }))
+    .send(foldedLines(file))
 }
 
 export async function showCancelling(site: Site, request: LinkRequest, reply: FastifyReply) {
@@ -112,7 +122,7 @@ export async function submitCancelling(
   const problems = bodyProblems(request.body)
   if (problems.length)
     return site.show(privately(reply), cancelScreen(link.appointment, view, typed, problems))
-  const by = { ...site, request_id: request.id }
+  const by = { ...site, request_id: request.id, network: networkOf(site.seal, request) }
   const outcome = await cancelLinked(by, link, typed.reason ?? null)
   if ('done' in outcome || outcome.refused === 'cancelled' || outcome.refused === 'declined')
     return seeLink(reply, link, view.reader.zone)
@@ -150,7 +160,7 @@ export async function submitMoving(
   const { body } = request
   const view = viewOfLink(request, link, typedOf(body).zone)
   const chosen = bodyProblems(body).length ? null : body.slot
-  const by = { ...site, request_id: request.id }
+  const by = { ...site, request_id: request.id, network: networkOf(site.seal, request) }
   const outcome =
     chosen === null
       ? { refused: closedToMoving(link, site.clock.now()) ?? ('none' as const) }

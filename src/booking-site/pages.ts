@@ -15,17 +15,19 @@ import {
 import { isOffered, offeredSlots } from '../resources/booking-pages/slots.ts'
 import { book } from './book.ts'
 import { readChoices } from './choose.ts'
+import type { Reader } from './days.ts'
 import { wantsJson } from './errors.ts'
 import { type BookingForm, formToken, typedOf } from './form.ts'
 import { page_headers } from './html.ts'
 import { emailForm } from './limits.ts'
 import { chooseScreen, detailsScreen, limitedScreen } from './screens.ts'
-import { textsOf } from './texts.ts'
+import { languageOf, textsOf } from './texts.ts'
 import {
   askedOf,
   lengthSeen,
   linkPath,
   localeOfRequest,
+  networkOf,
   offersOf,
   otherSlots,
   pagePath,
@@ -99,7 +101,11 @@ export async function submitBooking(site: Site, request: BookingRequest, reply: 
     const slot = chosen ? slotAt(body.slot, page) : null
     return site.show(reply, detailsScreen(page, view, { ...details, problems, slot, others }))
   }
-  const outcome = await book({ ...site, request_id: request.id }, slug, bookingOf(site, request, page, token))
+  const outcome = await book(
+    { ...site, request_id: request.id },
+    slug,
+    bookingOf(site, request, page, token, view.reader),
+  )
   if ('token' in outcome) {
     const query = new URLSearchParams({ zone: view.reader.zone })
     return reply.headers(page_headers).redirect(`${linkPath(slug, outcome.token)}?${query}`, 303)
@@ -117,13 +123,22 @@ export async function submitBooking(site: Site, request: BookingRequest, reply: 
 }
 
 /** The booking that a valid form asks for. */
-function bookingOf({ seal }: Site, { body, ip, socket }: BookingRequest, { id }: BookingPage, token: string) {
+function bookingOf(
+  { seal }: Site,
+  { body, ip, socket }: BookingRequest,
+  { id }: BookingPage,
+  token: string,
+  { locale, zone }: Reader,
+) {
   const { slot, first_name, last_name, email, phone = null, message = null, duration } = body
   return {
     start_at: slot,
     minutes: lengthSeen(duration),
     token,
     visitor: { first_name, last_name, email: emailForm(email), phone, message },
+    network: networkOf(seal, { ip, socket }),
+    language: languageOf(locale),
+    zone,
     address_hash: seal.mac('booking address', `${id} ${subscriberOf(ip, socket.remoteAddress)}`),
   }
 }

@@ -3,12 +3,13 @@ import { batch, inBatches } from '../db/batches.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
 import { lockRow } from '../db/locks.ts'
 import { contextOf, service } from '../events/context.ts'
+import { forgetBookings } from '../resources/appointments/bookings.ts'
 import { appointmentRecords, declineLocked } from '../resources/appointments/operations.ts'
 import { lapsedRequests } from '../resources/appointments/queries.ts'
 import { answer_hours, lapsesAt } from '../resources/appointments/requests.ts'
 import { removeOldAddresses } from './limits.ts'
 
-/** Declines requests that nobody answered in time, and removes addresses that booked at least a day ago. */
+/** Declines requests that nobody answered in time, forgets links of ended appointments, and removes addresses that booked at least a day ago. */
 export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
   const failures = new Map<string, unknown>()
   for (let more = true; more; ) {
@@ -26,6 +27,7 @@ export async function keepUpBookings(db: Db, clock: Clock, stopping?: AbortSigna
     }
     more = lapsed.length === limit
   }
+  await inBatches(db, stopping, (tx) => forgetBookings(tx, isoTime(clock.now())))
   await inBatches(db, stopping, (tx) => removeOldAddresses(tx, clock.elapsed(), batch))
   for (const error of failures.values()) throw error
 }

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../db/db.ts'
+import type { Seal } from '../db/seal.ts'
+import { subscriberOf } from '../http/client-address.ts'
 import type { Service } from '../http/service.ts'
 import type { Slot } from '../resources/booking-pages/availability.ts'
 import type { BookingPage } from '../resources/booking-pages/schema.ts'
@@ -103,3 +105,7 @@ export const lengthSeen = (value: unknown): number | null =>
 export const pagePath = (slug: string): string => `/book/${encodeURIComponent(slug)}`
 export const linkPath = (slug: string, token: string): string =>
   `${pagePath(slug)}/a/${encodeURIComponent(token)}`
+
+/** A keyed hash of a visitor's network address, by which mails are counted. */
+export const networkOf = (seal: Seal, { ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string =>
+  seal.mac('mail-network', subscriberOf(ip, socket.remoteAddress))

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { makeRequest } from '../../test/booking.ts'
 import { engine, openScratch, removeScratch } from '../../test/engine.ts'
 import { startRapport } from '../../test/harness.ts'
 import { scratchFolder } from '../../test/process.ts'
@@ -64,6 +65,7 @@ async function folderOfOld(t: Parameters<typeof scratchFolder>[0]) {
   const other = await register(call, { name: 'Rotated', url: receiver.url, headers })
   await act(call, other.id, 'rotate-secret', { overlap_hours: 1 })
   await call('POST', '/api/v1/invitations', { email: 'eve@example.com', role: 'member' })
+  await makeRequest(rapport)
   const body = { name: 'Acme' }
   await call('POST', '/api/v1/companies', body, { 'idempotency-key': 'once' })
   await rapport.stop()
@@ -217,6 +219,7 @@ test('the list of sealed columns has what each file seals', {
     'db/sealed.ts',
     'http/idempotency.ts',
     'mails/outbox.ts',
+    'resources/appointments/bookings.ts',
     'webhooks/registration/headers.ts',
     'webhooks/registration/secrets.ts',
     'webhooks/registration/webhooks.ts',

@@ -86,5 +86,15 @@ export interface MailTables {
   }
   /** Links of mails that set a new password. */
   reset_links: { hash: string; user_id: string; expires_at: string }
+  /** Appointments that visitors made: for mails and calendar files (resources/appointments/bookings.ts). */
+  bookings: {
+    workspace_id: number
+    appointment_id: number
+    uid: string | null
+    sequence: Generated<number>
+    token: string | null
+    language: string | null
+    time_zone: string | null
+  }
   mail_causes: { subject: string; at_ms: number; mail_id: string }
 }

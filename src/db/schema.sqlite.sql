@@ -835,6 +835,18 @@ CREATE TABLE booking_visits (
 CREATE INDEX booking_visits_time ON booking_visits (workspace_id, booking_page_id, booked_at_ms);
 CREATE INDEX booking_visits_age ON booking_visits (booked_at_ms);
 
+CREATE TABLE bookings (
+  workspace_id bigint NOT NULL,
+  appointment_id bigint NOT NULL,
+  uid text,
+  sequence bigint NOT NULL DEFAULT 0,
+  token text,
+  language text,
+  time_zone text,
+  PRIMARY KEY (workspace_id, appointment_id)
+);
+CREATE INDEX bookings_sealed ON bookings (workspace_id, appointment_id) WHERE token IS NOT NULL;
+
 CREATE TABLE field_values (
   workspace_id bigint NOT NULL,
   kind text NOT NULL,

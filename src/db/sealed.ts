@@ -28,6 +28,7 @@ export const sealed_columns: readonly SealedColumn[] = [
     column: 'answer',
     key: ['workspace_id', 'key_id', 'path', 'idempotency_key'],
   },
+  { table: 'bookings', column: 'token', key: ['workspace_id', 'appointment_id'] },
   { table: 'mails', column: 'tokens', key: ['workspace_id', 'id'] },
   { table: 'settings', column: 'value', key: ['name'], only: 'seal' },
 ]

@@ -1,3 +1,4 @@
+import { foldedLines } from '../icalendar/event.ts'
 import type { Mailbox } from './address.ts'
 import { addressOf } from './address.ts'
 import type { Claim } from './claim.ts'
@@ -34,7 +35,7 @@ export async function compose(
     ...(calendar !== null && {
       icalEvent: {
         method: mail.calendar_method ?? 'PUBLISH',
-        content: withTokens(calendar, tokens),
+        content: foldedLines(withTokens(calendar, tokens)),
         filename: 'invite.ics',
       },
     }),

@@ -12,10 +12,16 @@ const kinds = {
   password_reset: { scope: 'members:write', urgency: 0, is_made_anew: true },
   invitation: { scope: 'members:write', urgency: 0, is_made_anew: true },
   new_sign_in: { scope: 'members:write', urgency: 0 },
+  booking_requested: { scope: 'appointments:read', urgency: 1 },
+  booking_confirmed: { scope: 'appointments:read', urgency: 1 },
+  booking_declined: { scope: 'appointments:read', urgency: 1 },
+  booking_moved: { scope: 'appointments:read', urgency: 1 },
+  booking_cancelled: { scope: 'appointments:read', urgency: 1 },
   test: { scope: 'members:read', urgency: 0 },
 } satisfies Record<string, Kind>
 
 export type MailKind = keyof typeof kinds
+export type BookingKind = Extract<MailKind, `booking_${string}`>
 export const mail_kinds = Object.keys(kinds) as MailKind[]
 
 export const kindOf = (kind: MailKind): Kind => kinds[kind]

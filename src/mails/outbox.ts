@@ -20,6 +20,8 @@ export type NewMail = {
   language: Language
   /** Makes the text. Links begin with `base`, and have tokenMark(0) in place of the first token. */
   content: (base: string) => Content
+  /** Makes its calendar file, in lines that are not folded. Links as in the text. */
+  calendar?: (base: string) => { method: string; file: string }
   /** The secrets of its links. */
   tokens?: readonly string[]
   /** Until when a finished mail keeps them, ISO 8601. By default it keeps none. */
@@ -54,6 +56,8 @@ const insert = prepareInsert('mails', {
   html: 'text!',
   tokens: 'text',
   tokens_until: 'text',
+  calendar: 'text',
+  calendar_method: 'text',
   message_id: 'text!',
   urgency: 'bigint!',
   run_at_ms: 'bigint',
@@ -79,6 +83,7 @@ export function writeMail(tx: Tx, context: Context, mail: NewMail, lease?: OwnLe
   const { status, reason } = beginningOf(mailing, mail)
   const is_pending = status === 'pending'
   const elapsed_ms = context.elapsed()
+  const calendar = mail.calendar?.(mailing.base())
   const keeps_tokens = tokens !== undefined && (is_pending || mail.tokens_until !== undefined)
   const row = {
     id,
@@ -96,6 +101,8 @@ export function writeMail(tx: Tx, context: Context, mail: NewMail, lease?: OwnLe
     language,
     tokens: keeps_tokens ? mailing.seal.seal(JSON.stringify(tokens)) : null,
     tokens_until: mail.tokens_until ?? null,
+    calendar: calendar?.file ?? null,
+    calendar_method: calendar?.method ?? null,
     message_id: `<${id}@${domainOf(mailing.address)}>`,
     urgency: kindOf(kind).urgency,
     run_at_ms: is_pending ? (lease?.ends_ms ?? elapsed_ms) : null,

@@ -39,6 +39,7 @@ const before_records: Shapes = {
 }
 const after_records: Shapes = {
   booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
+  bookings: { key: ['workspace_id', 'appointment_id'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   defined_values: { key: ['workspace_id', 'definition_id', 'record_id'] },
   imports: { key: ['workspace_id', 'id'] },

@@ -92,10 +92,13 @@ export const ResetRequestBody = Body(
   [],
   ['email'],
 )
-export const ResetRequested = Type.Object({
-  success: Type.Literal(true),
-  message: Type.String({ description: 'The same for each address.' }),
-})
+export const ResetRequested = Type.Object(
+  {
+    success: Type.Literal(true),
+    message: Type.String({ description: 'The same for each address.' }),
+  },
+  { title: 'PasswordResetRequested' },
+)
 export const ResetBody = Body({ token: Token(), password: Password() }, [], ['token', 'password'])
 
 export const Session = Type.Object(

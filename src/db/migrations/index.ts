@@ -12,6 +12,7 @@ import { matchIndexes } from './0045_match_indexes.ts'
 import { recordFacts } from './0050_record_facts.ts'
 import { mails } from './0055_mails.ts'
 import { resetLinks } from './0056_reset_links.ts'
+import { bookings } from './0057_bookings.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: Migration[] = [
   recordFacts,
   mails,
   resetLinks,
+  bookings,
 ]

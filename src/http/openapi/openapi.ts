@@ -51,6 +51,7 @@ const other_tags = {
     'Notifications of the signed-in person: assignments, mentions, failed webhooks, ended imports.',
   keys: 'API keys: made, listed, taken back.',
   webhooks: 'URLs that receive events.',
+  mails: 'Mails that the service sends, with every attempt.',
   deliveries: 'The log of the deliveries to webhooks, with every attempt.',
   'event-types': 'The events, with the schema and an example of their payloads.',
   events:

@@ -19,6 +19,7 @@ import {
   verbOf,
 } from '../writing/operations.ts'
 import { recordsOf } from '../writing/records.ts'
+import { mailBooking } from './booking-mails.ts'
 import { clockAt, findClockChange, zoneOfFields } from './clocks.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
 import { findStoredPage } from './queries.ts'
@@ -148,7 +149,24 @@ export async function saveAppointment(
   const set = start_at === undefined ? {} : clockAt(zone, start_at)
   const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, values, { set })
   if (changes && isBooked(after)) await emit(tx, context, appointmentUpdated, after, changes)
+  if (changes?.changed_fields.some((field) => mailed_fields.includes(field)))
+    await mailMoved(tx, context, before, after)
   return after
+}
+
+/** The fields whose change concerns a visitor. */
+const mailed_fields: readonly string[] = ['start_at', 'end_at', 'location']
+
+async function mailMoved(
+  tx: Tx,
+  context: Context,
+  old: Appointment,
+  appointment: Appointment,
+): Promise<void> {
+  const { status } = appointment
+  if (status !== 'scheduled' && status !== 'requested') return
+  const has_time = old.start_at !== appointment.start_at || old.end_at !== appointment.end_at
+  await mailBooking(tx, context, { kind: 'booking_moved', appointment, before: has_time ? old : null })
 }
 
 // A change of the page locks both pages, in the order of their ids. So two changes cannot deadlock.
@@ -246,10 +264,10 @@ export const cancelAppointment = verbOf(appointmentRecords, cancelLocked)
 
 // A declined request has no event, as its creation had none.
 const outcomes = {
-  scheduled: { action: 'accepted', event: appointmentCreated },
-  cancelled: { action: 'cancelled', event: appointmentCancelled },
-  declined: { action: 'declined', event: null },
-}
+  scheduled: { action: 'accepted', event: appointmentCreated, kind: 'booking_confirmed' },
+  cancelled: { action: 'cancelled', event: appointmentCancelled, kind: 'booking_cancelled' },
+  declined: { action: 'declined', event: null, kind: 'booking_declined' },
+} as const
 
 async function changeStatus(
   tx: Tx,
@@ -257,9 +275,10 @@ async function changeStatus(
   before: Appointment,
   set: { status: keyof typeof outcomes; cancel_reason: string | null },
 ): Promise<Appointment> {
-  const { action, event } = outcomes[set.status]
+  const { action, event, kind } = outcomes[set.status]
   const { after } = await saveChanges(tx, context, appointmentRecords, before, {}, { action, set })
   if (event) await emit(tx, context, event, after)
+  await mailBooking(tx, context, { kind, appointment: after })
   return after
 }
 
@@ -268,6 +287,8 @@ export const deleteAppointment: Remove<Appointment> = async (tx, context, id, ex
   const before = await moveToTrash(tx, context, appointmentRecords, id, expect)
   if (before.status === 'scheduled')
     await emit(tx, context, appointmentCancelled, { ...before, status: 'cancelled' })
+  if (before.status === 'scheduled' || before.status === 'requested')
+    await mailBooking(tx, context, { kind: 'booking_cancelled', appointment: before })
   return before
 }
 

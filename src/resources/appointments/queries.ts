@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { countRows } from '../../db/lists/counts.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 
 type Key = { workspace_id: number; id: number }
@@ -59,13 +58,3 @@ const lapsed = prepare((p: Lapsing, db) =>
 
 /** Live requests of all workspaces that were made until a time, or whose own time has come, the oldest first. */
 export const lapsedRequests = (db: Db, which: Lapsing): Promise<Key[]> => lapsed(db, which)
-
-/** How often an appointment was changed since it was created. */
-export async function countChanges(db: Db, workspace_id: number, id: number): Promise<number> {
-  const entries = db
-    .selectFrom('audit_log')
-    .where('workspace_id', '=', workspace_id)
-    .where('kind', '=', 'appointments')
-    .where('record_id', '=', String(id))
-  return Math.max(0, (await countRows(entries)) - 1)
-}

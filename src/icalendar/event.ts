@@ -1,0 +1,94 @@
+// RFC 5545: lines are at most 75 octets long and end with CRLF (3.1), and texts are escaped (3.3.11).
+
+// node-ical reads an escaped backslash before an n as a line end. An invisible word joiner keeps the two apart.
+const textOf = (text: string) =>
+  text
+    .replaceAll(/\\(?=[nN])/g, '\\\u2060')
+    .replaceAll(/[\\;,]/g, (character) => `\\${character}`)
+    .replaceAll(/\r\n|\r|\n/g, '\\n')
+    // Other control characters are not allowed.
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '')
+const timeText = (iso: string) => iso.replaceAll(/[-:]|\.\d+/g, '')
+
+/** The lines of a file as they are sent: folded, each with its end. */
+export const foldedLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `${folded(line)}\r\n`)
+    .join('')
+
+function folded(line: string): string {
+  const lines: string[] = []
+  let current = ''
+  let octets = 0
+  // Never divide a character.
+  for (const character of line) {
+    const size = Buffer.byteLength(character)
+    if (octets + size > 75) {
+      lines.push(current)
+      current = ' '
+      octets = 1
+    }
+    current += character
+    octets += size
+  }
+  return [...lines, current].join('\r\n')
+}
+
+export const calendar_statuses = {
+  requested: 'TENTATIVE',
+  scheduled: 'CONFIRMED',
+  cancelled: 'CANCELLED',
+  declined: 'CANCELLED',
+} as const
+
+/** An event of a calendar file. A later file replaces it, by the same uid and a higher sequence. */
+export type CalendarEvent = {
+  uid: string
+  sequence: number
+  title: string
+  start_at: string
+  end_at: string
+  location: string | null
+  description: string
+  url: string
+  status: (typeof calendar_statuses)[keyof typeof calendar_statuses]
+  created_at: string
+  updated_at: string
+  /** The addresses that a method needs (RFC 5546, 3.2); without them, the file has no method. */
+  invitation?: { method: 'REQUEST' | 'CANCEL'; organizer: string; attendee: string }
+}
+
+/** The file of an event, in lines that are not folded yet. */
+export function eventFile(event: CalendarEvent): string {
+  const { uid, sequence, title, location, description, url, status, invitation } = event
+  const lines = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//Rapport//Booking//EN',
+    'CALSCALE:GREGORIAN',
+    ...(invitation ? [`METHOD:${invitation.method}`] : []),
+    'BEGIN:VEVENT',
+    `UID:${uid}`,
+    `DTSTAMP:${timeText(event.updated_at)}`,
+    `CREATED:${timeText(event.created_at)}`,
+    `LAST-MODIFIED:${timeText(event.updated_at)}`,
+    `SEQUENCE:${sequence}`,
+    `DTSTART:${timeText(event.start_at)}`,
+    `DTEND:${timeText(event.end_at)}`,
+    `SUMMARY:${textOf(title)}`,
+    `DESCRIPTION:${textOf(description)}`,
+    ...(location === null ? [] : [`LOCATION:${textOf(location)}`]),
+    ...(url ? [`URL:${url}`] : []),
+    ...(invitation
+      ? [
+          `ORGANIZER:mailto:${invitation.organizer}`,
+          `ATTENDEE;PARTSTAT=ACCEPTED;RSVP=FALSE:mailto:${invitation.attendee}`,
+        ]
+      : []),
+    `STATUS:${status}`,
+    'END:VEVENT',
+    'END:VCALENDAR',
+  ]
+  return lines.join('\n')
+}

@@ -1,0 +1,172 @@
+import type { Tx } from '../../db/db.ts'
+import { newId } from '../../db/ids.ts'
+import type { Context } from '../../events/context.ts'
+import { bookingFile, bookingMail } from '../../mails/booking-messages.ts'
+import type { BookingKind } from '../../mails/kinds.ts'
+import { countMail, day_ms, hour_ms, type Limit, strangerLimits } from '../../mails/limits.ts'
+import { type Mailing, mailingOf } from '../../mails/mailing.ts'
+import { writeMail } from '../../mails/outbox.ts'
+import { tokenMark } from '../../mails/render.ts'
+import { languageOf } from '../../mails/texts.ts'
+import { type Booking, countBookingChange, findBooking } from './bookings.ts'
+import type { Appointment } from './schema.ts'
+
+// The mails of a booking: to the visitor, and to its host. Each is written in the transaction of the change.
+
+/** A change of a booking. */
+type Change = {
+  kind: BookingKind
+  appointment: Appointment
+  /** The time before, if it has changed. */
+  before?: Pick<Appointment, 'start_at' | 'end_at'> | null
+  /** The booking is new: nothing has changed yet. */
+  is_new?: true
+}
+
+const max_to_host_a_day = 10
+const network_key = 'network of the visitor'
+
+/** Says from where a visitor changes bookings in this transaction: a keyed hash of the network address. */
+export const noteNetwork = (tx: Tx, network: string): void => void tx.once(network_key, () => network)
+
+/** Writes the mails of a change. A no-op for an appointment that no visitor made, and for one that has begun. */
+export async function mailBooking(tx: Tx, context: Context, change: Change): Promise<void> {
+  const { workspace_id, now } = context
+  const { appointment, is_new } = change
+  const { id } = appointment
+  const booking = is_new
+    ? await findBooking(tx, workspace_id, id)
+    : await countBookingChange(tx, workspace_id, id)
+  const mailing = mailingOf(tx)
+  if (!booking || !mailing || appointment.start_at <= now) return
+  const [visitor, host, page] = await Promise.all([
+    findVisitor(tx, workspace_id, appointment.contact_id),
+    findHost(tx, workspace_id, appointment.owner_id),
+    findPage(tx, workspace_id, appointment.booking_page_id),
+  ])
+  const by = { tx, context, mailing, booking, change }
+  if (visitor?.email) await mailVisitor(by, { ...visitor, email: visitor.email }, page)
+  // Nobody gets mail about their own act.
+  if (host && !(context.actor.kind === 'person' && context.actor.id === host.id))
+    await mailHost(by, host, visitor)
+}
+
+type By = { tx: Tx; context: Context; mailing: Mailing; booking: Booking; change: Change }
+type Visitor = { id: number; email: string | null; first_name: string; last_name: string }
+type Page = { id: number; slug: string; time_zone: string; bookings_per_hour: number } | undefined
+
+async function mailVisitor(
+  { tx, context, mailing, booking, change }: By,
+  visitor: Visitor & { email: string },
+  page: Page,
+): Promise<void> {
+  const { appointment, kind, before = null } = change
+  const token = booking.token === null ? null : mailing.seal.open(booking.token)
+  const path = token === null || !page ? null : `/book/${encodeURIComponent(page.slug)}/a/${tokenMark(0)}`
+  const language = languageOf(booking.language)
+  const reader = { language, zone: booking.time_zone ?? page?.time_zone ?? null }
+  const limits =
+    context.actor.kind === 'visitor'
+      ? [
+          ...strangerLimits(mailing, {
+            recipient: visitor.email,
+            network: tx.peek<string>(network_key) ?? null,
+          }),
+          ...pageLimits(context, page),
+        ]
+      : []
+  const is_limited = (await countMail(tx, limits, context.elapsed(), newId('clm'))) > 0
+  const shown = { kind, appointment, before, name: null, audience: 'visitor' as const }
+  writeMail(tx, context, {
+    kind,
+    recipient: visitor.email,
+    contact_id: visitor.id,
+    record: { kind: 'appointments', id: appointment.id },
+    language,
+    content: (base) => bookingMail(reader, { ...shown, link: path && base + path }),
+    calendar: (base) =>
+      bookingFile(
+        reader,
+        { ...shown, link: path && base + path },
+        booking,
+        mailing,
+        visitor.email,
+        context.now,
+      ),
+    ...(token !== null && { tokens: [token], tokens_until: appointment.end_at }),
+    useless_at: appointment.start_at,
+    ...(is_limited && { not_sent: 'limit' as const }),
+  })
+}
+
+const pageLimits = ({ workspace_id }: Context, page: Page): Limit[] =>
+  page
+    ? [{ subject: `page ${workspace_id} ${page.id}`, max: 2 * page.bookings_per_hour, window_ms: hour_ms }]
+    : []
+
+type Host = { id: string; email: string; language: string | null; time_zone: string | null }
+
+async function mailHost(
+  { tx, context, mailing, booking, change }: By,
+  host: Host,
+  visitor?: Visitor,
+): Promise<void> {
+  const { appointment, kind, before = null } = change
+  const { workspace_id } = context
+  const limit = {
+    subject: `host ${workspace_id} ${appointment.id} ${host.id}`,
+    max: max_to_host_a_day,
+    window_ms: day_ms,
+  }
+  const is_limited = (await countMail(tx, [limit], context.elapsed(), newId('clm'))) > 0
+  const language = languageOf(host.language)
+  const reader = { language, zone: host.time_zone ?? null }
+  const name = visitor ? `${visitor.first_name} ${visitor.last_name}` : null
+  const shown = { kind, appointment, before, name, audience: 'host' as const }
+  const path = `/calendar/${appointment.id}`
+  writeMail(tx, context, {
+    kind,
+    recipient: host.email,
+    user_id: host.id,
+    contact_id: visitor?.id ?? null,
+    record: { kind: 'appointments', id: appointment.id },
+    language,
+    content: (base) => bookingMail(reader, { ...shown, link: base + path }),
+    calendar: (base) =>
+      bookingFile(reader, { ...shown, link: base + path }, booking, mailing, host.email, context.now),
+    useless_at: appointment.start_at,
+    ...(is_limited && { not_sent: 'limit' as const }),
+  })
+}
+
+/** The live contact of an appointment. One in the trash gets no mail. */
+const findVisitor = (tx: Tx, workspace_id: number, id: number | null): Promise<Visitor | undefined> =>
+  id === null
+    ? Promise.resolve(undefined)
+    : tx
+        .selectFrom('contacts')
+        .select(['id', 'email', 'first_name', 'last_name'])
+        .where((eb) => eb.and({ workspace_id, id }))
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+
+/** The member who owns an appointment. */
+const findHost = (tx: Tx, workspace_id: number, id: string | null): Promise<Host | undefined> =>
+  id === null
+    ? Promise.resolve(undefined)
+    : tx
+        .selectFrom('memberships as m')
+        .innerJoin('users as u', 'u.id', 'm.user_id')
+        .select(['u.id', 'u.email', 'u.language', 'u.time_zone'])
+        .where('m.workspace_id', '=', workspace_id)
+        .where('u.id', '=', id)
+        .executeTakeFirst()
+
+const findPage = (tx: Tx, workspace_id: number, id: number | null): Promise<Page> =>
+  id === null
+    ? Promise.resolve(undefined)
+    : tx
+        .selectFrom('booking_pages')
+        .select(['id', 'slug', 'time_zone', 'bookings_per_hour'])
+        .where((eb) => eb.and({ workspace_id, id }))
+        .executeTakeFirst()
