@@ -53,6 +53,7 @@ import { mailNumbers } from './mails/log/queries.ts'
 import { type MailService, mailRoutes } from './mails/log/routes.ts'
 import type { Mailer } from './mails/mailer.ts'
 import { mailSettingsShown } from './mails/open.ts'
+import { unsubscribeRoutes } from './mails/unsubscribe-routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { batchRoute } from './resources/batch/routes.ts'
 import { appSegment, createResourceOfEvent, scopeNames } from './resources/derived.ts'
@@ -166,6 +167,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   mcpRoutes(app, { ...service, version }, operations)
   await importRoutes(app, service, rooms)
   await publicBooking(app, service)
+  await unsubscribeRoutes(app, { ...service, config })
   apiIndex(app)
   await docsPage(app)
   if (web_files) webApp(app, web_files, resources)

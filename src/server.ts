@@ -5,10 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { insertKey } from './access/keys/keys.ts'
 import type { Cost } from './access/people/passwords.ts'
+import type { Role } from './access/people/roles.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
 import { watchZones } from './across/zones/watch.ts'
-import { buildApp, createBodies } from './app.ts'
+import { buildApp, createBodies, role_scopes } from './app.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type Db, type Tx, transaction } from './db/db.ts'
@@ -29,6 +30,7 @@ import type { Phase } from './http/health.ts'
 import { freeReservations } from './http/idempotency.ts'
 import type { Peers } from './http/metrics.ts'
 import { awaitHandlers } from './http/running-handlers.ts'
+import { createReadRights } from './http/scopes.ts'
 import type { App } from './http/server.ts'
 import { openSharedLimiter, type RedisLimits } from './http/shared-rate-limit.ts'
 import { releaseImports } from './imports/store.ts'
@@ -37,6 +39,7 @@ import { startJobs, type Timing } from './jobs/run.ts'
 import { reclaimMails } from './mails/claim.ts'
 import { setMailing } from './mails/mailing.ts'
 import { createMailing, openMailer } from './mails/open.ts'
+import { resources } from './resources/index.ts'
 import { openTracer } from './telemetry/open.ts'
 import { version } from './version.ts'
 import { visible } from './visible.ts'
@@ -218,8 +221,10 @@ export async function startServer(
     const offers = answers_api && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
+    const rights = createReadRights(resources)
+    const mayRead = (role: string, kind: string) => rights.mayRead(role_scopes.of(role as Role), kind)
     const lookAtZones = watchZones(db, clock, config.tzdir, logger)
-    const work = jobs({ db, clock, durability, seal, lookAtZones, mailer, config })
+    const work = jobs({ db, clock, durability, seal, lookAtZones, mayRead, mailer, config })
       .filter(({ role }) => !role || mine.includes(role))
       .map((job) => (job.held ? { ...job, ...removal } : job))
     closing.push(startJobs(work, { clock, onCommit: database.onCommit, onError }))

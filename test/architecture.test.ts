@@ -62,7 +62,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   },
   // A move copies tables from one engine to the other.
   { files: 'move/.*', may: 'move/.*|db/.*|resources/(resource|derived)', packages: 'kysely|node:crypto' },
-  { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock', packages: 'typebox|node:util' },
+  { files: 'events/[a-z]+', may: 'events/[a-z]+|db/.*|clock|mails/mailing', packages: 'typebox|node:util' },
   // Spans, and the only code that sends them.
   { files: 'telemetry/.*', may: 'OWN/.*|config|version|clock', packages: 'node:crypto' },
   // The runner of unfinished work.
@@ -76,7 +76,7 @@ const rows: { files: string; may: string; packages: string }[] = [
     files: 'mails/.*',
     may: `mails/.*|texts/.*|icalendar/.*|access/people/users|booking-site/days|config|work/schedule|${floor}`,
     packages:
-      'kysely|typebox|nodemailer/lib/(smtp-connection|mail-composer)|node:(stream|tls|timers/promises)',
+      'kysely|typebox|nodemailer/lib/(smtp-connection|mail-composer)|node:(crypto|stream|tls|timers/promises)|fastify',
   },
 
   // Rows of files: CSV, lines of JSON, sheets, cards, archives. Nothing of it knows a resource.
@@ -322,7 +322,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|work/run|access/people/(cleaning|reset-requests)|across/(audit|trash|notifications)/retention|imports/(run|undo|retention)|mails/(mailer|upkeep)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|work/run|access/people/(cleaning|reset-requests)|across/(audit|trash|notifications)/(retention|mails)|imports/(run|undo|retention)|mails/(mailer|upkeep)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
     packages: '',
   },
 

@@ -20,6 +20,7 @@ const columns = {
   held_by: 'text',
   occurred_at: 'text!',
   changed_at: 'text!',
+  mail_due: 'bigint!',
 } as const
 
 /** A notification that is not yet written. */
@@ -37,6 +38,7 @@ export type NewNotification = {
   held_by: string | null
   occurred_at: string
   changed_at: string
+  mail_due: number
 }
 
 const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)))
@@ -67,9 +69,9 @@ type ForManagers = Omit<NewNotification, 'user_id' | 'records' | 'note_id' | 'ou
 /** Writes a notification for each member who manages webhooks: the owners and administrators. */
 export const notifyManagers = prepare(
   (p: ForManagers) => sql`INSERT INTO notifications
-      (workspace_id, user_id, kind, record_kind, record_id, actor, source, occurred_at, changed_at)
+      (workspace_id, user_id, kind, record_kind, record_id, actor, source, occurred_at, changed_at, mail_due)
     SELECT workspace_id, user_id, ${p.kind}, ${p.record_kind}, ${p.record_id}, ${p.actor}, ${p.source},
-      ${p.occurred_at}, ${p.changed_at}
+      ${p.occurred_at}, ${p.changed_at}, ${p.mail_due}
     FROM memberships WHERE workspace_id = ${p.workspace_id} AND role IN ('owner', 'admin')
     ORDER BY user_id ${together}`,
 )

@@ -46,7 +46,8 @@ CREATE TABLE users (
   updated_at text NOT NULL,
   reset_hash text UNIQUE,
   reset_expires_at text,
-  left_at text
+  left_at text,
+  mail_preferences text
 );
 CREATE INDEX users_email ON users (email_key, id);
 CREATE INDEX users_left ON users (left_at) WHERE left_at IS NOT NULL;
@@ -949,12 +950,14 @@ CREATE TABLE notifications (
   held_by text,
   occurred_at text NOT NULL,
   changed_at text NOT NULL,
-  read_at text
+  read_at text,
+  mail_due bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX notifications_newest ON notifications (workspace_id, user_id, occurred_at, id) WHERE held_by IS NULL;
 CREATE UNIQUE INDEX notifications_unread ON notifications (workspace_id, user_id, source) WHERE read_at IS NULL;
 CREATE INDEX notifications_held ON notifications (workspace_id, held_by) WHERE held_by IS NOT NULL;
 CREATE INDEX notifications_changed ON notifications (workspace_id, changed_at) WHERE held_by IS NULL;
+CREATE INDEX notifications_mail_due ON notifications (id) WHERE mail_due = 1;
 
 CREATE TABLE audit_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -127,6 +127,8 @@ export interface NotificationsTable extends Owned {
   /** The last change, for streams: a new cause, or the reading. */
   changed_at: string
   read_at: string | null
+  /** 1: its mail has still to be written. */
+  mail_due: Generated<number>
 }
 
 export interface Tables extends EventTables, MailTables {
@@ -148,6 +150,8 @@ export interface Tables extends EventTables, MailTables {
     reset_expires_at: string | null
     /** When the person left their last workspace. */
     left_at: string | null
+    /** A JSON object with the preferences that are not the default (mails/preferences.ts). */
+    mail_preferences: Generated<string | null>
   }
   memberships: {
     workspace_id: number

@@ -1,5 +1,6 @@
 import type { Tx } from '../db/db.ts'
 import { type NewNotification, notifyManagers, showHeld, writeNotifications } from '../db/notifications.ts'
+import { mailingOf } from '../mails/mailing.ts'
 import { storedActor } from './actors.ts'
 import { type Context, service } from './context.ts'
 
@@ -38,9 +39,13 @@ export function notify(tx: Tx, context: Context, notice: Notice): void {
     held_by: context.source === 'import' && kind === 'assigned' ? request_id : null,
     occurred_at: now,
     changed_at: now,
+    mail_due: isMailed(tx),
   }
   tx.rows(writeNotifications, [row])
 }
+
+/** 1 in a service, which mails notifications. A command has no settings of mails. */
+const isMailed = (tx: Tx): number => (mailingOf(tx) ? 1 : 0)
 
 /** Notifies the members to whom a change gave the record. `before` is null for a new record. */
 export function notifyOwners(
@@ -86,7 +91,7 @@ export function notifyOfFailure(tx: Tx, webhook: { workspace_id: number; id: str
   tx.announce('changes')
   const { workspace_id, id } = webhook
   const about = { kind: 'webhook_failed', record_kind: 'webhooks', record_id: id }
-  const times = { occurred_at: now, changed_at: now }
+  const times = { occurred_at: now, changed_at: now, mail_due: isMailed(tx) }
   const source = `webhook_failed:${id}`
   tx.defer(notifyManagers(tx, { workspace_id, ...about, actor: storedActor(service), source, ...times }))
 }

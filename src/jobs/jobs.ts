@@ -4,6 +4,7 @@ import { cleanLog } from '../across/audit/retention.ts'
 import { backfillWork } from '../across/backfills/run.ts'
 import { forgetOldMerges, mergeWork } from '../across/merges/continue.ts'
 import { mergeKinds } from '../across/merges/links.ts'
+import { mailNotices, type NoticeDeps } from '../across/notifications/mails.ts'
 import { removeOldNotifications } from '../across/notifications/retention.ts'
 import { reassignmentWork } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
@@ -39,6 +40,8 @@ export type JobDeps = {
   durability: Pick<Durability, 'look'>
   seal: Seal
   lookAtZones: () => Promise<void>
+  /** Whether a role may read a kind of records. */
+  mayRead: NoticeDeps['mayRead']
   /** Null without SMTP_URL. */
   mailer: Mailer | null
   config: Pick<
@@ -48,7 +51,7 @@ export type JobDeps = {
 }
 
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
-export function jobs({ db, clock, durability, seal, lookAtZones, mailer, config }: JobDeps): Job[] {
+export function jobs({ db, clock, durability, seal, lookAtZones, mayRead, mailer, config }: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
   const kinds = [
     fanOutWork,
@@ -117,6 +120,14 @@ export function jobs({ db, clock, durability, seal, lookAtZones, mailer, config 
         run: async (stopping) => mailer?.sendDue(sender, stopping),
       }),
     ),
+    // Writes the mails of new notifications.
+    {
+      name: 'notification mails',
+      role: 'dispatcher',
+      first_ms: second,
+      every_ms: second,
+      run: (stopping) => mailNotices({ db, clock, resources, mayRead }, stopping),
+    },
     // Ends pending mails that are too old or useless.
     {
       name: 'pending mails',

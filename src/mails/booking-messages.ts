@@ -3,7 +3,7 @@ import { type CalendarEvent, calendar_statuses, eventFile } from '../icalendar/e
 import { addressOf } from './address.ts'
 import type { BookingKind } from './kinds.ts'
 import type { Mailing } from './mailing.ts'
-import { type Content, oneLine } from './render.ts'
+import { type Content, oneLine, unsubscribe_mark, unsubscribe_path } from './render.ts'
 import { mailTexts } from './texts.ts'
 import { type Reader, readerOf } from './when.ts'
 
@@ -35,9 +35,11 @@ function whenText(slot: Slot, reader: Reader): string {
 
 export function bookingMail(
   reader: Reader,
+  base: string,
   { kind, audience, appointment, before, name, link }: Shown,
 ): Content {
-  const t = mailTexts(reader.language).booking
+  const texts = mailTexts(reader.language)
+  const t = texts.booking
   const what = caseOf(kind)
   const title = oneLine(appointment.title)
   const who = name === null ? '' : oneLine(name)
@@ -57,6 +59,9 @@ export function bookingMail(
       { facts },
       ...(link === null ? [] : [{ link: { label: to_visitor && !is_over ? t.change : t.see, url: link } }]),
       ...(to_visitor && link !== null && !is_over ? [{ text: t.keep }] : []),
+      ...(to_visitor
+        ? []
+        : [{ link: { label: texts.unsubscribe, url: `${base}${unsubscribe_path}${unsubscribe_mark}` } }]),
     ],
   }
 }

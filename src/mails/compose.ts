@@ -2,24 +2,29 @@ import { foldedLines } from '../icalendar/event.ts'
 import type { Mailbox } from './address.ts'
 import { addressOf } from './address.ts'
 import type { Claim } from './claim.ts'
-import { withTokens } from './render.ts'
+import { unsubscribe_path, withTokens } from './render.ts'
 import type { Message } from './smtp.ts'
 
 type Sender = { from: Mailbox; reply_to: string | null }
-type Secrets = { tokens: readonly string[] | null; unsubscribe_url: string | null }
+type Secrets = {
+  tokens: readonly string[] | null
+  /** The token of the link to unsubscribe; null for a mail without one. */
+  unsubscribe: string | null
+  base: string
+}
 
 /** Makes the message of a mail. Loads the library at the first one. */
 export async function compose(
   mail: Claim,
   { from, reply_to }: Sender,
-  { tokens, unsubscribe_url }: Secrets,
+  { tokens, unsubscribe, base }: Secrets,
 ): Promise<Message> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const to = addressOf(mail.recipient)?.text ?? mail.recipient
   const { calendar } = mail
   const headers: Record<string, string> = { 'Auto-Submitted': 'auto-generated' }
-  if (unsubscribe_url !== null) {
-    headers['List-Unsubscribe'] = `<${unsubscribe_url}>`
+  if (unsubscribe !== null) {
+    headers['List-Unsubscribe'] = `<${base}${unsubscribe_path}${unsubscribe}>`
     headers['List-Unsubscribe-Post'] = 'List-Unsubscribe=One-Click'
   }
   const composed = new MailComposer({
@@ -27,8 +32,8 @@ export async function compose(
     to: { name: '', address: to },
     ...(reply_to !== null && { replyTo: reply_to }),
     subject: mail.subject,
-    text: withTokens(mail.text, tokens),
-    html: withTokens(mail.html, tokens),
+    text: withTokens(mail.text, tokens, unsubscribe),
+    html: withTokens(mail.html, tokens, unsubscribe),
     date: new Date(mail.created_at),
     messageId: mail.message_id,
     headers,

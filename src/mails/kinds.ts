@@ -17,6 +17,10 @@ const kinds = {
   booking_declined: { scope: 'appointments:read', urgency: 1 },
   booking_moved: { scope: 'appointments:read', urgency: 1 },
   booking_cancelled: { scope: 'appointments:read', urgency: 1 },
+  assigned: { scope: 'members:read', urgency: 2 },
+  mentioned: { scope: 'members:read', urgency: 2 },
+  webhook_failed: { scope: 'webhooks:read', urgency: 2 },
+  import_ended: { scope: 'imports:read', urgency: 2 },
   test: { scope: 'members:read', urgency: 0 },
 } satisfies Record<string, Kind>
 

@@ -9,6 +9,7 @@ import { compose } from './compose.ts'
 import type { Mailing } from './mailing.ts'
 import { interrupted, record } from './record.ts'
 import type { AttemptError, Outcome, Smtp } from './smtp.ts'
+import { unsubscribeToken } from './unsubscribing.ts'
 
 export type MailerOptions = {
   db: Db
@@ -37,7 +38,7 @@ const write_pause_ms = 250
 
 /** Sends due mails: claims them with leases, one at a time for each sender, and writes every outcome. */
 export function createMailer(options: MailerOptions) {
-  const { db, clock, seal, smtp, from, reply_to, retry_delays, onError } = options
+  const { db, clock, seal, mailing, smtp, from, reply_to, retry_delays, onError } = options
   const outcomes = new Map<string, number>()
 
   /** Attempts a claimed mail and writes the outcome. */
@@ -74,7 +75,8 @@ export function createMailer(options: MailerOptions) {
   async function exchange(claim: Claim, signal: AbortSignal): Promise<Outcome> {
     try {
       const tokens = claim.tokens === null ? null : (JSON.parse(seal.open(claim.tokens)) as string[])
-      const message = await compose(claim, { from, reply_to }, { tokens, unsubscribe_url: null })
+      const unsubscribe = claim.unsubscribe === null ? null : unsubscribeToken(seal, claim.unsubscribe)
+      const message = await compose(claim, { from, reply_to }, { tokens, unsubscribe, base: mailing.base() })
       const outcome = await smtp.send(message, signal)
       return outcome.result === 'interrupted' ? { ...outcome, error: interrupted } : outcome
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Content, oneLine, tokenMark } from './render.ts'
+import { type Content, oneLine, tokenMark, unsubscribe_mark, unsubscribe_path } from './render.ts'
 import { type Language, mailTexts } from './texts.ts'
 import { momentText, type Reader } from './when.ts'
 
@@ -73,6 +73,48 @@ export function signInMail(reader: Reader, base: string, { at_ms, user_agent, ad
       { facts },
       { text: t.advice },
       { link: { label: t.open, url: `${base}/settings/profile` } },
+    ],
+  }
+}
+
+export type NoticeKind = 'assigned' | 'mentioned' | 'webhook_failed' | 'import_ended'
+type Notice = {
+  kind: NoticeKind
+  /** Null for a record that is not there. */
+  title: string | null
+  actor: { kind: string; name: string | null }
+  records: number
+  outcome: string | null
+  path: string
+}
+
+/** The mail of a notification. */
+export function noticeMail(
+  language: Language,
+  base: string,
+  { kind, title, actor, records, outcome, path }: Notice,
+): Content {
+  const t = mailTexts(language)
+  const by_kind =
+    actor.kind === 'service' ? t.actor.service : actor.kind === 'visitor' ? t.actor.visitor : null
+  const names = {
+    title: title === null ? t.untitled : oneLine(title),
+    actor: oneLine(actor.name ?? by_kind ?? t.actor.somebody),
+  }
+  const result = outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'other'
+  const texts = {
+    assigned: [t.assigned.subject({ n: records, ...names }), t.assigned.text({ n: records, ...names })],
+    mentioned: [t.mentioned.subject(names), t.mentioned.text(names)],
+    webhook_failed: [t.webhook_failed.subject, t.webhook_failed.text],
+    import_ended: [t.import_ended.subject({ outcome: result }), t.import_ended.text({ outcome: result })],
+  }
+  const [subject = '', text = ''] = texts[kind]
+  return {
+    subject,
+    blocks: [
+      { text: title === null ? text : `${text}\n${oneLine(title)}` },
+      { link: { label: t.open, url: base + path } },
+      { link: { label: t.unsubscribe, url: `${base}${unsubscribe_path}${unsubscribe_mark}` } },
     ],
   }
 }

@@ -7,6 +7,7 @@ import { kindOf, type MailKind } from './kinds.ts'
 import { type Mailing, mailingOf } from './mailing.ts'
 import { type Content, render } from './render.ts'
 import { type Language, mailTexts } from './texts.ts'
+import { type Unsubscribed, unsubscribeSubject } from './unsubscribing.ts'
 
 /** A mail to one recipient. */
 export type NewMail = {
@@ -24,6 +25,8 @@ export type NewMail = {
   calendar?: (base: string) => { method: string; file: string }
   /** The secrets of its links. */
   tokens?: readonly string[]
+  /** The preference that its link to unsubscribe switches off. */
+  unsubscribe?: Unsubscribed
   /** Until when a finished mail keeps them, ISO 8601. By default it keeps none. */
   tokens_until?: string
   /** From this time, ISO 8601, nobody needs the mail. */
@@ -58,6 +61,7 @@ const insert = prepareInsert('mails', {
   tokens_until: 'text',
   calendar: 'text',
   calendar_method: 'text',
+  unsubscribe: 'text',
   message_id: 'text!',
   urgency: 'bigint!',
   run_at_ms: 'bigint',
@@ -103,6 +107,7 @@ export function writeMail(tx: Tx, context: Context, mail: NewMail, lease?: OwnLe
     tokens_until: mail.tokens_until ?? null,
     calendar: calendar?.file ?? null,
     calendar_method: calendar?.method ?? null,
+    unsubscribe: mail.unsubscribe ? unsubscribeSubject(mail.unsubscribe) : null,
     message_id: `<${id}@${domainOf(mailing.address)}>`,
     urgency: kindOf(kind).urgency,
     run_at_ms: is_pending ? (lease?.ends_ms ?? elapsed_ms) : null,

@@ -15,11 +15,18 @@ export type Rendered = { subject: string; text: string; html: string }
 
 /** Stands for a secret in a stored text. No text of a record has the character. */
 export const tokenMark = (number: number): string => `\ufdd0${number}`
-const mark = /\ufdd0(\d)/g
+/** Stands for the token of the link to unsubscribe. */
+export const unsubscribe_mark = '\ufdd0u'
+export const unsubscribe_path = '/mail/unsubscribe/'
+const mark = /\ufdd0(\d|u)/g
 
 /** A stored text with its secrets, or as the log shows it. */
-export const withTokens = (text: string, tokens: readonly string[] | null): string =>
-  text.replaceAll(mark, (_, number) => tokens?.[Number(number)] ?? '***')
+export const withTokens = (
+  text: string,
+  tokens: readonly string[] | null,
+  unsubscribe: string | null = null,
+): string =>
+  text.replaceAll(mark, (_, which) => (which === 'u' ? unsubscribe : tokens?.[Number(which)]) ?? '***')
 
 const max_subject = 200
 const max_text_bytes = 24 * 1024

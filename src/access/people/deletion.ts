@@ -24,6 +24,7 @@ const closed = {
   language: null,
   reset_hash: null,
   reset_expires_at: null,
+  mail_preferences: null,
   left_at: '1970-01-01T00:00:00.000Z',
 }
 

@@ -8,6 +8,7 @@ import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { changesOf } from '../../http/patch.ts'
+import { type MailPreferences, mail_switches, storedPreferences } from '../../mails/preferences.ts'
 import { lockAccount } from './deletion.ts'
 import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { isInvited } from './invitations.ts'
@@ -22,7 +23,7 @@ import { emailKey, endResetLinks, hasPassword } from './users.ts'
 
 type Fields = Static<typeof ProfileBody>
 /** The fields that a person may change. */
-const profile_fields = ['name', 'email', 'time_zone', 'language'] as const
+const profile_fields = ['name', 'email', 'time_zone', 'language', 'mail_preferences'] as const
 
 const passwordNeeded: FieldProblem = {
   field: 'current_password',
@@ -71,7 +72,7 @@ export async function changeProfile(
   await recheck()
   const before = await profileOf(tx, user_id)
   expect(before)
-  const changes = changesOf(withCanonicalTimeZone(body), before, profile_fields)
+  const changes = changesOf(withPreferences(withCanonicalTimeZone(body), before), before, profile_fields)
   const proven = proof !== null && (await hasPassword(tx, user_id, proof.current_hash))
   const unproven = body.current_password === undefined ? passwordNeeded : wrongPassword
   const of_email = changes.email !== undefined && !proven ? [unproven] : []
@@ -83,6 +84,17 @@ export async function changeProfile(
   return { record, set_cookie: browsers.cookieFor(request, { id: user_id, password_hash }) }
 }
 
+/** The body with all preferences: those that are sent in place of the present ones, null for the default. */
+function withPreferences({ mail_preferences: sent, ...body }: Fields, before: Profile) {
+  const present = before.mail_preferences
+  if (typeof sent !== 'object' || sent === null) return body
+  const merged = mail_switches.map((name) => [
+    name,
+    sent[name] === null ? true : (sent[name] ?? present[name]),
+  ])
+  return { ...body, mail_preferences: Object.fromEntries(merged) as MailPreferences }
+}
+
 type ProfileChanges = Partial<Omit<Profile, 'id'>> & { password_hash?: string | undefined }
 
 async function updateProfile(
@@ -92,7 +104,7 @@ async function updateProfile(
   { password_hash, ...changes }: ProfileChanges,
 ): Promise<Profile> {
   const { id } = before
-  const { name, email, time_zone, language } = { ...before, ...changes }
+  const { name, email, time_zone, language, mail_preferences } = { ...before, ...changes }
   const email_key = emailKey(email)
   const moves = email_key !== emailKey(before.email)
   if (moves && (await isTaken(tx, context.now, id, email))) throw invalid([taken])
@@ -104,6 +116,7 @@ async function updateProfile(
       time_zone,
       language,
       email_key,
+      mail_preferences: storedPreferences(mail_preferences),
       updated_at: context.now,
       ...(password_hash && { password_hash }),
       // A reset link that was sent to the old e-mail must not set the password of the new one.

@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Body, Email, flag, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { max_email_characters } from '../../http/formats.ts'
+import { type MailSwitch, mail_switches } from '../../mails/preferences.ts'
 import { type Role, roles } from './roles.ts'
 
 const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
@@ -22,13 +23,24 @@ const OptionalLanguage = () =>
 export const Currency = (options = {}) =>
   Type.String({ minLength: 1, maxLength: 3, description: 'ISO 4217.', examples: ['EUR'], ...options })
 
+const person = {
+  id: UserId(),
+  name: Type.String({ examples: ['Ada Lovelace'] }),
+  email,
+  time_zone: OptionalZone(),
+  language: OptionalLanguage(),
+}
+const switches = <T extends TSchema>(each: T) =>
+  Object.fromEntries(mail_switches.map((name) => [name, each])) as Record<MailSwitch, T>
+
 export const Profile = Type.Object(
   {
-    id: UserId(),
-    name: Type.String({ examples: ['Ada Lovelace'] }),
-    email,
-    time_zone: OptionalZone(),
-    language: OptionalLanguage(),
+    ...person,
+    mail_preferences: Type.Object(switches(Type.Boolean()), {
+      title: 'MailPreferences',
+      description: 'Which mails the person wants.',
+      'x-extension': true,
+    }),
   },
   { title: 'Profile' },
 )
@@ -37,7 +49,7 @@ export type Profile = Static<typeof Profile>
 /** The signed-in person, the workspace and the scopes there. */
 export const SignedIn = Type.Object(
   {
-    user: Profile,
+    user: Type.Object(person, { title: 'SignedInPerson' }),
     workspace: Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency() }),
     role: RoleField(),
     scopes: Type.Array(Type.String(), {
@@ -121,6 +133,13 @@ export const ProfileBody = Body(
     email: RequiredEmail(),
     time_zone: OptionalZone(),
     language: OptionalLanguage(),
+    mail_preferences: Type.Unsafe<Partial<Record<MailSwitch, boolean | null>>>({
+      type: 'object',
+      properties: switches(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })),
+      additionalProperties: false,
+      description: 'Merged key by key. Null sets the default, true.',
+      'x-extension': true,
+    }),
     current_password: Password({ description: 'Needed to change the e-mail.' }),
   },
   ['id'],

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { isoTime } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
+import { preferencesOf } from '../../mails/preferences.ts'
 import { offsetPeriods } from '../../zones/wall.ts'
 import { workspacesOf } from './memberships.ts'
 import type { RoleScopes } from './roles.ts'
@@ -12,7 +13,8 @@ export async function profileOf(db: Db, id: string): Promise<Profile> {
   const user = await findUser(db, id)
   if (!user) throw new Error(`There is no person ${id}.`)
   const { name, email, time_zone, language } = user
-  return { id, name, email, time_zone, language: language as Profile['language'] }
+  const mail_preferences = preferencesOf(user.mail_preferences)
+  return { id, name, email, time_zone, language: language as Profile['language'], mail_preferences }
 }
 
 export type OwnSession = { session_id: string; user_id: string; workspace_id: number }

@@ -16,6 +16,7 @@ const columns = [
   'language',
   'created_at',
   'updated_at',
+  'mail_preferences',
 ] as const
 
 export type User = NonNullable<Awaited<ReturnType<typeof findUser>>>

@@ -13,6 +13,7 @@ import { recordFacts } from './0050_record_facts.ts'
 import { mails } from './0055_mails.ts'
 import { resetLinks } from './0056_reset_links.ts'
 import { bookings } from './0057_bookings.ts'
+import { mailPreferences } from './0058_mail_preferences.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: Migration[] = [
   mails,
   resetLinks,
   bookings,
+  mailPreferences,
 ]

@@ -6,6 +6,7 @@ import type { BookingKind } from '../../mails/kinds.ts'
 import { countMail, day_ms, hour_ms, type Limit, strangerLimits } from '../../mails/limits.ts'
 import { type Mailing, mailingOf } from '../../mails/mailing.ts'
 import { writeMail } from '../../mails/outbox.ts'
+import { preferencesOf } from '../../mails/preferences.ts'
 import { tokenMark } from '../../mails/render.ts'
 import { languageOf } from '../../mails/texts.ts'
 import { type Booking, countBookingChange, findBooking } from './bookings.ts'
@@ -47,8 +48,8 @@ export async function mailBooking(tx: Tx, context: Context, change: Change): Pro
   const by = { tx, context, mailing, booking, change }
   if (visitor?.email) await mailVisitor(by, { ...visitor, email: visitor.email }, page)
   // Nobody gets mail about their own act.
-  if (host && !(context.actor.kind === 'person' && context.actor.id === host.id))
-    await mailHost(by, host, visitor)
+  const is_own_act = context.actor.kind === 'person' && context.actor.id === host?.id
+  if (host && !is_own_act && preferencesOf(host.mail_preferences).bookings) await mailHost(by, host, visitor)
 }
 
 type By = { tx: Tx; context: Context; mailing: Mailing; booking: Booking; change: Change }
@@ -83,7 +84,7 @@ async function mailVisitor(
     contact_id: visitor.id,
     record: { kind: 'appointments', id: appointment.id },
     language,
-    content: (base) => bookingMail(reader, { ...shown, link: path && base + path }),
+    content: (base) => bookingMail(reader, base, { ...shown, link: path && base + path }),
     calendar: (base) =>
       bookingFile(
         reader,
@@ -104,7 +105,13 @@ const pageLimits = ({ workspace_id }: Context, page: Page): Limit[] =>
     ? [{ subject: `page ${workspace_id} ${page.id}`, max: 2 * page.bookings_per_hour, window_ms: hour_ms }]
     : []
 
-type Host = { id: string; email: string; language: string | null; time_zone: string | null }
+type Host = {
+  id: string
+  email: string
+  language: string | null
+  time_zone: string | null
+  mail_preferences: string | null
+}
 
 async function mailHost(
   { tx, context, mailing, booking, change }: By,
@@ -128,10 +135,11 @@ async function mailHost(
     kind,
     recipient: host.email,
     user_id: host.id,
+    unsubscribe: { user_id: host.id, name: 'bookings' },
     contact_id: visitor?.id ?? null,
     record: { kind: 'appointments', id: appointment.id },
     language,
-    content: (base) => bookingMail(reader, { ...shown, link: base + path }),
+    content: (base) => bookingMail(reader, base, { ...shown, link: base + path }),
     calendar: (base) =>
       bookingFile(reader, { ...shown, link: base + path }, booking, mailing, host.email, context.now),
     useless_at: appointment.start_at,
@@ -157,7 +165,7 @@ const findHost = (tx: Tx, workspace_id: number, id: string | null): Promise<Host
     : tx
         .selectFrom('memberships as m')
         .innerJoin('users as u', 'u.id', 'm.user_id')
-        .select(['u.id', 'u.email', 'u.language', 'u.time_zone'])
+        .select(['u.id', 'u.email', 'u.language', 'u.time_zone', 'u.mail_preferences'])
         .where('m.workspace_id', '=', workspace_id)
         .where('u.id', '=', id)
         .executeTakeFirst()
