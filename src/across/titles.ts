@@ -29,6 +29,7 @@ const others: Partial<Record<string, RawBuilder<string>>> = {
   webhooks: sql`coalesce(name, url)`,
   imports: sql`nullif(file_name, '')`,
   api_keys: sql`name`,
+  mails: sql`nullif(subject, '')`,
 }
 
 type Title = { id: number | string; title: string | null }

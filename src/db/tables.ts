@@ -107,7 +107,7 @@ export interface ImportsTable {
 
 export interface NotificationsTable extends Owned {
   user_id: Fixed<string>
-  kind: Fixed<'assigned' | 'mentioned' | 'webhook_failed' | 'import_ended'>
+  kind: Fixed<'assigned' | 'mentioned' | 'webhook_failed' | 'import_ended' | 'mail_failed'>
   /** The record, the webhook or the import: its table, and its id as a text. */
   record_kind: Fixed<string>
   record_id: string

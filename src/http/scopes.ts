@@ -12,6 +12,7 @@ const other_kinds: Record<string, string> = {
   views: 'views:read',
   custom_fields: 'workspace:read',
   imports: 'imports:read',
+  mails: 'mails:read',
   workspaces: 'workspace:read',
   // Only managers of members may see invitations and sign-ins.
   users: 'members:write',

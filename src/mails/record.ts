@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isoTime, type Moment, shownTime } from '../clock.ts'
 import { rowLock } from '../db/locks.ts'
+import { notifyManagers } from '../db/notifications.ts'
 import { prepareRows, storable } from '../db/statements/recordset.ts'
 import type { Tx } from '../db/tx.ts'
 import { nextAttemptAt } from '../work/schedule.ts'
@@ -8,6 +9,9 @@ import type { Claim } from './claim.ts'
 import type { AttemptError, Outcome } from './smtp.ts'
 
 type Key = { workspace_id: number; id: string }
+
+// Owners and administrators are told of a server that fails for so long.
+const told_after_ms = 15 * 60_000
 type Attempt = Pick<Outcome, 'server' | 'tls' | 'response' | 'error'> & { started_ms: number; moment: Moment }
 
 const columns = {
@@ -118,14 +122,26 @@ export async function record(
     .execute()
   const next_ms = nextOf(result, tries, retry_delays, moment.elapsed_ms)
   if (result === 'sent') return finish(tx, claim, { status: 'sent', reason: null }, moment)
-  if (next_ms === null || (claim.is_single && !is_interrupted))
+  if (next_ms === null || (claim.is_single && !is_interrupted)) {
+    // The person who sends a mail again or a test sees the outcome.
+    if (!claim.is_single) tellManagers(tx, claim, moment)
     return finish(tx, claim, { status: 'failed', reason: error?.code ?? null }, moment)
+  }
   await tx
     .updateTable('mails')
     .set({ run_at_ms: next_ms })
     .where((eb) => eb.and({ workspace_id, id }))
     .execute()
   tx.announce('mails')
+}
+
+/** Notifies owners and administrators of a mail that failed for good: once, until they have read it. No mail of that. */
+function tellManagers(tx: Tx, { workspace_id, id }: Key, { now_ms }: Moment): void {
+  const now = isoTime(now_ms)
+  tx.announce('changes')
+  const about = { kind: 'mail_failed', record_kind: 'mails', record_id: id, source: 'mail_failed' }
+  const times = { occurred_at: now, changed_at: now, mail_due: 0 }
+  tx.defer(notifyManagers(tx, { workspace_id, ...about, actor: 'service', ...times }))
 }
 
 /** When a mail that was not sent is due again; null: never. A fault of the server costs it no retry. */
@@ -169,7 +185,7 @@ async function recordServer(
   }
   const before = await tx
     .selectFrom('mail_server')
-    .select(['failures', 'failed_at_ms', 'failing_since_ms'])
+    .select(['failures', 'failed_at_ms', 'failing_since_ms', 'is_told'])
     .where('id', '=', 1)
     .modifyEnd(rowLock(tx, 'FOR UPDATE'))
     .executeTakeFirstOrThrow()
@@ -177,16 +193,28 @@ async function recordServer(
   const is_old = Number(before.failures) > 0 && claim.claimed_at_ms <= Number(before.failed_at_ms)
   if (is_old) return
   const failures = Number(before.failures) + 1
+  const failing_since_ms = Number(before.failing_since_ms ?? elapsed_ms)
+  const is_told = Number(before.is_told) === 1
+  const tells = !is_told && elapsed_ms - failing_since_ms >= told_after_ms
+  if (tells) await tellOfServer(tx, { now_ms, elapsed_ms })
   const delay_s = retry_delays[failures - 1] ?? retry_delays.at(-1) ?? 60
   await server()
     .set({
       ...failed,
       failures,
       failed_at_ms: elapsed_ms,
-      failing_since_ms: before.failing_since_ms ?? elapsed_ms,
+      failing_since_ms,
+      is_told: is_told || tells ? 1 : 0,
       next_try_ms: Math.ceil(elapsed_ms + delay_s * 1000),
     })
     .execute()
+}
+
+/** Notifies the managers of each workspace whose mails wait for the server. */
+async function tellOfServer(tx: Tx, moment: Moment): Promise<void> {
+  const { rows } = await sql<Key>`SELECT workspace_id, max(id) AS id FROM mails
+    WHERE status = 'pending' GROUP BY workspace_id ORDER BY workspace_id`.execute(tx)
+  for (const mail of rows) tellManagers(tx, mail, moment)
 }
 
 /** The error of an attempt that a stop interrupted. */

@@ -87,7 +87,7 @@ async function mailNotice(tx: Tx, { clock, resources, mayRead }: NoticeDeps, row
   })
 }
 
-const others: Record<string, string> = { webhooks: '/settings/webhooks', imports: '/imports' }
+const others: Record<string, string> = { webhooks: '/settings/webhooks', imports: '/settings/imports' }
 
 /** The address of a record in the web app. */
 function pathOf(resources: readonly Resource[], kind: string, id: string): string {

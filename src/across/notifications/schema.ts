@@ -10,7 +10,7 @@ const code = (values: readonly string[], description: string) =>
 export const Notification = Type.Object(
   {
     id: Id({ examples: [17] }),
-    kind: code(['assigned', 'mentioned', 'webhook_failed', 'import_ended'], 'The cause.'),
+    kind: code(['assigned', 'mentioned', 'webhook_failed', 'import_ended', 'mail_failed'], 'The cause.'),
     record: Type.Object(
       {
         kind: Type.String({ description: 'As in the audit log.', examples: ['deals'] }),

@@ -47,6 +47,8 @@ type OtherPages = {
     | ('webhook_id' | 'event' | 'event_id' | 'kind' | 'record_id' | 'status' | 'status_code')
     | ('from' | 'to' | 'open')
   '/settings/deliveries/$id': 'attempt'
+  '/settings/mail': 'page' | 'status' | 'kind' | 'recipient'
+  '/settings/mail/$id': never
 }
 
 type RecordPages = { [K in RecordKind as KindPath<K>]: ListParameter<K> } & {

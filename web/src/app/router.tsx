@@ -145,6 +145,8 @@ const other_pages: Record<OtherRoute, AsyncRouteComponent<object>> = {
     () => loaded(import('../webhooks/deliveries-page.tsx')),
     'DeliveriesPage',
   ),
+  '/settings/mail': lazyRouteComponent(() => loaded(import('../mail/mails-page.tsx')), 'MailsPage'),
+  '/settings/mail/$id': lazyRouteComponent(() => loaded(import('../mail/mail-page.tsx')), 'MailPage'),
   '/settings/deliveries/$id': lazyRouteComponent(
     () => loaded(import('../webhooks/delivery-page.tsx')),
     'DeliveryPage',

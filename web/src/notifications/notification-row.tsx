@@ -1,4 +1,11 @@
-import { type Icon, MentionIcon, PersonAddIcon, UploadIcon, WebhookIcon } from '@primer/octicons-react'
+import {
+  type Icon,
+  MailIcon,
+  MentionIcon,
+  PersonAddIcon,
+  UploadIcon,
+  WebhookIcon,
+} from '@primer/octicons-react'
 import type { Target } from '../app/addresses.ts'
 import { Link } from '../app/link.ts'
 import { whoOf } from '../record/fields/changes.tsx'
@@ -14,6 +21,7 @@ const icons: Record<string, Icon> = {
   mentioned: MentionIcon,
   webhook_failed: WebhookIcon,
   import_ended: UploadIcon,
+  mail_failed: MailIcon,
 }
 
 /** A notification as a sentence that links to its record. Following the link marks it as read. */
@@ -90,6 +98,10 @@ function useTarget({ record, records, kind, note_id }: Notification): Shown {
   if (record.kind === 'webhooks') {
     const detail = records > 1 ? t.notifications.times({ count: records }) : null
     return { name, detail, target: gone ? null : { to: `/settings/webhooks/${id}` } }
+  }
+  if (record.kind === 'mails') {
+    const detail = records > 1 ? t.notifications.times({ count: records }) : null
+    return { name, detail, target: gone ? null : { to: `/settings/mail/${id}` } }
   }
   if (record.kind === 'imports')
     return {

@@ -1,7 +1,8 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { api, dataOf } from '../api/client.ts'
+import { useEffect, useState } from 'react'
+import { answerOf, api, dataOf } from '../api/client.ts'
 import { sessionQuery } from '../app/session.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useAddress } from '../ui/list-view.ts'
@@ -45,7 +46,39 @@ export function SignInPage() {
           </>
         )}
       </OpenForm>
-      <p className="open-text">{t.people.forgotten}</p>
+      {setup.data?.mail ? <Forgotten /> : <p className="open-text">{t.people.forgotten}</p>}
     </OpenPage>
+  )
+}
+
+/** Asks for a mail with a link. The answer is the same for each address. */
+function Forgotten() {
+  const t = useTexts()
+  const [state, setState] = useState<'closed' | 'open' | 'sent'>('closed')
+  if (state === 'sent')
+    return (
+      <p className="open-text" role="status">
+        {t.people.link_sent}
+      </p>
+    )
+  if (state === 'closed')
+    return (
+      <p className="open-text">
+        <Button variant="subtle" onClick={() => setState('open')}>
+          {t.people.forgot}
+        </Button>
+      </p>
+    )
+  return (
+    <OpenForm
+      action={t.people.send_link}
+      start={{ email: '' }}
+      send={async (body) => {
+        await answerOf(api.POST('/api/v1/password-reset/request', { body }))
+        setState('sent')
+      }}
+    >
+      {({ getInputProps }) => <EmailInput autoFocus {...getInputProps('email')} />}
+    </OpenForm>
   )
 }

@@ -9,6 +9,7 @@ import { type Language, useLanguage, useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { DeleteAccount } from './delete-account.tsx'
+import { MailPreferences } from './mail-preferences.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { SavedForm } from './saved-form.tsx'
 import { Section } from './section.tsx'
@@ -22,6 +23,7 @@ export function ProfilePage() {
     <SettingsFrame title={t.app.profile} api={{ path: '/session' }}>
       <Facts />
       <Appearance />
+      <MailPreferences />
       <Section title={t.settings.change_password}>
         <PasswordForm />
       </Section>

@@ -6,6 +6,7 @@ import {
   type Icon,
   KeyIcon,
   LogIcon,
+  MailIcon,
   PeopleIcon,
   PersonIcon,
   TableIcon,
@@ -17,7 +18,16 @@ import type { Path } from '../app/addresses.ts'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 
-type Name = 'profile' | 'workspace' | 'members' | 'imports' | 'fields' | 'keys' | 'webhooks' | 'deliveries'
+type Name =
+  | 'profile'
+  | 'workspace'
+  | 'members'
+  | 'imports'
+  | 'fields'
+  | 'mail'
+  | 'keys'
+  | 'webhooks'
+  | 'deliveries'
 type Elsewhere = 'audit_log' | 'booking_pages' | 'trash' | 'docs'
 export type SettingsEntry = {
   name: Name | Elsewhere
@@ -36,6 +46,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
       { name: 'workspace', to: '/settings/workspace', icon: GearIcon, scope: 'workspace:read' },
       { name: 'members', to: '/settings/members', icon: PeopleIcon, scope: 'members:read' },
       { name: 'imports', to: '/settings/imports', icon: UploadIcon, scope: 'imports:read' },
+      { name: 'mail', to: '/settings/mail', icon: MailIcon, scope: 'mails:read' },
       { name: 'fields', to: '/settings/fields', icon: TableIcon, scope: 'workspace:read' },
     ],
   },

@@ -16,6 +16,8 @@ const looks: Record<string, Icon> = {
   pending: ClockIcon,
   succeeded: CheckCircleIcon,
   failed: XCircleIcon,
+  sent: CheckCircleIcon,
+  not_sent: CircleSlashIcon,
   cancelled: CircleSlashIcon,
   undone: ReplyIcon,
   active: CheckCircleIcon,

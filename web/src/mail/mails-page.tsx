@@ -1,0 +1,195 @@
+import { Alert, Button, Group, Select, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { useNavigate } from '../app/link.ts'
+import { showProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
+import { SettingsFrame } from '../settings/settings-frame.tsx'
+import { useTexts } from '../texts/with-settings.ts'
+import { Empty } from '../ui/empty.tsx'
+import { ListTable, useListPage } from '../ui/list-page.tsx'
+import { useAddress, useListView } from '../ui/list-view.ts'
+import type { Column } from '../ui/table.tsx'
+import { showMessage } from '../ui/undo.tsx'
+import { Ago } from '../ui/values.tsx'
+import { Status } from '../webhooks/statuses.tsx'
+import { useMailServer } from './mail-queries.ts'
+import '../webhooks/deliveries.css'
+
+type Mail = Schemas['Mail']
+
+/** The log of mails, the state of the SMTP server, and the test mail. */
+export function MailsPage() {
+  const t = useTexts()
+  const view = useListView()
+  const { address } = useAddress()
+  const writes = useMay()('mails:write')
+  const { data: server } = useMailServer()
+  const { status, kind, recipient } = address
+  const query = {
+    page: view.page,
+    per_page: 50,
+    ...(status && { status }),
+    ...(kind && { kind }),
+    ...(recipient && { recipient }),
+  }
+  const page = useListPage(
+    {
+      queryKey: ['mails', 'list', query],
+      queryFn: ({ signal }) => answerOf(api.GET('/api/v1/mails', { params: { query }, signal })),
+    },
+    view,
+  )
+  const filtered = Boolean(status || kind || recipient)
+  return (
+    <SettingsFrame
+      title={t.settings.pages.mail.label}
+      count={page.meta?.total}
+      whole
+      actions={writes && server?.configured && <TestMail />}
+      api={{ path: '/mails' }}
+    >
+      <ServerState />
+      <Filters />
+      <div className="settings-table">
+        <ListTable
+          label={t.settings.pages.mail.label}
+          columns={useColumns()}
+          nameOf={({ subject, recipient }) => `${subject}, ${recipient}`}
+          hrefOf={({ id }) => `/settings/mail/${id}`}
+          page={page}
+          empty={<Empty text={filtered ? t.app.nothing_found : t.mail.none} />}
+        />
+      </div>
+    </SettingsFrame>
+  )
+}
+
+function useColumns(): Column<Mail>[] {
+  const t = useTexts()
+  return [
+    {
+      id: 'subject',
+      label: t.mail.subject,
+      phone: true,
+      cell: ({ subject }) => <bdi>{subject}</bdi>,
+    },
+    {
+      id: 'recipient',
+      label: t.mail.recipient,
+      phone: true,
+      cell: ({ recipient }) => <bdi>{recipient}</bdi>,
+    },
+    { id: 'kind', label: t.mail.kind, cell: ({ kind }) => t.mail.kinds[kind] },
+    {
+      id: 'status',
+      label: t.fields.status,
+      phone: true,
+      cell: ({ status }) => <Status status={status} label={t.mail.statuses[status]} />,
+    },
+    { id: 'created_at', label: t.fields.created_at, cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      id: 'next',
+      label: t.settings.next_attempt,
+      cell: ({ next_attempt_at }) => next_attempt_at && <Ago at={next_attempt_at} />,
+    },
+  ]
+}
+
+function Filters() {
+  const t = useTexts()
+  const { address, change } = useAddress()
+  const options = (labels: Record<string, string>) =>
+    Object.entries(labels).map(([value, label]) => ({ value, label }))
+  const set = (part: object) => change({ ...part, page: null }, true)
+  return (
+    <Group px="md" py="sm" gap="sm">
+      <Select
+        aria-label={t.fields.status}
+        placeholder={t.mail.all_statuses}
+        clearable
+        data={options(t.mail.statuses)}
+        value={address.status ?? null}
+        onChange={(status) => set({ status })}
+      />
+      <Select
+        aria-label={t.mail.kind}
+        placeholder={t.mail.all_kinds}
+        clearable
+        data={options(t.mail.kinds)}
+        value={address.kind ?? null}
+        onChange={(kind) => set({ kind })}
+      />
+      <TextInput
+        type="search"
+        aria-label={t.mail.recipient}
+        placeholder={t.mail.recipient}
+        defaultValue={address.recipient ?? ''}
+        onKeyDown={({ key, currentTarget }) =>
+          key === 'Enter' && set({ recipient: currentTarget.value.trim() || null })
+        }
+        onBlur={({ currentTarget }) => set({ recipient: currentTarget.value.trim() || null })}
+      />
+    </Group>
+  )
+}
+
+function ServerState() {
+  const t = useTexts()
+  const { data: server } = useMailServer()
+  const { data: unsent } = useQuery({
+    queryKey: ['mails', 'unsent'],
+    enabled: server?.configured === false,
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/api/v1/mails', { params: { query: { status: 'not_sent', per_page: 1 } }, signal })),
+  })
+  if (!server) return null
+  const { configured, host, port, from, status, last_error } = server
+  const name = `${host}:${port}`
+  if (!configured)
+    return (
+      <Alert color="yellow" variant="light" m="md" title={t.mail.off({ count: unsent?.meta.total ?? 0 })}>
+        {t.mail.off_hint}
+      </Alert>
+    )
+  if (status === 'failing')
+    return (
+      <Alert color="red" variant="light" m="md" title={t.mail.failing({ server: name })}>
+        {last_error && (
+          <code lang="en">
+            {last_error.code}: {last_error.message}
+          </code>
+        )}
+      </Alert>
+    )
+  return <p className="settings-hint hint">{t.mail.working({ server: name, from: from ?? '' })}</p>
+}
+
+function TestMail() {
+  const t = useTexts()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [sending, setSending] = useState(false)
+  async function send() {
+    setSending(true)
+    try {
+      const mail = await dataOf(api.POST('/api/v1/mails/test', { body: {} }))
+      client.invalidateQueries({ queryKey: ['mails'] })
+      if (mail.status === 'sent') showMessage(t.mail.test_sent({ recipient: mail.recipient }))
+      else {
+        showMessage(t.mail.test_failed)
+        navigate({ to: `/settings/mail/${mail.id}` })
+      }
+    } catch (error) {
+      showProblem(error, t)
+    } finally {
+      setSending(false)
+    }
+  }
+  return (
+    <Button loading={sending} onClick={send}>
+      {t.mail.test}
+    </Button>
+  )
+}

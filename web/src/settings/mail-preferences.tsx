@@ -1,0 +1,45 @@
+import { Stack } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, dataOf, type Schemas } from '../api/client.ts'
+import { showProblem } from '../app/problems.tsx'
+import { useTexts } from '../texts/with-settings.ts'
+import { Check } from '../ui/check.tsx'
+import { Section } from './section.tsx'
+
+type Name = keyof Schemas['MailPreferences']
+
+/** Which mails the person gets. Each switch is saved at once. */
+export function MailPreferences() {
+  const t = useTexts()
+  const client = useQueryClient()
+  const queryKey = ['profile']
+  const { data } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/profile', { signal })),
+  })
+  if (!data) return null
+  const preferences = data.mail_preferences
+  async function change(name: Name, value: boolean) {
+    try {
+      const body = { mail_preferences: { [name]: value } }
+      client.setQueryData(queryKey, await dataOf(api.PUT('/api/v1/profile', { body })))
+    } catch (error) {
+      showProblem(error, t)
+    }
+  }
+  return (
+    <Section title={t.mail.preferences}>
+      <p className="settings-hint hint">{t.mail.preferences_text}</p>
+      <Stack gap="xs">
+        {(Object.keys(t.mail.switches) as Name[]).map((name) => (
+          <Check
+            key={name}
+            label={t.mail.switches[name]}
+            checked={preferences[name]}
+            onChange={({ currentTarget }) => change(name, currentTarget.checked)}
+          />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
