@@ -24,7 +24,7 @@ export function readTexts(folder = texts_folder): Record<string, Record<string, 
 }
 
 // A third of all texts, which no other page needs. The app loads them by themselves.
-const late = { settings: ['definitions', 'mail', 'settings', 'webhooks'], imports: ['imports'] }
+const late = { settings: ['definitions', 'settings', 'webhooks'], imports: ['imports'], mail: ['mail'] }
 
 const together = (rooms: string[]) =>
   [

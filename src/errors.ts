@@ -22,7 +22,6 @@ export type ErrorCode = keyof typeof statuses
 /** Why a request conflicts. Clients have a sentence for each in their own language. */
 export const conflict_reasons = [
   'appointment_answered',
-  'appointment_begun',
   'appointments_overlap',
   'backfill_running',
   'backfill_stopping',
@@ -37,7 +36,6 @@ export const conflict_reasons = [
   'import_running',
   'key_of_another_body',
   'last_owner',
-  'mail_erased',
   'mail_made_anew',
   'mail_off',
   'mail_pending',

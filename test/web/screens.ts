@@ -49,6 +49,7 @@ export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Reco
     members: '/settings/members',
     imports: '/settings/imports',
     'import-new': '/settings/imports/new',
+    mails: '/settings/mail',
     keys: '/settings/keys',
     webhooks: '/settings/webhooks',
     webhook: `/settings/webhooks/${made.body.data.id}`,

@@ -207,8 +207,8 @@ function refuseResend(kind: MailKind, { status, useless_at, recipient }: Locked,
   if (kindOf(kind).is_made_anew || status === 'cancelled')
     throw conflict('mail_made_anew', 'This mail cannot be sent again. Make a new one.')
   if (useless_at !== null && useless_at <= now)
-    throw conflict('appointment_begun', 'The appointment has begun, so the mail is useless.')
-  if (recipient === '') throw conflict('mail_erased', 'The recipient was erased.')
+    throw conflict('mail_made_anew', 'The appointment has begun, so the mail is useless.')
+  if (recipient === '') throw conflict('mail_made_anew', 'The recipient was erased.')
 }
 
 async function claimAgain(

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Select, TextInput } from '@mantine/core'
+import { Alert, Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
@@ -6,7 +6,7 @@ import { useNavigate } from '../app/link.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
-import { useTexts } from '../texts/with-settings.ts'
+import { useTexts } from '../texts/with-mail.ts'
 import { Empty } from '../ui/empty.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useAddress, useListView } from '../ui/list-view.ts'
@@ -100,26 +100,24 @@ function useColumns(): Column<Mail>[] {
 function Filters() {
   const t = useTexts()
   const { address, change } = useAddress()
-  const options = (labels: Record<string, string>) =>
-    Object.entries(labels).map(([value, label]) => ({ value, label }))
+  const options = (all: string, labels: Record<string, string>) => [
+    { value: '', label: all },
+    ...Object.entries(labels).map(([value, label]) => ({ value, label })),
+  ]
   const set = (part: object) => change({ ...part, page: null }, true)
   return (
     <Group px="md" py="sm" gap="sm">
-      <Select
+      <NativeSelect
         aria-label={t.fields.status}
-        placeholder={t.mail.all_statuses}
-        clearable
-        data={options(t.mail.statuses)}
-        value={address.status ?? null}
-        onChange={(status) => set({ status })}
+        data={options(t.mail.all_statuses, t.mail.statuses)}
+        value={address.status ?? ''}
+        onChange={({ currentTarget }) => set({ status: currentTarget.value })}
       />
-      <Select
+      <NativeSelect
         aria-label={t.mail.kind}
-        placeholder={t.mail.all_kinds}
-        clearable
-        data={options(t.mail.kinds)}
-        value={address.kind ?? null}
-        onChange={(kind) => set({ kind })}
+        data={options(t.mail.all_kinds, t.mail.kinds)}
+        value={address.kind ?? ''}
+        onChange={({ currentTarget }) => set({ kind: currentTarget.value })}
       />
       <TextInput
         type="search"
@@ -149,13 +147,14 @@ function ServerState() {
   const name = `${host}:${port}`
   if (!configured)
     return (
-      <Alert color="yellow" variant="light" m="md" title={t.mail.off({ count: unsent?.meta.total ?? 0 })}>
-        {t.mail.off_hint}
+      <Alert color="yellow" variant="light" m="md">
+        <strong>{t.mail.off({ count: unsent?.meta.total ?? 0 })}</strong> {t.mail.off_hint}
       </Alert>
     )
   if (status === 'failing')
     return (
-      <Alert color="red" variant="light" m="md" title={t.mail.failing({ server: name })}>
+      <Alert color="red" variant="light" m="md">
+        <strong>{t.mail.failing({ server: name })}</strong>{' '}
         {last_error && (
           <code lang="en">
             {last_error.code}: {last_error.message}

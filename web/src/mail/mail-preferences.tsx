@@ -2,9 +2,9 @@ import { Stack } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { showProblem } from '../app/problems.tsx'
-import { useTexts } from '../texts/with-settings.ts'
+import { Section } from '../settings/section.tsx'
+import { useTexts } from '../texts/with-mail.ts'
 import { Check } from '../ui/check.tsx'
-import { Section } from './section.tsx'
 
 type Name = keyof Schemas['MailPreferences']
 
