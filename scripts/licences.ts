@@ -13,6 +13,7 @@ const allowed = [
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MIT-0',
   // As @visx/vendor writes it: its own code and that of D3.
   'MIT and ISC',
   'Unlicense',

@@ -10,7 +10,7 @@ import type { AttemptError, Outcome } from './smtp.ts'
 
 type Key = { workspace_id: number; id: string }
 
-// Owners and administrators are told of a server that fails for so long.
+// Owners and administrators are notified of a server that fails for so long.
 const told_after_ms = 15 * 60_000
 type Attempt = Pick<Outcome, 'server' | 'tls' | 'response' | 'error'> & { started_ms: number; moment: Moment }
 

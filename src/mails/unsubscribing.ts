@@ -4,7 +4,7 @@ import type { Seal } from '../db/seal.ts'
 import type { Tx } from '../db/tx.ts'
 import { type MailSwitch, mail_switches, preferencesOf, storedPreferences } from './preferences.ts'
 
-/** What a link to unsubscribe switches off: a kind of mails of a person. */
+/** A kind of mails of a person, which a link to unsubscribe switches off. */
 export type Unsubscribed = { user_id: string; name: MailSwitch }
 
 export const unsubscribeSubject = ({ user_id, name }: Unsubscribed): string => `${user_id} ${name}`
