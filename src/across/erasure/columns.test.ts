@@ -30,7 +30,8 @@ const columns: Record<string, Record<string, string>> = {
   work: {
     subject: 'an id',
     state: 'a word of the service',
-    position: 'ids and words of the service',
+    position:
+      'ids and words of the service; the address of a request for a password, which goes with the work',
     last_error: 'goes with the work',
   },
   webhook_attempts: {
@@ -49,10 +50,36 @@ const columns: Record<string, Record<string, string>> = {
   settings: { name: 'a setting of the installation', value: 'a setting of the installation' },
   schema_migrations: { name: 'a name of the program' },
   workspaces: { name: 'the name of the customer’s own organisation' },
+  mails: {
+    reason: 'a code or words of the service',
+    recipient: removed,
+    recipient_key: removed,
+    subject: removed,
+    text: removed,
+    html: removed,
+    tokens: removed,
+    tokens_until: 'a time',
+    calendar: removed,
+    calendar_method: 'a word of the service',
+    unsubscribe: 'the id of a member',
+    useless_at: 'a time',
+    message_id: removed,
+  },
+  mail_attempts: {
+    server: 'the address of the SMTP server',
+    response_text: removed,
+    error_message: removed,
+  },
+  mail_server: {
+    last_error_code: 'a word of the service',
+    last_error_message: 'the newest words of the SMTP server, of the installation',
+  },
+  mail_causes: { subject: 'a keyed hash or an id' },
+  bookings: { uid: 'a hash', token: 'sealed, until the appointment ends' },
   sign_in_failures: { name: 'a hash of an address or an account' },
 }
 // Accounts of people who sign in have an erasure of their own: docs/people.md.
-const of_accounts = ['users', 'memberships', 'sessions', 'invitations', 'view_tabs']
+const of_accounts = ['users', 'memberships', 'sessions', 'invitations', 'view_tabs', 'reset_links']
 // The row of the record goes; texts of other records stay, as docs/trash.md says.
 const of_records = resources.flatMap(({ table, owns }) => [table, ...Object.keys(owns)])
 

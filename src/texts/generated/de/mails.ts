@@ -5,7 +5,6 @@ const { number, plural } = forms("de")
 
 export const mails = {
 "cut": "Der Rest fehlt hier: Er ist zu lang für eine E-Mail.",
-"sent_by": (values: { workspace: string }): string => `Gesendet von Rapport für ${values.workspace}.`,
 "sent_by_service": "Gesendet von Rapport.",
 "unsubscribe": "Diese E-Mails abbestellen",
 "test": {
@@ -98,19 +97,6 @@ export const mails = {
 "change": "Verschieben oder absagen",
 "see": "Termin ansehen",
 "keep": "Behalten Sie diesen Link für sich: Wer ihn hat, kann den Termin verschieben oder absagen.",
-},
-"reminder": {
-"subject": (values: { title: string; when: string }): string => `Erinnerung: ${values.title}, ${values.when}`,
-"text": "Ihr Termin ist bald.",
-},
-"digest": {
-"subject": (values: { day: string }): string => `Ihr Tag: ${values.day}`,
-"overdue": "Überfällig",
-"today": "Heute fällig",
-"appointments": "Termine",
-"unread": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} ungelesene Benachrichtigung` : `${number(values.n)} ungelesene Benachrichtigungen`),
-"open": "Rapport öffnen",
-"more": (values: { n: number }): string => `Und ${number(values.n)} weitere`,
 },
 "unsubscribing": {
 "title": "Diese E-Mails abbestellen",

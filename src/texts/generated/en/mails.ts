@@ -5,7 +5,6 @@ const { number, plural } = forms("en")
 
 export const mails = {
 "cut": "The rest is left out here: it is too long for a mail.",
-"sent_by": (values: { workspace: string }): string => `Sent by Rapport for ${values.workspace}.`,
 "sent_by_service": "Sent by Rapport.",
 "unsubscribe": "Stop these mails",
 "test": {
@@ -98,19 +97,6 @@ export const mails = {
 "change": "Move or cancel it",
 "see": "See the appointment",
 "keep": "Keep this link to yourself: whoever has it can move or cancel the appointment.",
-},
-"reminder": {
-"subject": (values: { title: string; when: string }): string => `Reminder: ${values.title}, ${values.when}`,
-"text": "Your appointment is soon.",
-},
-"digest": {
-"subject": (values: { day: string }): string => `Your day: ${values.day}`,
-"overdue": "Overdue",
-"today": "Due today",
-"appointments": "Appointments",
-"unread": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} unread notification` : `${number(values.n)} unread notifications`),
-"open": "Open Rapport",
-"more": (values: { n: number }): string => `And ${number(values.n)} more`,
 },
 "unsubscribing": {
 "title": "Stop these mails",
