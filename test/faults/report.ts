@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 
-/** Runs that take as long as they are given: npm run faults -- history, npm run faults -- soak. */
-export const long = ['history', 'soak'] as const
+/** Runs of their own: npm run faults -- history, npm run faults -- soak, npm run faults -- mail. */
+export const long = ['history', 'soak', 'mail'] as const
 export type Long = (typeof long)[number]
 
 /**
