@@ -30,6 +30,10 @@ export type Mailer = ReturnType<typeof createMailer>
 export const senders = 2
 
 const renew_every_ms = 4000
+/** Claims the next mail in a transaction; null: none is due. */
+type Next = (tx: Tx) => Promise<Claim | null>
+const noNext: Next = async () => null
+
 // How long before its end an attempt whose lease was not renewed is ended.
 const slack_ms = 1000
 // How long an attempt may go on after a stop.
@@ -41,8 +45,8 @@ export function createMailer(options: MailerOptions) {
   const { db, clock, seal, mailing, smtp, from, reply_to, retry_delays, onError } = options
   const outcomes = new Map<string, number>()
 
-  /** Attempts a claimed mail and writes the outcome. */
-  async function attempt(claim: Claim, stopping?: AbortSignal): Promise<void> {
+  /** Attempts a claimed mail and writes the outcome. Returns the claim that `next` makes in the same transaction. */
+  async function attempt(claim: Claim, next: Next = noNext, stopping?: AbortSignal): Promise<Claim | null> {
     const ending = new AbortController()
     let lease_ends_ms = claim.claimed_at_ms + lease_ms
     let is_over = false
@@ -64,7 +68,11 @@ export function createMailer(options: MailerOptions) {
       const started_ms = clock.elapsed()
       const outcome = await exchange(claim, ending.signal)
       outcomes.set(outcome.result, (outcomes.get(outcome.result) ?? 0) + 1)
-      await write(claim, outcome, started_ms, () => clock.elapsed() > lease_ends_ms)
+      const ended = async (tx: Tx) => {
+        await record(tx, claim, outcome, { retry_delays, moment: momentOf(clock), started_ms })
+        return next(tx)
+      }
+      return await write(ended, () => clock.elapsed() > lease_ends_ms)
     } finally {
       is_over = true
       clearInterval(renewing)
@@ -91,20 +99,13 @@ export function createMailer(options: MailerOptions) {
   }
 
   // The server has answered, so retry until the lease ends: the next owner then sends the mail again.
-  async function write(
-    claim: Claim,
-    outcome: Outcome,
-    started_ms: number,
-    isLost: () => boolean,
-  ): Promise<void> {
-    const ended = (tx: Tx) =>
-      record(tx, claim, outcome, { retry_delays, moment: momentOf(clock), started_ms })
+  async function write(ended: Next, isLost: () => boolean): Promise<Claim | null> {
     for (;;) {
       try {
         return await transaction(db, ended)
       } catch (error) {
         onError(error)
-        if (isLost()) return
+        if (isLost()) return null
         await pause(write_pause_ms, undefined, { ref: false })
       }
     }
@@ -113,13 +114,11 @@ export function createMailer(options: MailerOptions) {
   return {
     /** Sends mails until none is due. The first sender takes those whose attempt was interrupted, too. */
     async sendDue(sender: number, stopping: AbortSignal): Promise<void> {
-      while (!stopping.aborted && (await mayClaim(db, clock.elapsed()))) {
-        const claim = await transaction(db, (tx) =>
-          claimNext(tx, momentOf(clock), { takes_interrupted: sender === 0 }),
-        )
-        if (!claim) return
-        await attempt(claim, stopping)
-      }
+      const next: Next = async (tx) =>
+        stopping.aborted ? null : claimNext(tx, momentOf(clock), { takes_interrupted: sender === 0 })
+      if (stopping.aborted || !(await mayClaim(db, clock.elapsed()))) return
+      let claim = await transaction(db, next)
+      while (claim) claim = await attempt(claim, next, stopping)
     },
     /** A lease for a mail that the caller passes to attemptNow. */
     lease: () => ({ claim_id: newId('clm'), ends_ms: clock.elapsed() + lease_ms }),
