@@ -54,6 +54,8 @@ const writable = Object.entries<Json>(paths).flatMap(([path, operations]) =>
 // These are not for showing, or are judged by rules of their own.
 const judged = new Set([
   ...['POST /session', 'POST /setup', 'POST /profile/password', 'POST /password-reset'],
+  // Stores nothing for long, and answers the same to each text.
+  'POST /password-reset/request',
   ...['POST /invitations/look-up', 'POST /invitations/accept'],
   // Declines a request, which only a visitor can make. Its reason is stored like that of a cancellation.
   'POST /appointments/{id}/decline',

@@ -230,6 +230,8 @@ describe('a resend', () => {
     const { body } = await resend(id)
     assert.deepEqual([body.data.status, body.data.attempts.length], ['sent', 2])
     assert.equal(body.data.attempts[1].number, 2)
+    const [logged] = (await rapport.call('GET', '/api/v1/audit-log?per_page=1&kind=mails')).body.data
+    assert.deepEqual([logged.action, logged.record_id], ['resent', id])
     server.script.rcpt = 451
     assert.deepEqual((await resend(id)).body.data.status, 'failed')
     server.heal()

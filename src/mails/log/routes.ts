@@ -4,6 +4,7 @@ import { type Clock, isoTime, momentOf } from '../../clock.ts'
 import { rowLock } from '../../db/locks.ts'
 import type { Tx } from '../../db/tx.ts'
 import { ApiError, conflict, invalid, notFound, orNotFound, refuse } from '../../errors.ts'
+import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
@@ -175,6 +176,7 @@ function resendRoute(app: App, service: MailService): void {
             lease.claim_id,
             `A mail can be sent again ${max_resends} times a day.`,
           )
+          recordChange(tx, context, { action: 'resent', kind: 'mails', record_id: mail_id })
           await claimAgain(tx, workspace_id, mail_id, lease, clock)
           return mail_id
         },
