@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Alert, Button, Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
@@ -100,36 +100,64 @@ function useColumns(): Column<Mail>[] {
 function Filters() {
   const t = useTexts()
   const { address, change } = useAddress()
-  const options = (all: string, labels: Record<string, string>) => [
-    { value: '', label: all },
-    ...Object.entries(labels).map(([value, label]) => ({ value, label })),
-  ]
   const set = (part: object) => change({ ...part, page: null }, true)
+  const { status, kind, recipient } = address
   return (
     <Group px="md" py="sm" gap="sm">
-      <NativeSelect
-        aria-label={t.fields.status}
-        data={options(t.mail.all_statuses, t.mail.statuses)}
-        value={address.status ?? ''}
-        onChange={({ currentTarget }) => set({ status: currentTarget.value })}
+      <Choice
+        label={t.fields.status}
+        all={t.mail.all_statuses}
+        labels={t.mail.statuses}
+        value={status}
+        onChange={(status) => set({ status })}
       />
-      <NativeSelect
-        aria-label={t.mail.kind}
-        data={options(t.mail.all_kinds, t.mail.kinds)}
-        value={address.kind ?? ''}
-        onChange={({ currentTarget }) => set({ kind: currentTarget.value })}
+      <Choice
+        label={t.mail.kind}
+        all={t.mail.all_kinds}
+        labels={t.mail.kinds}
+        value={kind}
+        onChange={(kind) => set({ kind })}
       />
-      <TextInput
+      <input
         type="search"
+        className="mail-filter"
         aria-label={t.mail.recipient}
         placeholder={t.mail.recipient}
-        defaultValue={address.recipient ?? ''}
+        defaultValue={recipient ?? ''}
         onKeyDown={({ key, currentTarget }) =>
           key === 'Enter' && set({ recipient: currentTarget.value.trim() || null })
         }
         onBlur={({ currentTarget }) => set({ recipient: currentTarget.value.trim() || null })}
       />
     </Group>
+  )
+}
+
+type ChoiceProps = {
+  label: string
+  /** The label of no choice. */
+  all: string
+  labels: Record<string, string>
+  value: string | undefined
+  onChange: (value: string) => void
+}
+
+/** A select of the browser: that of Mantine would make the pages larger that share its parts. */
+function Choice({ label, all, labels, value = '', onChange }: ChoiceProps) {
+  return (
+    <select
+      className="mail-filter"
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    >
+      <option value="">{all}</option>
+      {Object.entries(labels).map(([name, text]) => (
+        <option key={name} value={name}>
+          {text}
+        </option>
+      ))}
+    </select>
   )
 }
 
