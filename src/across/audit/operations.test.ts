@@ -288,7 +288,7 @@ test('every operation that writes is tried here', async () => {
     ...import_operations,
     'post /audit-log/groups/{group_id}/revert',
     'post /notifications/read',
-    // Those of mails are tested by src/mails/mailer.test.ts and test/people/mails.test.ts.
+    // The resends of mails are tested by src/mails/mailer.test.ts and test/people/mails.test.ts.
     'post /mails/test',
     'post /mails/{mail_id}/resend',
     'post /password-reset/request',
