@@ -9,11 +9,11 @@ import { work } from './0042_work.ts'
 import { importAccounts } from './0043_import_accounts.ts'
 import { sameTexts } from './0044_same_texts.ts'
 import { matchIndexes } from './0045_match_indexes.ts'
-import { recordFacts } from './0050_record_facts.ts'
-import { mails } from './0055_mails.ts'
-import { resetLinks } from './0056_reset_links.ts'
-import { bookings } from './0057_bookings.ts'
-import { mailPreferences } from './0058_mail_preferences.ts'
+import { recordFacts } from './0046_record_facts.ts'
+import { mails } from './0047_mails.ts'
+import { resetLinks } from './0048_reset_links.ts'
+import { bookings } from './0049_bookings.ts'
+import { mailPreferences } from './0050_mail_preferences.ts'
 
 /** All migrations, in order. A released one never changes: add a new file and a line. */
 export const migrations: Migration[] = [

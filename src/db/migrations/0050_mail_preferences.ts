@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts'
 
 /** Which mails a person wants, and which notifications have still to be mailed. */
 export const mailPreferences: Migration = {
-  name: '0058_mail_preferences',
+  name: '0050_mail_preferences',
   kind: 'expand',
   statements: () => [
     'ALTER TABLE users ADD COLUMN mail_preferences text',

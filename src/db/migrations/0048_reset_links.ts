@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts'
 
 /** Links of mails that set a new password. An account can have several; each works once. */
 export const resetLinks: Migration = {
-  name: '0056_reset_links',
+  name: '0048_reset_links',
   kind: 'expand',
   statements: () => [
     `CREATE TABLE reset_links (

@@ -5,7 +5,7 @@ import type { Migration } from '../migrate.ts'
  * the uid of the files that visitors have.
  */
 export const bookings: Migration = {
-  name: '0057_bookings',
+  name: '0049_bookings',
   kind: 'expand',
   scans: ['appointments'],
   statements: () => [

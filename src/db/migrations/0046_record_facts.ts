@@ -15,7 +15,7 @@ const next_conditions = 'deleted_at IS NULL AND completed_at IS NULL AND due_at 
  * writing forgets them.
  */
 export const recordFacts: Migration = {
-  name: '0050_record_facts',
+  name: '0046_record_facts',
   kind: 'expand',
   scans: ['contacts', 'companies', 'activities', 'deals'],
   statements: (engine) => [

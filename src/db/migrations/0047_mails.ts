@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts'
 
 /** Mails that the service sends: the outbox and its log, the state of the SMTP server, and what limits count. */
 export const mails: Migration = {
-  name: '0055_mails',
+  name: '0047_mails',
   kind: 'expand',
   statements: () => [
     `CREATE TABLE mails (
