@@ -24,7 +24,12 @@ export function readTexts(folder = texts_folder): Record<string, Record<string, 
 }
 
 // A third of all texts, which no other page needs. The app loads them by themselves.
-const late = { settings: ['definitions', 'settings', 'webhooks'], imports: ['imports'], mail: ['mail'] }
+const late = {
+  settings: ['definitions', 'settings', 'webhooks'],
+  imports: ['imports'],
+  mail: ['mail'],
+  reports: ['reports'],
+}
 
 const together = (rooms: string[]) =>
   [

@@ -43,7 +43,7 @@ type RailPage = { to: Path; label: string; icon: Icon; keys: string }
 function useRailPages(): RailPage[] {
   const t = useTexts()
   const may = useMay()
-  const reports: RailPage = { to: '/reports', label: t.reports.title, icon: GraphIcon, keys: 'g r' }
+  const reports: RailPage = { to: '/reports', label: t.app.reports, icon: GraphIcon, keys: 'g r' }
   return [
     { to: '/', label: t.app.home, icon: HomeIcon, keys: 'g h' },
     ...all_kinds.flatMap(({ kind, path, icon, keys }) => {

@@ -2,7 +2,7 @@ import type { Schemas } from '../api/client.ts'
 import type { Search } from '../app/addresses.ts'
 import type { Formats } from '../app/intl.ts'
 import { addDays } from '../app/zones.ts'
-import type { Texts } from '../texts/texts.ts'
+import type { Texts } from '../texts/with-reports.ts'
 import { lastDayOf } from './periods.ts'
 import { type Bar, type Cell, type Target, unlessNone, type View } from './view.ts'
 

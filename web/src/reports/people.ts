@@ -1,7 +1,7 @@
 import type { Schemas } from '../api/client.ts'
 import type { Search } from '../app/addresses.ts'
 import type { Formats } from '../app/intl.ts'
-import type { Texts } from '../texts/texts.ts'
+import type { Texts } from '../texts/with-reports.ts'
 import { type Target, unlessNone, type View } from './view.ts'
 
 type Filters = Search<'/activities'>

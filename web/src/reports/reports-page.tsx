@@ -8,7 +8,7 @@ import { useMay } from '../app/session.ts'
 import { useMembers, useOwnerName } from '../record/fields/members.ts'
 import { owner_me } from '../record/fields/owner.tsx'
 import { useNames } from '../record/kinds.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-reports.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Select } from '../ui/late-inputs.tsx'
 import { useAddress } from '../ui/list-view.ts'
@@ -70,7 +70,7 @@ export function ReportsPage() {
 
   return (
     <Page
-      title={reports.title}
+      title={t.app.reports}
       middle={
         <SegmentedControl
           size="xs"
