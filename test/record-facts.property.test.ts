@@ -231,3 +231,36 @@ test('lists show, sort and filter by the fields, and bodies cannot set them', as
   })
   assert.equal(dataOf(changed, 200).open_deals_value, 100.25)
 })
+
+test('the highest values of deals add up to a sum that is shown, sorted by and paged through', async () => {
+  const call = await newWorkspace(rapport)
+  const value = 99_999_999_999.9999
+  const ids: number[] = []
+  for (const name of ['One', 'Two', 'Three'])
+    ids.push(dataOf(await call('POST', '/api/v1/companies', { name }), 201).id)
+  const [one, two, three] = ids
+  const deal = (company_id: number | undefined) => ({
+    op: 'create',
+    data: { name: 'Deal', value, company_id },
+  })
+  const items = Array.from({ length: 24 }, (_, n) => deal(n % 2 ? one : two))
+  const batch = await call('POST', '/api/v1/deals/batch', { items: [...items, deal(three)] })
+  assert.equal(batch.status, 200, batch.text)
+  const shown = dataOf(await call('GET', `/api/v1/companies/${one}`), 200)
+  assert.ok(Math.abs(shown.open_deals_value - 12 * value) < 0.001, String(shown.open_deals_value))
+  for (const [sort, wanted] of [
+    ['-open_deals_value', [two, one, three]],
+    ['open_deals_value', [three, one, two]],
+  ] as const) {
+    const found: number[] = []
+    for (let cursor: string | null = 'start'; cursor !== null && found.length < 9; ) {
+      const path: string = `/api/v1/companies?sort=${sort}&per_page=1&cursor=${encodeURIComponent(cursor)}`
+      const { body, text } = await call('GET', path)
+      assert.ok(body.success, text)
+      found.push(body.data[0].id)
+      cursor = body.meta.next_cursor
+    }
+    assert.deepEqual(found, wanted)
+  }
+  assert.equal((await call('DELETE', `/api/v1/companies/${one}`)).status, 200)
+})

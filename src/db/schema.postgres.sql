@@ -336,7 +336,11 @@ CREATE INDEX companies_by_phone ON companies (workspace_id, phone_key, id) WHERE
 CREATE INDEX companies_by_website ON companies (workspace_id, website_key, id) WHERE deleted_at IS NULL AND website_key IS NOT NULL;
 CREATE INDEX companies_by_last_contact ON companies (workspace_id, COALESCE(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_next_activity ON companies (workspace_id, COALESCE(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
-CREATE INDEX companies_by_open_deals ON companies (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_open_deals ON companies (workspace_id, (
+CASE
+    WHEN open_deals_units < '9007199254740991'::bigint THEN open_deals_units
+    ELSE '9007199254740991'::bigint
+END), id) WHERE deleted_at IS NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER companies_block_trash AFTER UPDATE OF deleted_at ON companies
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');
@@ -391,7 +395,11 @@ CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE d
 CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id, mobile_key) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_last_contact ON contacts (workspace_id, COALESCE(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_next_activity ON contacts (workspace_id, COALESCE(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
-CREATE INDEX contacts_by_open_deals ON contacts (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_open_deals ON contacts (workspace_id, (
+CASE
+    WHEN open_deals_units < '9007199254740991'::bigint THEN open_deals_units
+    ELSE '9007199254740991'::bigint
+END), id) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_added_in_blocks();
 CREATE TRIGGER contacts_block_trash AFTER UPDATE OF deleted_at ON contacts
   FOR EACH ROW WHEN (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL) EXECUTE FUNCTION count_in_block('-1');

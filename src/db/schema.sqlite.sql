@@ -229,7 +229,7 @@ CREATE INDEX companies_by_phone ON companies (workspace_id, phone_key, id) WHERE
 CREATE INDEX companies_by_website ON companies (workspace_id, website_key, id) WHERE deleted_at IS NULL AND website_key IS NOT NULL;
 CREATE INDEX companies_by_last_contact ON companies (workspace_id, coalesce(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
 CREATE INDEX companies_by_next_activity ON companies (workspace_id, coalesce(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
-CREATE INDEX companies_by_open_deals ON companies (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
+CREATE INDEX companies_by_open_deals ON companies (workspace_id, (CASE WHEN open_deals_units < 9007199254740991 THEN open_deals_units ELSE 9007199254740991 END), id) WHERE deleted_at IS NULL;
 CREATE TRIGGER companies_block_insert AFTER INSERT ON companies
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -303,7 +303,7 @@ CREATE INDEX contacts_by_email ON contacts (workspace_id, email_key, id) WHERE d
 CREATE INDEX contacts_by_phone ON contacts (workspace_id, phone_key, id, mobile_key) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_last_contact ON contacts (workspace_id, coalesce(last_contacted_at, 'z'), id) WHERE deleted_at IS NULL;
 CREATE INDEX contacts_by_next_activity ON contacts (workspace_id, coalesce(next_activity_at, 'z'), id) WHERE deleted_at IS NULL;
-CREATE INDEX contacts_by_open_deals ON contacts (workspace_id, open_deals_units, id) WHERE deleted_at IS NULL;
+CREATE INDEX contacts_by_open_deals ON contacts (workspace_id, (CASE WHEN open_deals_units < 9007199254740991 THEN open_deals_units ELSE 9007199254740991 END), id) WHERE deleted_at IS NULL;
 CREATE TRIGGER contacts_block_insert AFTER INSERT ON contacts
   WHEN (new.deleted_at IS NULL)
 BEGIN

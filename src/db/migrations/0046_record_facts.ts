@@ -6,6 +6,10 @@ const kinds = { contacts: 'contact_id', companies: 'company_id' } as const
 type Kind = keyof typeof kinds
 const both = Object.keys(kinds) as Kind[]
 
+// A cursor holds integers below 2^53, but a sum may be higher.
+const open_deals =
+  '(CASE WHEN open_deals_units < 9007199254740991 THEN open_deals_units ELSE 9007199254740991 END)'
+
 const contact_types = "('call', 'email', 'meeting')"
 const last_conditions = `deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ${contact_types}`
 const next_conditions = 'deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL'
@@ -32,7 +36,7 @@ export const recordFacts: Migration = {
       fillOf(kind, 'open_deals_units', 'sum(value_units)', `deals WHERE ${counted('')}`),
       liveIndex(kind, 'by_last_contact', "coalesce(last_contacted_at, 'z')"),
       liveIndex(kind, 'by_next_activity', "coalesce(next_activity_at, 'z')"),
-      liveIndex(kind, 'by_open_deals', 'open_deals_units'),
+      liveIndex(kind, 'by_open_deals', open_deals),
     ]),
   ],
 }
