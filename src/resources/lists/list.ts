@@ -279,19 +279,24 @@ async function valueFilters(db: Db, resource: Resource, asked: Asked & { query: 
     const wanted = readWanted({ name, kind: 'text', nullable: true, ...empty }, text)
     if (!wanted) continue
     if ('code' in wanted) throw invalid([wanted])
-    const of_days = key === undefined ? null : await customDays(db, resource, asked, key, wanted)
-    if (of_days) {
-      filters.push(of_days)
-      continue
-    }
+    const days: Awaited<ReturnType<typeof customDays>> =
+      key === undefined ? new Map() : await customDays(db, resource, asked, key, wanted)
+    const plain = (values: (string | number)[]) =>
+      groupsOf(values.filter((value) => !days.has(String(value))))
+    const ofDays = (values: (string | number)[]) => values.flatMap((value) => days.get(String(value)) ?? [])
     const field = key === undefined ? 'tags' : `custom_fields.${key}`
     const missing = key === undefined ? sql<SqlBool>`tags = '[]'` : lacksKey(db, key)
     const having = (values: string[]) => hasValue(db, kind, workspace_id, field, values)
     const is_missing = { where: missing, plain: missing }
-    const any = [...groupsOf(wanted.any).map(having), ...(wanted.or_none ? [is_missing] : [])]
+    const any = [
+      ...plain(wanted.any).map(having),
+      ...ofDays(wanted.any),
+      ...(wanted.or_none ? [is_missing] : []),
+    ]
     filters.push(...(any.length > 1 ? [anyOf(any)] : any))
-    for (const values of groupsOf(wanted.not))
+    for (const values of plain(wanted.not))
       filters.push(await without(db, workspace_id, table, having(values)))
+    for (const found of ofDays(wanted.not)) filters.push(none(found.plain))
     if (wanted.some) filters.push(none(missing))
   }
   return filters

@@ -86,20 +86,27 @@ async function zoneOfPerson(db: Db, { person_id, time_zone }: Asked): Promise<st
   return person?.time_zone ?? time_zone
 }
 
-/** The filter of one word such as `this_month` for a field that is defined as a date; null for other values. */
+/**
+ * The filters of words such as `this_month`, by the word, for a custom field. None unless the field is defined as a date: other
+ * values are compared as texts.
+ */
 export async function customDays(
   db: Db,
   resource: Resource,
   asked: Asked,
   key: string,
-  { any, or_none, not, some }: Wanted,
-) {
-  const [word = '', more] = [...any, ...not].map(String)
-  if (more !== undefined || or_none || some || word === 'overdue' || !isRelative(word)) return null
+  { any, not }: Wanted,
+): Promise<ReadonlyMap<string, Filter>> {
+  const words = [...any, ...not].map(String).filter((text) => text !== 'overdue' && isRelative(text))
+  if (!words.length) return new Map()
   const { workspace_id, now } = asked
   const definition = (await definitionsOf(db, workspace_id, resource)).find((one) => one.key === key)
-  if (definition?.type !== 'date') return null
-  const { from, to } = rangeOf(word, 'day', { now, time_zone: await zoneOfPerson(db, asked) })
-  const found = valueWithin(resource.table, workspace_id, definition.id, from, to)
-  return not.length ? none(found.plain) : found
+  if (definition?.type !== 'date') return new Map()
+  const zoned = { now, time_zone: await zoneOfPerson(db, asked) }
+  return new Map(
+    words.map((word) => {
+      const { from, to } = rangeOf(word, 'day', zoned)
+      return [word, valueWithin(resource.table, workspace_id, definition.id, from, to)]
+    }),
+  )
 }

@@ -109,6 +109,8 @@ test('a date of a defined custom field takes the words; another text is compared
     (await call('GET', `/api/v1/companies?${query}`)).body.data.map(({ id }: { id: number }) => id)
   assert.deepEqual(await ids('custom_fields[renewal]=this_month'), [one])
   assert.deepEqual(await ids('custom_fields[renewal]=!this_month'), [other])
+  assert.deepEqual(await ids('custom_fields[renewal]=this_month,next_9999_days'), [other, one])
+  assert.deepEqual(await ids('custom_fields[renewal]=!this_month,!null'), [other])
   assert.deepEqual(await ids('custom_fields[plan]=this_month'), [one])
 })
 
