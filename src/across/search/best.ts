@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
+import { nearParts } from '../../db/lists/near.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
 import { phoneKey } from '../../db/lists/same-text.ts'
 import {
@@ -43,7 +44,8 @@ export async function findBest(
   }
   // Names that begin as the text does are found by their index, without reading all.
   const beginning = sortName(text).slice(0, Math.floor(text.trim().length / 2))
-  for (const near of [{ words, beginning }, { words }])
+  const nearly = nearParts(words).length ? [{ words, beginning }, { words }] : []
+  for (const near of nearly)
     if (!found.length)
       for (const resource of resources) {
         const ids = await searchNearly(db, resource.table, workspace_id, near)

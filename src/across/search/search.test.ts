@@ -87,6 +87,16 @@ test('a record is found with one wrong letter, if none has the words as they are
   assert.deepEqual(await ids('instrumens'), [exact])
 })
 
+test('a wrong letter is looked for in texts of at most eight words, so that a long text costs little', async () => {
+  const call = await newWorkspace(rapport)
+  const rest = ['phase', 'three', 'white', 'house', 'paint', 'green', 'doors']
+  const eight = await make(call, 'deals', { name: `relaunch ${rest.join(' ')}` })
+  const ids = async (q: string) => (await search(call, { q })).map(({ id }) => id)
+  assert.deepEqual(await ids(`relaunhc ${rest.join(' ')}`), [eight])
+  await make(call, 'deals', { name: `relaunch ${rest.join(' ')} blind` })
+  assert.deepEqual(await ids(`relaunhc ${rest.join(' ')} blind`), [])
+})
+
 test('of each kind at most ten are shown, and the best of many', async () => {
   const call = await newWorkspace(rapport)
   const best = await make(call, 'companies', { name: 'Acme' })

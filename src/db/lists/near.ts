@@ -3,12 +3,16 @@
 /** Shorter words are compared exactly: too many others are one letter away. */
 const shortest = 5
 
+/** Texts of more words are compared exactly: each word has lists, and each list is looked up with all other words. */
+const most_words = 8
+
 /**
  * Lists of parts for each long word of a query. A text that has all words, but one of them with one wrong, missing, extra or
- * swapped letter, contains the other words, and all parts of one list. So an index of whole words finds it.
+ * swapped letter, contains the other words, and all parts of one list. So an index of whole words finds it. Without a list, no
+ * text is nearly equal.
  */
 export const nearParts = (words: readonly string[]): { others: string[]; lists: string[][] }[] =>
-  words
+  (words.length > most_words ? [] : words)
     .map((word) => ({
       others: words.filter((other) => other !== word),
       lists: partsOf([...word]),
