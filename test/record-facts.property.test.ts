@@ -187,6 +187,35 @@ test('writes at the same time are all counted', async () => {
   assert.ok(data.last_contacted_at)
 })
 
+test('batches that name the same records in different orders do not lock each other out', async () => {
+  const call = await newWorkspace(rapport)
+  const records = async (kind: string, body: object) =>
+    Promise.all(
+      Array.from({ length: 20 }, async () => dataOf(await call('POST', `/api/v1/${kind}`, body), 201).id),
+    )
+  const contacts = await records('contacts', { first_name: 'Ana', last_name: 'Ruiz' })
+  const companies = await records('companies', { name: 'Acme' })
+  const due_at = '2026-12-01T09:00:00.000Z'
+  for (const [kind, data] of [
+    ['deals', { name: 'Deal', value: 5 }],
+    ['activities', { subject: 'Call', due_at }],
+  ] as const) {
+    // Steps without a factor of 20, so that each batch has an order of its own.
+    const batches = [1, 3, 7, 9, 11, 13, 17, 19].map((step, batch) =>
+      Array.from({ length: 60 }, (_, n) => {
+        const contact_id = contacts[(n * step + batch) % 20]
+        const company_id = companies[(n * step * 7 + 3 * batch) % 20]
+        return { op: 'create', data: { ...data, contact_id, company_id } }
+      }),
+    )
+    const replies = await Promise.all(
+      batches.map((items) => call('POST', `/api/v1/${kind}/batch`, { items })),
+    )
+    for (const { status, text } of replies) assert.equal(status, 200, text)
+  }
+  await assertKept()
+})
+
 test('lists show, sort and filter by the fields, and bodies cannot set them', async () => {
   const call = await newWorkspace(rapport)
   const make = async (last_name: string) =>

@@ -52,36 +52,92 @@ BEGIN
     WHERE workspace_id = workspace AND id = record
     AND (last_contacted_at, next_activity_at) IS DISTINCT FROM (last_time, next_time);
 END $function$;
-CREATE FUNCTION keep_activity_times()
+CREATE FUNCTION keep_activity_times_on_insert()
  RETURNS trigger
  LANGUAGE plpgsql AS $function$
+DECLARE found record;
 BEGIN
-  IF TG_OP <> 'INSERT' AND old.contact_id IS NOT NULL THEN
-    PERFORM keep_times_of_contacts(old.workspace_id, old.contact_id);
-  END IF;
-  IF TG_OP <> 'DELETE' AND new.contact_id IS NOT NULL AND (TG_OP = 'INSERT' OR new.contact_id IS DISTINCT FROM old.contact_id) THEN
-    PERFORM keep_times_of_contacts(new.workspace_id, new.contact_id);
-  END IF;
-  IF TG_OP <> 'INSERT' AND old.company_id IS NOT NULL THEN
-    PERFORM keep_times_of_companies(old.workspace_id, old.company_id);
-  END IF;
-  IF TG_OP <> 'DELETE' AND new.company_id IS NOT NULL AND (TG_OP = 'INSERT' OR new.company_id IS DISTINCT FROM old.company_id) THEN
-    PERFORM keep_times_of_companies(new.workspace_id, new.company_id);
-  END IF;
+  FOR found IN SELECT DISTINCT workspace_id, id FROM (SELECT workspace_id, contact_id AS id FROM later_rows WHERE deleted_at IS NULL AND (completed_at IS NOT NULL OR due_at IS NOT NULL)) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+    PERFORM keep_times_of_contacts(found.workspace_id, found.id);
+  END LOOP;
+  FOR found IN SELECT DISTINCT workspace_id, id FROM (SELECT workspace_id, company_id AS id FROM later_rows WHERE deleted_at IS NULL AND (completed_at IS NOT NULL OR due_at IS NOT NULL)) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+    PERFORM keep_times_of_companies(found.workspace_id, found.id);
+  END LOOP;
   RETURN NULL;
 END $function$;
-CREATE FUNCTION keep_open_deals()
+CREATE FUNCTION keep_activity_times_on_change()
  RETURNS trigger
  LANGUAGE plpgsql AS $function$
+DECLARE found record;
 BEGIN
-  IF TG_OP <> 'INSERT' AND old.contact_id IS NOT NULL AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL THEN UPDATE contacts
-    SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.contact_id; END IF;
-  IF TG_OP <> 'DELETE' AND new.contact_id IS NOT NULL AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL THEN UPDATE contacts
-    SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.contact_id; END IF;
-  IF TG_OP <> 'INSERT' AND old.company_id IS NOT NULL AND old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL THEN UPDATE companies
-    SET open_deals_units = open_deals_units - old.value_units WHERE workspace_id = old.workspace_id AND id = old.company_id; END IF;
-  IF TG_OP <> 'DELETE' AND new.company_id IS NOT NULL AND new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL THEN UPDATE companies
-    SET open_deals_units = open_deals_units + new.value_units WHERE workspace_id = new.workspace_id AND id = new.company_id; END IF;
+  FOR found IN SELECT DISTINCT workspace_id, id FROM (SELECT later.workspace_id, named.id FROM earlier_rows AS earlier
+      JOIN later_rows AS later ON later.workspace_id = earlier.workspace_id AND later.id = earlier.id
+      CROSS JOIN LATERAL (VALUES (earlier.contact_id), (later.contact_id)) AS named (id) WHERE earlier.contact_id IS DISTINCT FROM later.contact_id OR earlier.company_id IS DISTINCT FROM later.company_id OR earlier.type IS DISTINCT FROM later.type OR earlier.due_at IS DISTINCT FROM later.due_at OR earlier.completed_at IS DISTINCT FROM later.completed_at OR earlier.deleted_at IS DISTINCT FROM later.deleted_at) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+    PERFORM keep_times_of_contacts(found.workspace_id, found.id);
+  END LOOP;
+  FOR found IN SELECT DISTINCT workspace_id, id FROM (SELECT later.workspace_id, named.id FROM earlier_rows AS earlier
+      JOIN later_rows AS later ON later.workspace_id = earlier.workspace_id AND later.id = earlier.id
+      CROSS JOIN LATERAL (VALUES (earlier.company_id), (later.company_id)) AS named (id) WHERE earlier.contact_id IS DISTINCT FROM later.contact_id OR earlier.company_id IS DISTINCT FROM later.company_id OR earlier.type IS DISTINCT FROM later.type OR earlier.due_at IS DISTINCT FROM later.due_at OR earlier.completed_at IS DISTINCT FROM later.completed_at OR earlier.deleted_at IS DISTINCT FROM later.deleted_at) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+    PERFORM keep_times_of_companies(found.workspace_id, found.id);
+  END LOOP;
+  RETURN NULL;
+END $function$;
+CREATE FUNCTION keep_activity_times_on_remove()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+DECLARE found record;
+BEGIN
+  FOR found IN SELECT DISTINCT workspace_id, id FROM (SELECT workspace_id, contact_id AS id FROM earlier_rows WHERE deleted_at IS NULL AND (completed_at IS NOT NULL OR due_at IS NOT NULL)) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+    PERFORM keep_times_of_contacts(found.workspace_id, found.id);
+  END LOOP;
+  FOR found IN SELECT DISTINCT workspace_id, id FROM (SELECT workspace_id, company_id AS id FROM earlier_rows WHERE deleted_at IS NULL AND (completed_at IS NOT NULL OR due_at IS NOT NULL)) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+    PERFORM keep_times_of_companies(found.workspace_id, found.id);
+  END LOOP;
+  RETURN NULL;
+END $function$;
+CREATE FUNCTION keep_open_deals_on_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+DECLARE found record;
+BEGIN
+  FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (SELECT workspace_id, contact_id AS id, value_units AS units FROM later_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND contact_id IS NOT NULL) AS changes
+      GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+    UPDATE contacts SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+  END LOOP;
+  FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (SELECT workspace_id, company_id AS id, value_units AS units FROM later_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND company_id IS NOT NULL) AS changes
+      GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+    UPDATE companies SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+  END LOOP;
+  RETURN NULL;
+END $function$;
+CREATE FUNCTION keep_open_deals_on_change()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+DECLARE found record;
+BEGIN
+  FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (SELECT workspace_id, contact_id AS id, value_units AS units FROM later_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND contact_id IS NOT NULL UNION ALL SELECT workspace_id, contact_id AS id, -value_units AS units FROM earlier_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND contact_id IS NOT NULL) AS changes
+      GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+    UPDATE contacts SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+  END LOOP;
+  FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (SELECT workspace_id, company_id AS id, value_units AS units FROM later_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND company_id IS NOT NULL UNION ALL SELECT workspace_id, company_id AS id, -value_units AS units FROM earlier_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND company_id IS NOT NULL) AS changes
+      GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+    UPDATE companies SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+  END LOOP;
+  RETURN NULL;
+END $function$;
+CREATE FUNCTION keep_open_deals_on_remove()
+ RETURNS trigger
+ LANGUAGE plpgsql AS $function$
+DECLARE found record;
+BEGIN
+  FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (SELECT workspace_id, contact_id AS id, -value_units AS units FROM earlier_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND contact_id IS NOT NULL) AS changes
+      GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+    UPDATE contacts SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+  END LOOP;
+  FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (SELECT workspace_id, company_id AS id, -value_units AS units FROM earlier_rows WHERE deleted_at IS NULL AND status = 'open' AND value_units IS NOT NULL AND company_id IS NOT NULL) AS changes
+      GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+    UPDATE companies SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+  END LOOP;
   RETURN NULL;
 END $function$;
 
@@ -499,12 +555,9 @@ CREATE TRIGGER deals_block_restore AFTER UPDATE OF deleted_at ON deals
   FOR EACH ROW WHEN (old.deleted_at IS NOT NULL AND new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER deals_block_remove AFTER DELETE ON deals
   FOR EACH ROW WHEN (old.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('-1');
-CREATE TRIGGER deals_facts_insert AFTER INSERT ON deals
-  FOR EACH ROW WHEN (new.deleted_at IS NULL AND new.status = 'open' AND new.value_units IS NOT NULL AND (new.contact_id IS NOT NULL OR new.company_id IS NOT NULL)) EXECUTE FUNCTION keep_open_deals();
-CREATE TRIGGER deals_facts_change AFTER UPDATE OF contact_id, company_id, stage, value_units, deleted_at ON deals
-  FOR EACH ROW WHEN (old.contact_id IS DISTINCT FROM new.contact_id OR old.company_id IS DISTINCT FROM new.company_id OR old.stage IS DISTINCT FROM new.stage OR old.value_units IS DISTINCT FROM new.value_units OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION keep_open_deals();
-CREATE TRIGGER deals_facts_remove AFTER DELETE ON deals
-  FOR EACH ROW WHEN (old.deleted_at IS NULL AND old.status = 'open' AND old.value_units IS NOT NULL AND (old.contact_id IS NOT NULL OR old.company_id IS NOT NULL)) EXECUTE FUNCTION keep_open_deals();
+CREATE TRIGGER deals_facts_insert AFTER INSERT ON deals REFERENCING NEW TABLE AS later_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_open_deals_on_insert();
+CREATE TRIGGER deals_facts_change AFTER UPDATE ON deals REFERENCING OLD TABLE AS earlier_rows NEW TABLE AS later_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_open_deals_on_change();
+CREATE TRIGGER deals_facts_remove AFTER DELETE ON deals REFERENCING OLD TABLE AS earlier_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_open_deals_on_remove();
 
 CREATE TABLE deal_stages (
   id bigint NOT NULL GENERATED BY DEFAULT AS IDENTITY,
@@ -585,12 +638,9 @@ CREATE TRIGGER activities_block_restore AFTER UPDATE OF deleted_at ON activities
   FOR EACH ROW WHEN (old.deleted_at IS NOT NULL AND new.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('1');
 CREATE TRIGGER activities_block_remove AFTER DELETE ON activities
   FOR EACH ROW WHEN (old.deleted_at IS NULL) EXECUTE FUNCTION count_in_block('-1');
-CREATE TRIGGER activities_facts_insert AFTER INSERT ON activities
-  FOR EACH ROW WHEN (new.deleted_at IS NULL AND (new.completed_at IS NOT NULL OR new.due_at IS NOT NULL) AND (new.contact_id IS NOT NULL OR new.company_id IS NOT NULL)) EXECUTE FUNCTION keep_activity_times();
-CREATE TRIGGER activities_facts_change AFTER UPDATE OF contact_id, company_id, type, due_at, completed_at, deleted_at ON activities
-  FOR EACH ROW WHEN (old.contact_id IS DISTINCT FROM new.contact_id OR old.company_id IS DISTINCT FROM new.company_id OR old.type IS DISTINCT FROM new.type OR old.due_at IS DISTINCT FROM new.due_at OR old.completed_at IS DISTINCT FROM new.completed_at OR old.deleted_at IS DISTINCT FROM new.deleted_at) EXECUTE FUNCTION keep_activity_times();
-CREATE TRIGGER activities_facts_remove AFTER DELETE ON activities
-  FOR EACH ROW WHEN (old.deleted_at IS NULL AND (old.completed_at IS NOT NULL OR old.due_at IS NOT NULL) AND (old.contact_id IS NOT NULL OR old.company_id IS NOT NULL)) EXECUTE FUNCTION keep_activity_times();
+CREATE TRIGGER activities_facts_insert AFTER INSERT ON activities REFERENCING NEW TABLE AS later_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_activity_times_on_insert();
+CREATE TRIGGER activities_facts_change AFTER UPDATE ON activities REFERENCING OLD TABLE AS earlier_rows NEW TABLE AS later_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_activity_times_on_change();
+CREATE TRIGGER activities_facts_remove AFTER DELETE ON activities REFERENCING OLD TABLE AS earlier_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_activity_times_on_remove();
 
 CREATE TABLE booking_pages (
   id bigint NOT NULL GENERATED BY DEFAULT AS IDENTITY,

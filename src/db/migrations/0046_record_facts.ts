@@ -114,7 +114,8 @@ function sqliteTriggers(kind: Kind): string[] {
 }
 
 // A statement of a function sees what was committed before it. So the row is locked first: the subqueries of an UPDATE that
-// waits for the row would not see what it waited for.
+// waits for the row would not see what it waited for. The triggers are of statements, not of rows, to lock the records of a
+// batch in the order of their ids: two batches of the same records would lock each other out.
 function postgresTriggers(): string[] {
   const timesOf = (kind: Kind) => `CREATE FUNCTION keep_times_of_${kind}(workspace bigint, record bigint)
     RETURNS void LANGUAGE plpgsql AS $$
@@ -127,47 +128,62 @@ function postgresTriggers(): string[] {
         WHERE workspace_id = workspace AND id = record
         AND (last_contacted_at, next_activity_at) IS DISTINCT FROM (last_time, next_time);
     END $$`
-  const keepTimes = (kind: Kind) => {
+  const dated = 'deleted_at IS NULL AND (completed_at IS NOT NULL OR due_at IS NOT NULL)'
+  const changed = activity_columns
+    .map((column) => `earlier.${column} IS DISTINCT FROM later.${column}`)
+    .join(' OR ')
+  const keepTimes = (kind: Kind, event: PostgresEvent) => {
     const by = kinds[kind]
-    return `IF TG_OP <> 'INSERT' AND old.${by} IS NOT NULL THEN
-        PERFORM keep_times_of_${kind}(old.workspace_id, old.${by});
-      END IF;
-      IF TG_OP <> 'DELETE' AND new.${by} IS NOT NULL AND (TG_OP = 'INSERT' OR new.${by} IS DISTINCT FROM old.${by}) THEN
-        PERFORM keep_times_of_${kind}(new.workspace_id, new.${by});
-      END IF;`
+    const datedIn = (rows: string) => `SELECT workspace_id, ${by} AS id FROM ${rows} WHERE ${dated}`
+    const found = {
+      insert: datedIn('later_rows'),
+      remove: datedIn('earlier_rows'),
+      change: `SELECT later.workspace_id, named.id FROM earlier_rows AS earlier
+          JOIN later_rows AS later ON later.workspace_id = earlier.workspace_id AND later.id = earlier.id
+          CROSS JOIN LATERAL (VALUES (earlier.${by}), (later.${by})) AS named (id) WHERE ${changed}`,
+    }[event]
+    return `FOR found IN SELECT DISTINCT workspace_id, id FROM (${found}) AS named WHERE id IS NOT NULL ORDER BY workspace_id, id LOOP
+        PERFORM keep_times_of_${kind}(found.workspace_id, found.id);
+      END LOOP;`
   }
-  const keepValue = (kind: Kind) => {
+  const keepValue = (kind: Kind, event: PostgresEvent) => {
     const by = kinds[kind]
-    const add = (of: 'old' | 'new', sign: '+' | '-') => `UPDATE ${kind}
-        SET open_deals_units = open_deals_units ${sign} ${of}.value_units WHERE workspace_id = ${of}.workspace_id AND id = ${of}.${by};`
-    return `IF TG_OP <> 'INSERT' AND old.${by} IS NOT NULL AND ${counted('old.')} THEN ${add('old', '-')} END IF;
-      IF TG_OP <> 'DELETE' AND new.${by} IS NOT NULL AND ${counted('new.')} THEN ${add('new', '+')} END IF;`
+    const units = (rows: string, sign: '' | '-') =>
+      `SELECT workspace_id, ${by} AS id, ${sign}value_units AS units FROM ${rows} WHERE ${counted('')} AND ${by} IS NOT NULL`
+    const [added, taken] = [units('later_rows', ''), units('earlier_rows', '-')]
+    const changes = { insert: added, remove: taken, change: `${added} UNION ALL ${taken}` }[event]
+    return `FOR found IN SELECT workspace_id, id, sum(units) AS units FROM (${changes}) AS changes
+          GROUP BY workspace_id, id HAVING sum(units) <> 0 ORDER BY workspace_id, id LOOP
+        UPDATE ${kind} SET open_deals_units = open_deals_units + found.units WHERE workspace_id = found.workspace_id AND id = found.id;
+      END LOOP;`
   }
   const keeper = (
+    table: string,
     name: string,
-    body: string,
-  ) => `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+    keep: (kind: Kind, event: PostgresEvent) => string,
+    event: PostgresEvent,
+  ) => [
+    `CREATE FUNCTION ${name}_on_${event}() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE found record;
     BEGIN
-      ${body}
+      ${both.map((kind) => keep(kind, event)).join('\n      ')}
       RETURN NULL;
-    END $$`
-  const isSet = (row: string) => `(${row}.contact_id IS NOT NULL OR ${row}.company_id IS NOT NULL)`
-  const dated = (row: string) =>
-    `${row}.deleted_at IS NULL AND (${row}.completed_at IS NOT NULL OR ${row}.due_at IS NOT NULL) AND ${isSet(row)}`
-  const changed = (columns: string[]) =>
-    columns.map((column) => `old.${column} IS DISTINCT FROM new.${column}`).join(' OR ')
-  const trigger = (table: string, name: string, event: string, when: string, keeps: string) =>
-    `CREATE TRIGGER ${table}_facts_${name} AFTER ${event} ON ${table} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION ${keeps}()`
-  const triggers = (table: string, keeps: string, columns: string[], counts: (row: string) => string) => [
-    trigger(table, 'insert', 'INSERT', counts('new'), keeps),
-    trigger(table, 'change', `UPDATE OF ${columns.join(', ')}`, changed(columns), keeps),
-    trigger(table, 'remove', 'DELETE', counts('old'), keeps),
+    END $$`,
+    `CREATE TRIGGER ${table}_facts_${event} AFTER ${postgres_events[event]} ON ${table}
+    REFERENCING ${transitions[event]} FOR EACH STATEMENT EXECUTE FUNCTION ${name}_on_${event}()`,
   ]
+  const events = Object.keys(postgres_events) as PostgresEvent[]
   return [
     ...both.map(timesOf),
-    keeper('keep_activity_times', both.map(keepTimes).join('\n      ')),
-    keeper('keep_open_deals', both.map(keepValue).join('\n      ')),
-    ...triggers('activities', 'keep_activity_times', activity_columns, dated),
-    ...triggers('deals', 'keep_open_deals', deal_columns, (row) => `${counted(`${row}.`)} AND ${isSet(row)}`),
+    ...events.flatMap((event) => keeper('activities', 'keep_activity_times', keepTimes, event)),
+    ...events.flatMap((event) => keeper('deals', 'keep_open_deals', keepValue, event)),
   ]
+}
+
+const postgres_events = { insert: 'INSERT', change: 'UPDATE', remove: 'DELETE' } as const
+type PostgresEvent = keyof typeof postgres_events
+const transitions: Record<PostgresEvent, string> = {
+  insert: 'NEW TABLE AS later_rows',
+  change: 'OLD TABLE AS earlier_rows NEW TABLE AS later_rows',
+  remove: 'OLD TABLE AS earlier_rows',
 }
