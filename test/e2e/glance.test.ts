@@ -82,3 +82,28 @@ test('on a phone, a record begins with its actions and what is next, and its fac
   await task.click()
   await page.getByRole('dialog').getByLabel('Subject').waitFor()
 })
+
+test('a record shows the last contact and the open value of another person within seconds', async (t) => {
+  const { company_id, contact_id, deal_id } = await fill()
+  const page = await web.open(t, `/contacts/${contact_id}`)
+  await untilEqual(() => factOf(page, 'Last contact').innerText(), '3 days ago')
+  const call = { type: 'call', subject: 'Talk', completed_at: ago(0), company_id, contact_id }
+  await web.create('/activities', call)
+  await untilEqual(() => factOf(page, 'Last contact').innerText(), 'Today')
+  await web.rapport.call('PUT', `/api/v1/deals/${deal_id}`, { value: 2200 })
+  await untilEqual(() => factOf(page, 'Deals').innerText(), '2 open deals · €2,500')
+})
+
+test('a contact with other tabs open reads no timeline for its last contact', async (t) => {
+  const { contact_id } = await fill()
+  const page = await web.open(t)
+  const reads: string[] = []
+  page.on('request', (request) => reads.push(new URL(request.url()).pathname))
+  await visit(page, `/contacts/${contact_id}?tab=notes`)
+  await untilEqual(() => factOf(page, 'Last contact').innerText(), '3 days ago')
+  await untilEqual(() => factOf(page, 'Deals').innerText(), '2 open deals · €1,500')
+  assert.deepEqual(
+    reads.filter((path) => path.endsWith('/timeline')),
+    [],
+  )
+})

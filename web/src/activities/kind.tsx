@@ -16,7 +16,7 @@ export const activities = {
   owned: true,
   matches: [],
   events: ['activity.created', 'activity.completed'],
-  stale: ['deals', 'reports'],
+  stale: ['contacts', 'companies', 'deals', 'reports'],
   nameOf: ({ subject }) => visible(subject),
   lines: (activity) => [
     <TypeLabel key="type" type={activity.type} />,

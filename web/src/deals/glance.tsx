@@ -13,7 +13,15 @@ import { openDealsQuery } from './open-deals.ts'
 import { NextStep } from './progress.tsx'
 
 type Kind = 'contacts' | 'companies' | 'deals'
-type Record = { id: number; owner_id: string | null; value?: number | null }
+type Record = {
+  id: number
+  owner_id: string | null
+  /** Of a deal. */
+  value?: number | null
+  /** Of a contact or a company. */
+  last_contacted_at?: string | null
+  open_deals_value?: number
+}
 type Props = { kind: Kind; record: Record }
 
 const day_ms = 86_400_000
@@ -36,18 +44,16 @@ export function Glance({ kind, record }: Props) {
             <Money value={record.value} />
           )
         ) : (
-          <OpenDeals kind={kind} id={record.id} />
+          <OpenDeals kind={kind} id={record.id} value={record.open_deals_value} />
         )}
       </Fact>
       <Fact label={t.record.next_step}>
         <Next kind={kind} id={record.id} />
       </Fact>
       <Fact label={t.record.last_contact}>
-        <LastContact kind={kind} id={record.id} />
+        {deal ? <LastOfDeal id={record.id} /> : <LastContact at={record.last_contacted_at} />}
       </Fact>
-      <Fact label={labelOf('owner_id')}>
-        <OwnerName id={record.owner_id} />
-      </Fact>
+      <Fact label={labelOf('owner_id')}>{record.owner_id ? <OwnerName id={record.owner_id} /> : '–'}</Fact>
     </dl>
   )
 }
@@ -61,19 +67,15 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
 
 type Of = { kind: Kind; id: number }
 
-/** How many deals are open, and their sum if all of them were read. */
-function OpenDeals({ kind, id }: Of) {
+/** How many deals are open, and their sum. */
+function OpenDeals({ kind, id, value = 0 }: Of & { value?: number | undefined }) {
   const t = useTexts()
   const formats = useFormats()
   const { data } = useQuery(openDealsQuery(kind === 'contacts' ? { contact_id: id } : { company_id: id }))
   if (!data) return '–'
   const { total } = data.meta
   if (!total) return t.record.no_open_deals
-  const value = data.data.reduce((sum, deal) => sum + (deal.value ?? 0), 0)
-  const all = data.data.length === total
-  return [t.record.open_deals({ n: total }), all && value > 0 && formats.sum(value)]
-    .filter(Boolean)
-    .join(' · ')
+  return [t.record.open_deals({ n: total }), value > 0 && formats.sum(value)].filter(Boolean).join(' · ')
 }
 
 /** The open activity that is due first. */
@@ -88,17 +90,21 @@ function Next({ kind, id }: Of) {
   return <NextStep deal={{ next_activity: next, stage_since: undefined, status: 'open' }} />
 }
 
-/** The days since somebody was reached, by what the timeline has so far. */
-function LastContact({ kind, id }: Of) {
-  const t = useTexts()
-  const { zone, today, exact } = useFormats()
-  const { data } = useTimeline(kind, id)
+/** A deal keeps no time of its last contact: the timeline shows it, as far as it was read. */
+function LastOfDeal({ id }: { id: number }) {
+  const { data } = useTimeline('deals', id)
   if (!data) return '–'
   const reached = data.pages
     .flatMap((page) => page.data)
     .flatMap(({ type, data }) => (type === 'activity' ? [data as unknown as ListedActivity] : []))
     .flatMap(({ type, completed_at }) => (completed_at && contacts.includes(type) ? [completed_at] : []))
-  const at = reached.sort().at(-1)
+  return <LastContact at={reached.sort().at(-1)} />
+}
+
+/** The days since somebody was reached. */
+function LastContact({ at }: { at: string | null | undefined }) {
+  const t = useTexts()
+  const { zone, today, exact } = useFormats()
   if (!at) return t.record.never_contacted
   const days = (Date.parse(today()) - Date.parse(wallOf(at, zone).slice(0, 10))) / day_ms
   return (

@@ -21,7 +21,7 @@ export const deals = {
   timeline: true,
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
   amounts: ['value'],
-  stale: ['activities', 'reports'],
+  stale: ['contacts', 'companies', 'activities', 'reports'],
   nameOf: ({ name }) => visible(name),
   lines: (deal) => [
     <StageBadge key="stage" stage={deal.stage} />,
