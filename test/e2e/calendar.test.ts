@@ -110,6 +110,25 @@ test('appointments of the same time are beside each other, those over midnight o
   await page.locator(`.calendar-event-${id}:focus`).waitFor()
 })
 
+test('an appointment of several days has its times where it begins and ends, and its title stays in sight', async (t) => {
+  await appointment('Trade fair', '2031-05-20T06:00:00Z', '2031-05-22T15:00:00Z')
+  const page = await web.open(t)
+  for (const show of ['month', 'list', 'week']) {
+    await visit(page, `/calendar?show=${show}&date=2031-05-20`)
+    await entry(page, 'Trade fair').first().waitFor()
+    const shown = (await entry(page, 'Trade fair').allInnerTexts()).map((text) => text.replace(/\s/g, ''))
+    const begin = show === 'month' ? '08:00' : '08:00–'
+    assert.deepEqual(
+      shown,
+      [begin, '', '–17:00'].map((time) => `${time}Tradefair`),
+    )
+  }
+  const title = page.locator('[data-date="2031-05-21"]').getByText('Trade fair')
+  const { y: top = 0 } = (await page.locator('.calendar-head').first().boundingBox()) ?? {}
+  const { y = 0 } = (await title.boundingBox()) ?? {}
+  assert.ok(y > top, `${y} below ${top}`)
+})
+
 test('a month moves an appointment to another day by the mouse, and says how many more a day has', async (t) => {
   for (const hour of ['08', '09', '10', '11', '12', '13'])
     await appointment(`Visit at ${hour}`, `2031-07-09T${hour}:00:00Z`, `2031-07-09T${hour}:30:00Z`)

@@ -17,7 +17,7 @@ export function CalendarList({
   onOpen,
   onCreate,
 }: ViewProps) {
-  const { zone, today, range, weekday, date } = useCalendarFormats()
+  const { zone, today, rangeOn, weekday, date } = useCalendarFormats()
   const t = useTexts()
   const names = useNames('appointments')
   const place = useRef<HTMLDivElement>(null)
@@ -43,7 +43,7 @@ export function CalendarList({
             <span>{weekday(day)}</span>
           </h2>
           {some.map((one) => (
-            <Entry key={one.id} appointment={one} time={range(one)} host onOpen={onOpen} />
+            <Entry key={one.id} appointment={one} time={rangeOn(day, one)} host onOpen={onOpen} />
           ))}
         </section>
       ))}

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { wallOf, zonedFormat } from '../app/zones.ts'
+import { addDays, wallOf, zonedFormat } from '../app/zones.ts'
 import { visible } from '../ui/visible.ts'
 import { type Appointment, classOf, isLong, type Times } from './appointments.ts'
 import { clockOf } from './ranges.ts'
@@ -21,11 +21,20 @@ export function useCalendarFormats() {
       return (day: string) => format.format(new Date(`${day}T00:00Z`))
     }
     const at = (iso: string) => time(Date.parse(iso))
+    const range = ({ start_at, end_at }: Times) => `${at(start_at)}–${at(end_at)}`
+    const begins = (day: string, { start_at }: Times) => wallOf(start_at, zone).slice(0, 10) === day
+    const ends = (day: string, { end_at }: Times) => wallOf(end_at, zone) <= `${addDays(day, 1)}T00:00`
+    /** Of an appointment that began before the day: only its end, if that is on the day. */
+    const rest = (day: string, of: Times) => (ends(day, of) ? `–${at(of.end_at)}` : '')
     return {
       zone,
       today: today(),
-      time: at,
-      range: ({ start_at, end_at }: Times) => `${at(start_at)}–${at(end_at)}`,
+      range,
+      startOn: (day: string, of: Times) => (begins(day, of) ? at(of.start_at) : rest(day, of)),
+      rangeOn: (day: string, of: Times) => {
+        if (!begins(day, of)) return rest(day, of)
+        return ends(day, of) ? range(of) : `${at(of.start_at)}–`
+      },
       hour: (hour_of_day: number) => hour.format(hour_of_day * 3_600_000),
       head: dayIn({ weekday: 'short', day: 'numeric' }),
       short_weekday: dayIn({ weekday: 'short' }),
@@ -38,7 +47,7 @@ export function useCalendarFormats() {
 
 type EntryProps = {
   appointment: Appointment
-  /** The time, in the zone of the person. */
+  /** The time on its day, in the zone of the person. */
   time: string
   host?: boolean
   block?: boolean
@@ -60,7 +69,7 @@ export function Entry({ appointment, time, onOpen, host, block, children, ...mor
       }}
       {...more}
     >
-      <span className="numbers">{time}</span>
+      {(time || !block) && <span className="numbers">{time}</span>}
       <span className="calendar-name">
         {host && lines && <Host id={appointment.owner_id} />}
         {visible(appointment.title)}

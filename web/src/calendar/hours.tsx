@@ -21,7 +21,7 @@ type Props = Omit<ViewProps, 'days'> & { days: string[]; zone: string }
 
 /** Days with their hours. */
 export function Hours({ days, zone, onOpen, ...given }: Props) {
-  const { today, time, range, hour, head } = useCalendarFormats()
+  const { today, startOn, rangeOn, range, hour, head } = useCalendarFormats()
   const t = useTexts()
   const place = useRef<HTMLElement>(null)
   const { drawn, chosen, press, onClickCapture } = useDrag({ ...given, zone, place })
@@ -63,7 +63,7 @@ export function Hours({ days, zone, onOpen, ...given }: Props) {
             <Entry
               key={one.of.id}
               appointment={one.of}
-              time={isLong(one.of) ? range(one.of) : time(one.of.start_at)}
+              time={(isLong(one.of) ? rangeOn : startOn)(day, one.of)}
               host
               block
               onOpen={onOpen}

@@ -29,7 +29,7 @@ function useRoom(place: React.RefObject<HTMLElement | null>, weeks: number): num
 
 export function Month({ days, zone, onDay, onOpen, ...given }: ViewProps & { zone: string }) {
   const t = useTexts()
-  const { today, time, short_weekday, number, date } = useCalendarFormats()
+  const { today, startOn, short_weekday, number, date } = useCalendarFormats()
   const place = useRef<HTMLDivElement>(null)
   const drawn_days = eachDay(days.drawn_first, days.drawn_last)
   const room = useRoom(place, drawn_days.length / 7)
@@ -67,7 +67,7 @@ export function Month({ days, zone, onDay, onOpen, ...given }: ViewProps & { zon
               <Entry
                 key={one.id}
                 appointment={one}
-                time={time(one.start_at)}
+                time={startOn(day, one)}
                 onOpen={onOpen}
                 onPointerDown={(event) => press(event, one)}
               />
