@@ -60,7 +60,13 @@ test('Won and Lost show when deals closed: those of the last 30 days, and older 
   const page = await board.web.open(t, '/deals', { reusable: false })
   await cardIn(page, 'won', recent.id).getByText(/^Won/).waitFor()
   assert.equal(await cardIn(page, 'won', older.id).count(), 0)
-  await column(page, 'won').getByText('last 30 days').waitFor()
+  const since = column(page, 'won').getByText('last 30 days')
+  await since.waitFor()
+  assert.ok(
+    await since.evaluate(
+      (one) => one.getBoundingClientRect().right <= one.closest('div')!.getBoundingClientRect().right,
+    ),
+  )
   await column(page, 'won')
     .getByRole('button', { name: /^Show \d+ older$/ })
     .click()

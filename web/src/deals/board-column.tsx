@@ -81,7 +81,7 @@ export function BoardColumn(props: Props) {
               )}
               <div className="column-sum numbers one-line" title={value}>
                 <span>{value || '\u00a0'}</span>
-                {!all && <span className="column-since"> · {t.deals.recently}</span>}
+                {!all && <span className="column-since">{t.deals.recently}</span>}
               </div>
             </header>
           </Reason>
