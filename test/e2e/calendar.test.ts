@@ -159,6 +159,17 @@ test('Escape puts an appointment back that is being dragged', async (t) => {
   await entry(page, 'Held').getByText('10:00–11:00').waitFor()
   await page.mouse.up()
   assert.equal((await web.read(`/appointments/${id}`)).start_at, '2031-07-16T08:00:00.000Z')
+  // The button is released above the appointment, which must not open.
+  await visit(page, '/calendar?show=month&date=2031-07-16')
+  const line = await entry(page, 'Held').boundingBox()
+  assert.ok(line)
+  await page.mouse.move(line.x + 20, line.y + 8)
+  await page.mouse.down()
+  await page.mouse.move(line.x + 40, line.y + 9, { steps: 3 })
+  await page.keyboard.press('Escape')
+  await page.mouse.up()
+  await settled(page)
+  assert.equal(new URL(page.url()).searchParams.get('open'), null)
 })
 
 test('an appointment says with whom it is, in the calendar and among the next ones of Home', async (t) => {

@@ -61,6 +61,14 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
     return { start_at: moved, end_at: new Date(Date.parse(moved) + length_ms).toISOString() }
   }
 
+  /** The click that follows the release would open the appointment, or the day. */
+  function ignoreClick() {
+    dropped.current = true
+    setTimeout(() => {
+      dropped.current = false
+    })
+  }
+
   /** Follows a pointer that was pressed on an appointment, or on free time. */
   function press(down: React.PointerEvent, appointment?: Appointment) {
     const { current } = place
@@ -88,14 +96,15 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
       times = timesFrom(from_ms, timeAt(at, current), appointment, end)
       setDragged({ ...times, appointment })
     }
+    function putBack({ key }: KeyboardEvent) {
+      if (key !== 'Escape') return
+      stop()
+      if (times) addEventListener('pointerup', ignoreClick, { once: true })
+    }
     function drop() {
       stop()
       if (!times && appointment) return
-      // The click that follows would open the appointment, or the day.
-      dropped.current = true
-      setTimeout(() => {
-        dropped.current = false
-      })
+      ignoreClick()
       const chosen = times ?? timesFrom(from_ms, from_ms)
       if (!appointment) onSelect(chosen)
       else if (chosen.start_at !== appointment.start_at || chosen.end_at !== appointment.end_at)
@@ -104,7 +113,7 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
     addEventListener('pointermove', follow, { signal })
     addEventListener('pointerup', drop, { signal })
     addEventListener('pointercancel', stop, { signal })
-    addEventListener('keydown', ({ key }) => key === 'Escape' && stop(), { signal })
+    addEventListener('keydown', putBack, { signal })
   }
   return {
     /** The appointments, the dragged one where it is now. */
