@@ -39,3 +39,14 @@ test('on a phone, an activity in the list shows whom it is about', async (t) => 
     .waitFor()
   await checkScreen(page)
 })
+
+test('on a phone, a message covers no choice of the menu above the bar', async (t) => {
+  await web.create('/activities', { subject: 'Ring the bell', due_at: new Date().toISOString() })
+  const page = await web.open(t, '/', phone)
+  await page.getByRole('button', { name: 'Complete Ring the bell' }).click()
+  await page.getByText('Ring the bell completed').waitFor()
+  await page.locator('.bottom').getByRole('button', { name: 'Create' }).click()
+  // The message covers what it covers for 8 s.
+  await page.getByRole('menuitem').last().click({ timeout: 5000 })
+  await page.getByRole('dialog').waitFor()
+})
