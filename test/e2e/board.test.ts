@@ -45,6 +45,18 @@ test('a deal dragged to Won is won: counts and sums follow, deal.won arrives, an
   )
 })
 
+test('the card of a won deal keeps its German words', async (t) => {
+  const { id } = await board.createDeal({ name: 'Neues Dach', stage: 'won', value: 70 })
+  const session = await joinAs(board.web.rapport, 'greta@example.test', 'member', { language: 'de' })
+  const page = await board.web.open(t, '/deals', { session })
+  const since = cardIn(page, 'won', id).getByText(/^Gewonnen/)
+  await since.waitFor()
+  const ends = await since.evaluate((one) =>
+    [one.querySelector('time')!, one.closest('.card')!].map((each) => each.getBoundingClientRect().right),
+  )
+  assert.ok(ends[0]! < ends[1]!, String(ends))
+})
+
 test('Won and Lost show when deals closed: those of the last 30 days, and older ones when asked', async (t) => {
   const recent = await board.createDeal({ name: 'New roof', stage: 'won', value: 70 })
   const older = await board.createDeal({ name: 'Old roof', stage: 'won', value: 30 })

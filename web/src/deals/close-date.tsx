@@ -16,7 +16,7 @@ export function ClosedSince({ deal: { closed_at, status } }: { deal: Pick<Deal, 
   const t = useTexts()
   if (!closed_at) return null
   return (
-    <span className="close-date numbers">
+    <span className="close-date closed-since numbers">
       {t.deals.statuses[status]} <Ago at={closed_at} />
     </span>
   )
