@@ -131,6 +131,11 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       await make('/companies')
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
     },
+    '/mails': async () =>
+      answered(
+        await keeper('POST', '/invitations', { email: `guest${++made}@example.com`, role: 'member' }),
+        201,
+      ).mail_id,
     '/deliveries': ping,
     '/events': async () => {
       await make('/companies')

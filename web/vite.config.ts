@@ -256,7 +256,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
-            { name: 'shared', test: (id) => !isLate(id), minShareCount: 16 },
+            { name: 'shared', test: (id) => !isLate(id), minShareCount: 15 },
             { name: 'icons', test: /@primer[\\/]octicons/, minShareCount: 8 },
             { name: 'records', test: of_records, minShareCount: 5 },
             { name: 'filters', test: of_filters, minShareCount: 4 },

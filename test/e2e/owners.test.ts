@@ -207,7 +207,7 @@ test('lists show what is mine, of another member, or of nobody; Mine is a view, 
 test('who may only read sees owners and cannot assign', async (t) => {
   const id = await web.create('/contacts', { first_name: 'Only', last_name: 'Reading', owner_id: bob })
   const page = await web.open(t, `/contacts/${id}`, { session: reader })
-  await page.getByText('Bob Marchetti').waitFor()
+  await page.getByRole('region', { name: 'Facts' }).getByText('Bob Marchetti').waitFor()
   await untilEqual(() => page.getByRole('button', { name: /Owner/ }).count(), 0)
   await page.keyboard.press('a')
   await page.keyboard.press('?')

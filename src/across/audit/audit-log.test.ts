@@ -45,7 +45,9 @@ test('before and after are what GET showed', async () => {
   await done(call, 'DELETE', to)
   await done(call, 'POST', `${to}/restore`)
   const [restored, deleted, updated, created] = await entries(call, `kind=contacts&record_id=${first.id}`)
-  const not_audited = ['id', 'created_at', 'updated_at', 'created_by', 'updated_by', 'company']
+  // The value of open deals follows from other records.
+  const derived = ['company', 'open_deals_value']
+  const not_audited = ['id', 'created_at', 'updated_at', 'created_by', 'updated_by', ...derived]
   const facts = (record: Record<string, unknown>) =>
     Object.fromEntries(
       Object.entries(record).filter(([name, value]) => value !== null && !not_audited.includes(name)),
