@@ -220,7 +220,9 @@ export async function textForm(
 ): Promise<TextForm> {
   if (format === 'archive') return { format: 'ndjson', encoding: 'utf-8' }
   refuseOthers(format, start)
-  if (!encoding.startsWith('utf-16') && start.subarray(0, sign_bytes).includes(0))
+  // Later lines may have a character that no field takes: each is an error of its row.
+  const [first_line = ''] = start.toString('latin1', 0, sign_bytes).split(/[\r\n]/, 1)
+  if (!encoding.startsWith('utf-16') && first_line.includes('\0'))
     throw badRequest(`The file is not a text. ${table}`)
   const sample = start.subarray(0, sample_bytes)
   const text = new TextDecoder(encoding).decode(sample)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { calmTime } from '../calm-time.ts'
 import { refused } from '../envelope.ts'
-import { type Rapport, startRapport } from '../harness.ts'
+import { type Rapport, type Reply, startRapport } from '../harness.ts'
 import { type Intruder, intrude } from '../intruder.ts'
 
 let rapport: Rapport
@@ -23,6 +23,9 @@ const path = '/api/v1/companies'
 const total = async () => (await call('GET', path)).body.meta.total
 const make = (headers?: Record<string, string>) => call('POST', path, { name: 'Acme' }, headers)
 
+/** What an answer says without its id, which may have any letters. */
+const said = (told: string, { body }: Reply) => told.replaceAll(body.error.request_id, '')
+
 test('a fault of ours is 500 and says nothing of what is inside; the next request is served as ever', async () => {
   const { id } = (await make()).body.data
   await intruder.run('ALTER TABLE companies RENAME TO gone')
@@ -37,7 +40,10 @@ test('a fault of ours is 500 and says nothing of what is inside; the next reques
     const reply = await call(method, at, body)
     const { message } = refused(reply, 500, 'internal_error')
     assert.equal(message, 'Something went wrong here. The request id finds it in the log.')
-    assert.doesNotMatch([reply.text, ...reply.headers].join(), /sql|table|companies|gone|node|\.ts|errcode/i)
+    assert.doesNotMatch(
+      said([reply.text, ...reply.headers].join(), reply),
+      /sql|table|companies|gone|node|\.ts|errcode/i,
+    )
   }
   await intruder.run('ALTER TABLE gone RENAME TO companies')
   assert.equal((await call('GET', `${path}/${id}`)).body.data.name, 'Acme')
@@ -88,7 +94,7 @@ test('when another program locks the database for 5 seconds, all waiting writes 
   const { value: replies, took_ms, calm_ms } = await calmTime(writes)
   for (const reply of replies) {
     refused(reply, 503, 'unavailable')
-    assert.doesNotMatch(reply.text, /sql|locked|timeout|busy/i)
+    assert.doesNotMatch(said(reply.text, reply), /sql|locked|timeout|busy/i)
   }
   assert.ok(took_ms > 4500 && calm_ms < 8000, `${took_ms} ms: one wait for all of them`)
   assert.equal((await call('GET', '/readyz')).status, 200)

@@ -1,10 +1,13 @@
 import { useFormats } from '../app/formats.ts'
+import { late } from '../app/late.ts'
 import type { Appointment, Times } from './appointments.ts'
 import { CalendarList } from './calendar-list.tsx'
 import { Hours } from './hours.tsx'
-import { Month } from './month.tsx'
 import { type CalendarShow, type Days, eachDay } from './ranges.ts'
 import './calendar.css'
+
+// The calendar opens with its hours.
+const Month = late(async () => (await import('./month.tsx')).Month)
 
 export type ViewProps = {
   show: CalendarShow
