@@ -7,7 +7,7 @@ import { type Rapport, startRapport } from './harness.ts'
 import { hostile_headers, hostileAddresses, largeBodies, nonsenseBodies } from './hostile-requests.ts'
 import type { Operation } from './operations.ts'
 import { quick } from './quick.ts'
-import { startRequests, type ValidRequest } from './valid-requests.ts'
+import { request_env, startRequests, type ValidRequest } from './valid-requests.ts'
 
 // The service runs in this process, so measure this event loop. Measure CPU time between two turns: other programs on
 // the machine do not change it. Build requests before, and discard their answers.
@@ -18,7 +18,7 @@ let rapport: Rapport
 let requests: Awaited<ReturnType<typeof startRequests>>
 const agent = new Agent({ keepAlive: true })
 before(async () => {
-  rapport = await startRapport()
+  rapport = await startRapport({ env: request_env })
   requests = await startRequests(rapport)
 })
 after(async () => {

@@ -19,6 +19,15 @@ const nothing = { seal: () => '', open: () => '', mac: () => '' }
 
 /** Writes mails past the API, in one transaction, as an operation does. Returns their ids. */
 export const queueMails = (rapport: Rapport, clock: Clock, ...mails: Partial<NewMail>[]): Promise<string[]> =>
+  queueMailsOf(rapport, 1, clock, mails)
+
+/** The same in any workspace. */
+export const queueMailsOf = (
+  rapport: Rapport,
+  workspace_id: number,
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+  mails: Partial<NewMail>[],
+): Promise<string[]> =>
   beside(rapport.data_dir, (db) => {
     setMailing(db, {
       configured: true,
@@ -27,7 +36,7 @@ export const queueMails = (rapport: Rapport, clock: Clock, ...mails: Partial<New
       base: () => rapport.url,
     })
     return transaction(db, async (tx) => {
-      const context = contextOf(clock, { workspace_id: 1, actor: service, request_id: null })
+      const context = contextOf(clock, { workspace_id, actor: service, request_id: null })
       return mails.map((mail) => {
         const written: NewMail = {
           kind: 'test',

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { client, type Rapport, startRapport } from './harness.ts'
+import { mailSettings } from './mails.ts'
 
 // The service in a process of its own, with a limited heap, that measures how long its event loop computes without a turn.
 
@@ -62,7 +63,7 @@ export async function startMeasured(heap_mib: number) {
 }
 
 async function serve(): Promise<void> {
-  const rapport = await startRapport({ env: { MAX_WEBHOOKS: '200' } })
+  const rapport = await startRapport({ env: { ...mailSettings('smtp://127.0.0.1:9'), MAX_WEBHOOKS: '200' } })
   const meter = startMeter()
   process.on('message', async (question: Question) => {
     if (question === 'stop') return rapport.close().then(() => process.disconnect())

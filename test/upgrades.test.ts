@@ -16,7 +16,7 @@ import { client, startRapport } from './harness.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { runRapport } from './run-rapport.ts'
 import { useFor } from './use.ts'
-import { type Requests, startRequests } from './valid-requests.ts'
+import { type Requests, request_env, startRequests } from './valid-requests.ts'
 import { company, register } from './webhooks.ts'
 
 // The program of these tests is the older version: the newer one has a migration more.
@@ -75,7 +75,7 @@ async function sendAll(requests: Requests): Promise<void> {
 test('a process that runs goes on beside the expand migrations of a newer version, and one that starts serves too', async (t) => {
   const data_dir = await scratch(t)
   const receiver = await useFor(t, startReceiver())
-  const rapport = await startRapport({ data_dir })
+  const rapport = await startRapport({ data_dir, env: request_env })
   const requests = await startRequests(rapport)
   const hook = await register(rapport.call, { url: receiver.url })
   // Every statement is prepared with the tables as they are.
@@ -85,7 +85,7 @@ test('a process that runs goes on beside the expand migrations of a newer versio
   await received(receiver, await company(rapport.call, 'Made by the process that ran'))
   await rapport.close()
 
-  const restarted = await startRapport({ data_dir })
+  const restarted = await startRapport({ data_dir, env: request_env })
   t.after(() => restarted.close())
   const call = client(restarted.url, rapport.key)
   await received(receiver, await company(call, 'Made by the process that started'))
@@ -130,7 +130,7 @@ test(
   on_postgres,
   async (t) => {
     const data_dir = await scratch(t)
-    const rapport = await startRapport({ data_dir })
+    const rapport = await startRapport({ data_dir, env: request_env })
     t.after(() => rapport.close())
     const reader = await reading(t, data_dir, 'companies')
     const told: string[] = []

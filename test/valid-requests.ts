@@ -8,6 +8,7 @@ import { makeRequest } from './booking.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
 import { ended } from './imports.ts'
 import { beside } from './keys.ts'
+import { mailSettings, queueMailsOf } from './mails.ts'
 import { bodyFor, isReference, type Operation, readOperations, valueFor } from './operations.ts'
 import { type Browser, browser, invite, join, password, setupToken } from './people.ts'
 import { until } from './webhooks.ts'
@@ -51,6 +52,9 @@ async function ownerOf(rapport: Rapport, operations: Operation[]): Promise<Brows
   owners.set(rapport, call)
   return call
 }
+
+/** The settings of a service that can take them all. No mail arrives. */
+export const request_env = mailSettings('smtp://127.0.0.1:9')
 
 /**
  * Builds valid requests for every operation of the OpenAPI document, in the first workspace of a service, or in a new
@@ -131,16 +135,24 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       await make('/companies')
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
     },
-    '/mails': async () =>
-      answered(
-        await keeper('POST', '/invitations', { email: `guest${++made}@example.com`, role: 'member' }),
-        201,
-      ).mail_id,
+    // A mail that has failed, and so can be sent again.
+    // A mail that has failed, and so can be sent again.
+    '/mails': async () => {
+      const clock = { ...systemClock, elapsed: () => 0 }
+      const [id = ''] = await queueMailsOf(rapport, workspace_id, clock, [{}])
+      const finished_at = new Date().toISOString()
+      const failed = { status: 'failed', run_at_ms: null, claim_id: null, finished_at } as const
+      await beside(rapport.data_dir, (db) =>
+        transaction(db, (tx) => tx.updateTable('mails').set(failed).where('id', '=', id).execute()),
+      )
+      return id
+    },
     '/deliveries': ping,
     '/events': async () => {
       await make('/companies')
       return answered(await call('GET', `${base}/events?sort=-timestamp&per_page=1`))[0].id
     },
+    '/users': async () => (await join(keeper, rapport.url, 'read_only')).id,
     '/members': async () => (await join(keeper, rapport.url, 'read_only')).id,
     // References to owners are references to members.
     '/owners': async () => (await join(keeper, rapport.url, 'read_only')).id,
@@ -188,6 +200,7 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     new_password: () => password,
     workspace_id: () => workspace_id,
     email: (who) => who?.email ?? `guest${++made}@example.com`,
+    'post /mails/test recipient': async () => (await person()).email,
     'post /session email': async () => (await person()).email,
     'post /setup token': () => setupToken(rapport),
     'post /password-reset token': async () => {

@@ -4,12 +4,12 @@ import { problems, refused } from '../envelope.ts'
 import { type Reply, useRapport } from '../harness.ts'
 import { isReference, type Operation } from '../operations.ts'
 import { before } from '../use.ts'
-import { type Requests, startRequests, type ValidRequest } from '../valid-requests.ts'
+import { type Requests, request_env, startRequests, type ValidRequest } from '../valid-requests.ts'
 import { until } from '../webhooks.ts'
 
 // Two workspaces, and every operation of the OpenAPI document: valid requests of one that name records of the other.
 
-const rapport = useRapport()
+const rapport = useRapport({ env: request_env })
 let mine: Requests
 let theirs: Requests
 before(async () => {

@@ -7,12 +7,12 @@ import { type Reply, useRapport } from '../harness.ts'
 import { makeKey } from '../keys.ts'
 import type { Operation } from '../operations.ts'
 import { before } from '../use.ts'
-import { type Requests, startRequests, type ValidRequest } from '../valid-requests.ts'
+import { type Requests, request_env, startRequests, type ValidRequest } from '../valid-requests.ts'
 import { until } from '../webhooks.ts'
 
 // Covers every operation of the OpenAPI document, also new ones, each with a request that would succeed.
 
-const rapport = useRapport()
+const rapport = useRapport({ env: request_env })
 let requests: Requests
 /** The operations with a scope or a session. A refused request changes nothing, so all tests send the same ones. */
 let guarded: { operation: Operation; request: ValidRequest }[]

@@ -6,7 +6,7 @@ import { dataOf } from '../envelope.ts'
 import { type Reply, useRapport } from '../harness.ts'
 import { type Operation, valueFor } from '../operations.ts'
 import { before } from '../use.ts'
-import { type Requests, startRequests } from '../valid-requests.ts'
+import { type Requests, request_env, startRequests } from '../valid-requests.ts'
 
 // Calls every GET operation of the document, also new ones, with records of the largest size. No answer is larger than
 // 8 MiB, and every list can be read to its end.
@@ -14,7 +14,7 @@ import { type Requests, startRequests } from '../valid-requests.ts'
 const max_answer_bytes = 8 * 1024 * 1024
 const api = '/api/v1'
 
-const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
+const rapport = useRapport({ env: { ...request_env, WEBHOOK_RETRY_DELAYS: 'none' } })
 let requests: Requests
 before(async () => {
   requests = await startRequests(rapport)

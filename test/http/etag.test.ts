@@ -4,10 +4,10 @@ import { readStored } from '../database.ts'
 import { refused } from '../envelope.ts'
 import { callOf, turnableClock, useRapport } from '../harness.ts'
 import type { Operation } from '../operations.ts'
-import { startRequests } from '../valid-requests.ts'
+import { request_env, startRequests } from '../valid-requests.ts'
 
 const clock = turnableClock()
-const rapport = useRapport({ clock })
+const rapport = useRapport({ clock, env: request_env })
 const call = callOf(rapport)
 
 const path = '/api/v1/companies'

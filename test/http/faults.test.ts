@@ -23,7 +23,7 @@ const path = '/api/v1/companies'
 const total = async () => (await call('GET', path)).body.meta.total
 const make = (headers?: Record<string, string>) => call('POST', path, { name: 'Acme' }, headers)
 
-/** What an answer says without its id, which may have any letters. */
+/** The text of an answer without its id, which may have any letters. */
 const said = (told: string, { body }: Reply) => told.replaceAll(body.error.request_id, '')
 
 test('a fault of ours is 500 and says nothing of what is inside; the next request is served as ever', async () => {

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { refused } from '../envelope.ts'
 import { useRapport } from '../harness.ts'
 import { before } from '../use.ts'
-import { type Requests, startRequests } from '../valid-requests.ts'
+import { type Requests, request_env, startRequests } from '../valid-requests.ts'
 
-const rapport = useRapport()
+const rapport = useRapport({ env: request_env })
 let requests: Requests
 before(async () => {
   requests = await startRequests(rapport)

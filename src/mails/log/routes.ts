@@ -292,7 +292,7 @@ function testRoute(app: App, { write, clock, mailer }: MailService): void {
         },
         meanwhile: (id, stopping) => unlessStopped(stopping, configured(mailer).attemptNow(workspace_id, id)),
         after: async (tx, _, id) => ({
-          record: orNotFound('mail', await findMail(tx, workspace_id, null, id, momentOf(clock))),
+          body: single(orNotFound('mail', await findMail(tx, workspace_id, null, id, momentOf(clock)))),
         }),
       })
     },
