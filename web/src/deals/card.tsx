@@ -5,6 +5,7 @@ import { OwnerAvatar } from '../record/fields/owner.tsx'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Menu } from '../ui/floating.tsx'
+import { oneClick } from '../ui/one-press.ts'
 import { Money } from '../ui/values.tsx'
 import { visible } from '../ui/visible.ts'
 import { CloseDate, ClosedSince } from './close-date.tsx'
@@ -131,7 +132,7 @@ function CardMenu({ deal, opened, actions }: MenuProps) {
         <Menu.Item leftSection={<PersonIcon size={14} />} onClick={() => actions.assign(deal)}>
           {t.record.assign}
         </Menu.Item>
-        <Menu.Item leftSection={<TrashIcon size={14} />} onClick={() => actions.remove(deal)}>
+        <Menu.Item leftSection={<TrashIcon size={14} />} onClick={oneClick(() => actions.remove(deal))}>
           {names.delete}
         </Menu.Item>
       </Menu.Dropdown>

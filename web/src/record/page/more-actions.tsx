@@ -2,6 +2,7 @@ import { ActionIcon } from '@mantine/core'
 import { type Icon, KebabHorizontalIcon } from '@primer/octicons-react'
 import { useTexts } from '../../texts/texts.ts'
 import { Menu } from '../../ui/floating.tsx'
+import { oneClick } from '../../ui/one-press.ts'
 import { PageAction } from '../../ui/page-action.tsx'
 
 /** An action on a record that its menu offers. */
@@ -22,7 +23,7 @@ export function MoreActions({ actions }: { actions: readonly RecordAction[] }) {
       </Menu.Target>
       <Menu.Dropdown>
         {actions.map(({ id, label, icon: Sign, run }) => (
-          <Menu.Item key={id} leftSection={<Sign size={14} />} onClick={run}>
+          <Menu.Item key={id} leftSection={<Sign size={14} />} onClick={oneClick(run)}>
             {label}
           </Menu.Item>
         ))}

@@ -11,6 +11,7 @@ import {
 } from '@primer/octicons-react'
 import { useTexts } from '../../texts/texts.ts'
 import { Menu } from '../../ui/floating.tsx'
+import { oneClick } from '../../ui/one-press.ts'
 
 /** The actions of the person on a tab. An action that is left out is not shown. */
 export type TabActions = {
@@ -37,7 +38,7 @@ const icons = {
 export function ViewMenu({ name, actions }: { name: string; actions: TabActions }) {
   const t = useTexts()
   const names = Object.keys(icons) as (keyof TabActions)[]
-  const offered = names.filter((one) => actions[one])
+  const offered = names.flatMap((one) => (actions[one] ? [{ one, run: actions[one] }] : []))
   if (offered.length === 0) return null
   const label = t.app.view_menu({ name })
   return (
@@ -48,10 +49,10 @@ export function ViewMenu({ name, actions }: { name: string; actions: TabActions 
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {offered.map((one) => {
+        {offered.map(({ one, run }) => {
           const Icon = icons[one]
           return (
-            <Menu.Item key={one} leftSection={<Icon size={14} />} onClick={actions[one]}>
+            <Menu.Item key={one} leftSection={<Icon size={14} />} onClick={oneClick(run)}>
               {t.app.view_actions[one]}
             </Menu.Item>
           )
