@@ -6,7 +6,7 @@ import { work_kinds } from '../db/work.ts'
 import { jobs } from './jobs.ts'
 
 test('every job has its period, its role and its line in ARCHITECTURE.md', () => {
-  const list = jobs({ durability: {}, config: {} } as never)
+  const list = jobs({ durability: {}, config: {}, mailer: {} } as never)
   const second = 1000
   const hour = 3600 * second
   assert.deepEqual(
@@ -24,8 +24,13 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['statistics', 2 * second, 2 * second, 'dispatcher', null],
       ...work_kinds.map((kind) => [`work: ${kind}`, 0, second, 'dispatcher', null]),
       ['imports', 0, second, 'dispatcher', null],
+      ['mails 1', 0, second, 'dispatcher', null],
+      ['mails 2', 0, second, 'dispatcher', null],
+      ['notification mails', second, second, 'dispatcher', null],
+      ['pending mails', 5 * second, 60 * second, 'dispatcher', null],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
+      ['mail log', 15 * second, hour, 'dispatcher', 'waits'],
       ['trash', 15 * second, hour, 'dispatcher', 'waits'],
       ['interrupted erasures', 15 * second, hour, 'dispatcher', 'runs'],
       ['old merges', 20 * second, hour, 'dispatcher', 'waits'],
@@ -40,6 +45,6 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
   const described = table.matchAll(/^\| ([^|]+) \|/gm)
   assert.deepEqual(
     Array.from(described, ([, name]) => name),
-    [...new Set(list.map(({ name }) => name.replace(/^work: .*/, 'work')))],
+    [...new Set(list.map(({ name }) => name.replace(/^work: .*/, 'work').replace(/^mails \d$/, 'mails')))],
   )
 })

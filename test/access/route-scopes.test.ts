@@ -29,6 +29,7 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
     '/api/v1/invitations/look-up',
     '/api/v1/openapi.json',
     '/api/v1/password-reset',
+    '/api/v1/password-reset/request',
     '/api/v1/session',
     '/api/v1/setup',
     '/book/:slug',
@@ -39,6 +40,7 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
     '/book/:slug/slots',
     '/book/_/:file',
     '/healthz',
+    '/mail/unsubscribe/:token',
     '/metrics',
     '/readyz',
   ])

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { mailSettings } from '../mails.ts'
 import { startSmtpServer } from '../smtp-server.ts'
 import { use } from '../use.ts'
-import { checkScreen, phone, useWeb } from '../web.ts'
+import { checkScreen, phone, untilEqual, useWeb } from '../web.ts'
 
 const server = use(startSmtpServer)
 const web = useWeb(
@@ -51,7 +51,8 @@ test('without a mail server, the page says how many mails were not sent', async 
 test('a preference that is switched off in the profile stays off', async (t) => {
   const page = await web.open(t, '/settings/profile')
   const box = page.getByLabel('Records that others assign to me')
-  await box.uncheck()
+  await box.click()
+  await untilEqual(() => box.isChecked(), false)
   await page.reload()
   await page.getByLabel('Notes and activities that mention me').waitFor()
   assert.equal(await box.isChecked(), false)

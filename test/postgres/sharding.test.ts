@@ -16,6 +16,9 @@ const of_all = [
   'invitations',
   'sign_in_failures',
   'saved_views',
+  'reset_links',
+  'mail_server',
+  'mail_causes',
 ]
 
 const data_dir = 'sharding'
