@@ -270,3 +270,27 @@ test('the settings cannot be changed later', () => {
     config.port = 1
   }, TypeError)
 })
+
+test('a wrong setting of mails is named with its remedy, and a password is never shown', () => {
+  const mail = { SMTP_URL: 'smtp://user:pa55word@mail.example.com:587', MAIL_FROM: 'Acme <crm@example.com>' }
+  assert.equal(readConfig(mail).mail_from, mail.MAIL_FROM)
+  for (const [env, told] of [
+    [{ ...mail, SMTP_URL: 'http://user:pa55word@mail.example.com' }, /SMTP_URL.*smtp:\/\//s],
+    [{ ...mail, SMTP_URL: 'smtp://user:pa55word@' }, /SMTP_URL/],
+    [{ SMTP_URL: mail.SMTP_URL }, /MAIL_FROM is needed with SMTP_URL: set it/],
+    [{ ...mail, HOST: '0.0.0.0' }, /PUBLIC_URL is needed with SMTP_URL.*set it/],
+    [{ ...mail, MAIL_FROM: 'Acme' }, /MAIL_FROM/],
+    [{ ...mail, MAIL_REPLY_TO: 'a@example.com, b@example.com' }, /MAIL_REPLY_TO must be one address/],
+    [{ ...mail, SMTP_TIMEOUT_MS: '999' }, /SMTP_TIMEOUT_MS/],
+  ] as const)
+    assert.throws(
+      () => readConfig(env),
+      (error) =>
+        error instanceof ConfigError && told.test(error.message) && !error.message.includes('pa55word'),
+      JSON.stringify(env),
+    )
+  assert.equal(
+    readConfig({ ...mail, HOST: '0.0.0.0', PUBLIC_URL: 'https://crm.example.com' }).host,
+    '0.0.0.0',
+  )
+})
