@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { default_cost } from '../src/access/people/passwords.ts'
 import { readConfig } from '../src/config.ts'
+import type { Waits } from '../src/db/open.ts'
 import type { GivenClock } from '../src/db/service-clock.ts'
 import type { RedisLimits } from '../src/http/shared-rate-limit.ts'
 import type { Timing } from '../src/jobs/run.ts'
 import { type ProcessRole, startServer } from '../src/server.ts'
 import { folderFiles } from '../src/web/files.ts'
-import { removeScratch, settingsOf, small_pool, spareMigration } from './engine.ts'
+import { patient, removeScratch, settingsOf, small_pool, spareMigration } from './engine.ts'
 import { countAnswer } from './faults/report.ts'
 import { sendRequest } from './http/request.ts'
 import { use } from './use.ts'
@@ -72,6 +73,7 @@ export function client(url: string, key: string | null) {
 type Options = {
   clock?: GivenClock
   removal?: Timing
+  waits?: Waits
   last_step_ms?: number
   redis_limits_ms?: RedisLimits
   roles?: ProcessRole[]
@@ -87,6 +89,7 @@ type Options = {
 export async function startRapport({
   clock,
   removal,
+  waits = patient,
   last_step_ms,
   redis_limits_ms,
   roles,
@@ -108,6 +111,7 @@ export async function startRapport({
   })
   const running = await startServer(config, {
     password_cost,
+    waits,
     ...(clock && { clock }),
     ...(removal && { removal }),
     ...(last_step_ms !== undefined && { last_step_ms }),

@@ -35,8 +35,9 @@ export function runJobs(names: string[], timing: Timing, { db, seal, held = fals
     durability: { look: nothing },
     seal,
     lookAtZones: nothing,
-    mayRead: () => true,
+    readableKinds: () => null,
     mailer: null,
+    poller: { pollDue: nothing, pollNow: nothing },
     config,
   })
     .filter(({ name }) => names.includes(name))

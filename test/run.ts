@@ -4,6 +4,7 @@ import { build } from '../release/build.ts'
 import { bundleState } from '../release/sources.js'
 import { buildWebApp } from '../src/web/build.ts'
 import { type Engine, engines, root, withEngine } from './engines.ts'
+import { linesOfUse, startCounting } from './suite/cpu.ts'
 import { filesFor, needWeb, startsProcess, type TestFile } from './suite/files.ts'
 import { at_once, type Batch, type Outcome, runFiles } from './suite/pool.ts'
 import { planOf, writeWeights } from './suite/weights.ts'
@@ -15,6 +16,7 @@ import { planOf, writeWeights } from './suite/weights.ts'
 // A run of all tests starts the bundle, which takes a third of the time; on SQLite, files with the mark `source` start the
 // sources, so both are tested.
 // How long they are expected to take, without running them: node test/run.ts --plan
+// The CPU seconds that they use, by engine and folder, at the end: node test/run.ts --cpu
 // TEST_PROCESSES says how many processes run test files at once, instead of two more than there are cores.
 // TEST_DATABASE_URL names a PostgreSQL to use instead of one that is started here; its user makes and drops databases.
 
@@ -25,6 +27,7 @@ const { values, positionals } = parseArgs({
     bundle: { type: 'boolean' },
     plan: { type: 'boolean' },
     weigh: { type: 'boolean' },
+    cpu: { type: 'boolean' },
   },
   allowPositionals: true,
 })
@@ -54,6 +57,7 @@ if (values.plan) {
   for (const line of planOf(files, at_once)) console.log(line)
   process.exit()
 }
+if (values.cpu) startCounting()
 if (runsBundle && bundleState(root) !== 'current') await build()
 // Once, before the tests that open it side by side.
 if (files.some(([, some]) => needWeb(some))) await buildWebApp(console.log)
@@ -73,6 +77,7 @@ const some = files.filter(([, { length }]) => length)
 for (const [engine, { length }] of some) console.log(`${engine}: ${length} files`)
 const outcomes = some.length ? await runAll([], some) : []
 if (values.weigh) writeWeights()
+if (values.cpu) for (const line of linesOfUse()) console.log(line)
 for (const [index, { passed, failures }] of outcomes.entries()) {
   const [engine] = some[index] as (typeof some)[number]
   console.log(`\n${engine}: ${passed} tests passed`)

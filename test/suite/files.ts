@@ -21,8 +21,9 @@ const other = { sqlite: '**/postgres/**', postgres: '**/sqlite/**' }
  * - once: on SQLite only, always: it opens no database, or what it states does not depend on the engine.
  * - apart: in a process of its own, because it measures or changes what a process has.
  * - source: it is apart, and on SQLite the processes that it starts run the sources, also in a run of all files.
+ * - timed: it compares times, so it runs in a run of everything only, apart, and when all others are done.
  */
-export const marks = ['both', 'once', 'apart', 'source'] as const
+export const marks = ['both', 'once', 'apart', 'source', 'timed'] as const
 export type Mark = (typeof marks)[number]
 
 /** A test file, with what its own process has in its environment beside what the others have. */
@@ -30,7 +31,7 @@ export type TestFile = { file: string; marks: Mark[]; env?: Env }
 
 /**
  * The tests of an engine; only those of the files, folders and patterns, when there are any. On PostgreSQL, `everything` has
- * also the files without the mark `both`.
+ * also the files without the mark `both`, and both engines have those with the mark `timed`.
  */
 export function filesFor(engine: Engine, words: string[], everything: boolean): TestFile[] {
   const found = globSync(all, { cwd: root }).sort()
@@ -44,6 +45,7 @@ export function filesFor(engine: Engine, words: string[], everything: boolean): 
   return files
     .filter((file) => !matchesGlob(file, other[engine]))
     .map((file) => ({ file, marks: marksOf(file) }))
+    .filter(({ marks }) => everything || !marks.includes('timed'))
     .filter(
       ({ file, marks }) =>
         engine === 'sqlite' ||

@@ -4,8 +4,8 @@ import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, test } from 'node:test'
-import { root } from '../engines.ts'
-import type { TestFile } from './files.ts'
+import { engines, root } from '../engines.ts'
+import { filesFor, type Mark, type TestFile } from './files.ts'
 import { runFiles } from './pool.ts'
 import { longestFirst, weightOf } from './weights.ts'
 
@@ -16,10 +16,12 @@ after(() => rmSync(folder, { recursive: true }))
 async function run(
   texts: Record<string, string>,
   limits: { silence_ms?: number; farewell_ms?: number } = {},
+  timed: string[] = [],
 ) {
   const files = Object.entries(texts).map(([name, text]) => {
     writeFileSync(join(folder, name), `import { after, before, test } from 'node:test'\n${text}`)
-    return { file: relative(root, join(folder, name)), marks: ['apart' as const] }
+    const mark: Mark = timed.includes(name) ? 'timed' : 'apart'
+    return { file: relative(root, join(folder, name)), marks: [mark] }
   })
   const lines: string[] = []
   const tell = (line: string) => lines.push(line)
@@ -120,6 +122,19 @@ test('a file with an environment of its own has a process of its own with it, an
   ]
   const [outcome] = await runFiles([{ files, env: { RAPPORT_RUN: 'bundle' } }], { tell: () => {} })
   assert.deepEqual(outcome, { passed: 3, failures: [] })
+})
+
+test('a file that compares times runs in a run of everything only, when all others are done', async () => {
+  const slow = "test('slow', () => new Promise((resolve) => setTimeout(resolve, 300)))"
+  const files = { 'timed.test.mjs': "test('timed', () => {})", 'one.test.mjs': slow, 'other.test.mjs': slow }
+  const { passed, said } = await run(files, {}, ['timed.test.mjs'])
+  assert.equal(passed, 3)
+  assert.match(said, /timed\.test\.mjs \(\d+\.\d s\)$/)
+  const compares = ({ marks }: TestFile) => marks.includes('timed')
+  for (const engine of engines) {
+    assert.equal(filesFor(engine, [], false).some(compares), false)
+    assert.ok(filesFor(engine, [], true).some(compares))
+  }
 })
 
 test('the longest files come first, and one that nobody has weighed counts as the median', () => {

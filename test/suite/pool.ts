@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type Env, endGroup, environmentOf, exitOf, root } from '../engines.ts'
+import { countFrom } from './cpu.ts'
 import type { Mark, TestFile } from './files.ts'
 import type { Told } from './reporter.ts'
 import { longestFirst, remember, weightOf } from './weights.ts'
@@ -42,6 +43,7 @@ export async function runFiles(
     for (let run = nextOf(queues); run; run = nextOf(queues)) await run()
   })
   await Promise.all(workers)
+  for (const { timed } of queues) for (const run of timed) await run()
   return queues.map(({ outcome }) => outcome)
 }
 
@@ -57,13 +59,16 @@ function createQueue(batch: Batch, wishes: Required<Wishes>) {
     runWorker(queue, { ...batch, env: { ...batch.env, ...own } }, outcome, { ...wishes, tell: said })
   const marked = (mark: Mark) => files.filter(({ marks }) => marks.includes(mark))
   const apart = [...marked('apart'), ...marked('source')]
-  const others = files.filter((file) => !apart.includes(file))
+  const timed = marked('timed')
+  const others = files.filter((file) => !apart.includes(file) && !timed.includes(file))
   // The end of the suite waits for no file that has just begun.
   for (const some of [apart, others]) longestFirst(some, name)
   let processes = 0
   const left = () => [...apart, ...others].reduce((sum, file) => sum + weightOf(file, name), 0)
   return {
     outcome,
+    /** Run those that compare times, when no other file runs. */
+    timed: timed.map((file) => () => run([file], file.env)),
     share: () => left() / (processes + 1),
     /** Runs the next files in a process of their own; null if there are none. */
     next() {
@@ -105,7 +110,12 @@ async function runWorker(
   const turns: Turn[] = []
   const next = () => {
     const file = queue.shift()?.file
-    if (file) turns.push(createTurn(file, outcome, tell, (ms) => remember(file, name, ms)))
+    const count = countFrom(child.pid as number)
+    const took = (ms: number) => {
+      remember(file as string, name, ms)
+      count(file as string, name)
+    }
+    if (file) turns.push(createTurn(file, outcome, tell, took))
     const order: Order = file ? { file } : { file: null, farewell_ms }
     // A process that has just ended takes no order: its exit tells of it.
     if (child.connected) child.send(order, () => {})
