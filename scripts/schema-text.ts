@@ -40,6 +40,7 @@ const derived_tables: Record<string, string[]> = {
   imports: ['import_chunks'],
   contacts: ['contacts_search', 'contacts_search_changes'],
   mail_attempts: ['mail_server'],
+  appointments: ['taken_times'],
 }
 const order = [
   'schema_migrations',
@@ -154,8 +155,9 @@ async function postgresSchema(db: Db): Promise<Schema> {
 
 // In a migration, later lines of a statement may be indented less than its first line.
 function tidyFunction(text: string): string {
-  const [, name, result, language, quote, body = ''] =
-    /FUNCTION public\.(.*)\s+RETURNS (.*)\s+LANGUAGE (.*)\s+AS (\$\w*\$)\s*?\n(.*)$/s.exec(text) ?? []
+  const found = /FUNCTION public\.(.*)\s+RETURNS (.*)\s+LANGUAGE (.*)\s+AS (\$\w*\$)\s*?\n(.*)$/s.exec(text)
+  if (!found) throw new Error(`Begin the body of this function on a line of its own:\n${text}`)
+  const [, name, result, language, quote, body = ''] = found
   const whole = body.replace(/^( *)(\S.*)\n *(VALUES .*)\n *(ON CONFLICT .*)/gm, '$1$2\n$1  $3\n$1  $4')
   const head = `CREATE FUNCTION ${name} RETURNS ${result} LANGUAGE ${language} AS ${quote}`
   return [head, ...withoutMargin(whole.trimEnd().split('\n'))].join('\n')

@@ -77,8 +77,8 @@ export interface MailTables {
     failed_at_ms: number | null
     next_try_ms: number | null
     failing_since_ms: number | null
-    /** Whether owners and administrators were notified of this failing. */
-    is_told: Generated<number>
+    /** The workspaces whose owners and administrators were notified of this outage, as a JSON array of ids. */
+    notified_workspaces: Generated<string>
     last_success_at: string | null
     last_error_at: string | null
     last_error_code: string | null
@@ -95,6 +95,25 @@ export interface MailTables {
     token: string | null
     language: string | null
     time_zone: string | null
+    /** When its reminders are looked at next; null: never (resources/appointments/reminders.ts). */
+    remind_at: Generated<string | null>
+    /** The reminders that were made and whose start is to come, as a JSON array. */
+    reminded: Generated<string>
+  }
+  /** Addresses of visitors that want no reminders of a workspace, as keyed hashes. */
+  reminder_stops: { workspace_id: number; address_hash: string }
+  /** Calendars that programs of a person read. */
+  calendar_feeds: {
+    id: string
+    workspace_id: number
+    user_id: string
+    /** SHA-256 of the token in the address. */
+    hash: string
+    name: string
+    activities: 'none' | 'todo' | 'event'
+    details: 'full' | 'busy'
+    created_at: string
+    last_read_at: Generated<string | null>
   }
   mail_causes: { subject: string; at_ms: number; mail_id: string }
 }

@@ -58,6 +58,7 @@ CREATE TABLE memberships (
   role text NOT NULL,
   created_at text NOT NULL,
   entered_at text NOT NULL,
+  digest_day text,
   PRIMARY KEY (workspace_id, user_id)
 );
 CREATE INDEX memberships_user ON memberships (user_id, workspace_id);
@@ -148,6 +149,20 @@ CREATE TABLE view_tabs (
   PRIMARY KEY (workspace_id, user_id, list)
 );
 
+CREATE TABLE calendar_feeds (
+  id text PRIMARY KEY,
+  workspace_id bigint NOT NULL,
+  user_id text NOT NULL,
+  hash text NOT NULL,
+  name text NOT NULL,
+  activities text NOT NULL,
+  details text NOT NULL,
+  created_at text NOT NULL,
+  last_read_at text
+);
+CREATE UNIQUE INDEX calendar_feeds_hash ON calendar_feeds (hash);
+CREATE INDEX calendar_feeds_user ON calendar_feeds (workspace_id, user_id, id);
+
 CREATE TABLE field_definitions (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_id INTEGER NOT NULL,
@@ -165,6 +180,18 @@ CREATE TABLE field_definitions (
   previous text
 );
 CREATE UNIQUE INDEX field_definitions_key ON field_definitions (workspace_id, kind, key) WHERE status <> 'removed';
+
+CREATE TABLE choices (
+  workspace_id bigint NOT NULL,
+  list text NOT NULL,
+  value text NOT NULL,
+  place bigint NOT NULL,
+  label text,
+  colour text,
+  probability bigint,
+  stale_after_days bigint,
+  PRIMARY KEY (workspace_id, list, value)
+);
 
 CREATE TABLE idempotency_keys (
   workspace_id bigint NOT NULL,
@@ -192,6 +219,7 @@ CREATE TABLE record_blocks (
   block bigint NOT NULL,
   slot smallint NOT NULL,
   n bigint NOT NULL,
+  changes bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, kind, block, slot)
 ) WITHOUT ROWID;
 
@@ -371,6 +399,12 @@ CREATE TABLE contacts_search_changes (
   is_indexed INTEGER NOT NULL,
   PRIMARY KEY (workspace_id, id)
 ) WITHOUT ROWID;
+CREATE TRIGGER contacts_search_changes_block AFTER INSERT ON contacts_search_changes
+BEGIN
+  INSERT INTO record_blocks (workspace_id, kind, block, slot, n, changes)
+    VALUES (new.workspace_id, 'contacts', new.id >> 12, 0, 0, 1)
+    ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET changes = record_blocks.changes + 1;
+END;
 
 CREATE TABLE notes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -583,6 +617,10 @@ CREATE INDEX activities_company_id_live ON activities (workspace_id, company_id,
 CREATE INDEX activities_deal_id_live ON activities (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX activities_owner_id_live ON activities (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX activities_by_name ON activities (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
+CREATE INDEX activities_contact_id_last ON activities (workspace_id, contact_id, completed_at) WHERE deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting') AND contact_id IS NOT NULL;
+CREATE INDEX activities_contact_id_next ON activities (workspace_id, contact_id, due_at) WHERE deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL AND contact_id IS NOT NULL;
+CREATE INDEX activities_company_id_last ON activities (workspace_id, company_id, completed_at) WHERE deleted_at IS NULL AND completed_at IS NOT NULL AND type IN ('call', 'email', 'meeting') AND company_id IS NOT NULL;
+CREATE INDEX activities_company_id_next ON activities (workspace_id, company_id, due_at) WHERE deleted_at IS NULL AND completed_at IS NULL AND due_at IS NOT NULL AND company_id IS NOT NULL;
 CREATE TRIGGER activities_block_insert AFTER INSERT ON activities
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -694,7 +732,15 @@ CREATE TABLE booking_pages (
   bookings_per_hour bigint NOT NULL DEFAULT 30,
   approval smallint NOT NULL DEFAULT 0,
   created_by text,
-  updated_by text
+  updated_by text,
+  hosts text NOT NULL DEFAULT '[]',
+  assignment text NOT NULL DEFAULT 'fixed',
+  stale_calendars text NOT NULL DEFAULT 'offer',
+  durations text NOT NULL DEFAULT 'null',
+  embed_origins text NOT NULL DEFAULT '[]',
+  questions text NOT NULL DEFAULT '[]',
+  links_in_events smallint NOT NULL DEFAULT 0,
+  reminders_minutes text NOT NULL DEFAULT '[1440]'
 );
 CREATE UNIQUE INDEX booking_pages_slug ON booking_pages (slug) WHERE deleted_at IS NULL;
 CREATE INDEX booking_pages_live ON booking_pages (workspace_id, id) WHERE deleted_at IS NULL;
@@ -755,6 +801,8 @@ CREATE TABLE appointments (
   sort_name text NOT NULL DEFAULT '',
   time_zone text,
   utc_offset_minutes bigint,
+  host_ids text NOT NULL DEFAULT '[]',
+  deal_id bigint REFERENCES deals (id),
   FOREIGN KEY (contact_id) REFERENCES contacts (id),
   FOREIGN KEY (booking_page_id) REFERENCES booking_pages (id),
   CONSTRAINT appointments_end CHECK (end_at > start_at)
@@ -773,9 +821,12 @@ CREATE INDEX appointments_booking_page_id_all ON appointments (booking_page_id) 
 CREATE INDEX appointments_contact_id_live ON appointments (workspace_id, contact_id, id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX appointments_by_end ON appointments (workspace_id, end_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX appointments_requested ON appointments (created_at) WHERE status = 'requested' AND deleted_at IS NULL;
-CREATE INDEX appointments_taken ON appointments (booking_page_id, start_at) WHERE booking_page_id IS NOT NULL AND status IN ('scheduled', 'requested') AND deleted_at IS NULL;
 CREATE INDEX appointments_owner_id_live ON appointments (workspace_id, owner_id, id) WHERE deleted_at IS NULL;
 CREATE INDEX appointments_by_name ON appointments (workspace_id, sort_name, id) WHERE deleted_at IS NULL;
+CREATE INDEX appointments_by_host ON appointments (workspace_id, booking_page_id, owner_id, id) WHERE booking_page_id IS NOT NULL AND status IN ('scheduled', 'requested') AND deleted_at IS NULL;
+CREATE INDEX appointments_ended ON appointments (workspace_id, updated_at) WHERE status IN ('cancelled', 'declined') AND deleted_at IS NULL;
+CREATE INDEX appointments_deal_id_live ON appointments (workspace_id, deal_id, id, created_at) WHERE deleted_at IS NULL;
+CREATE INDEX appointments_deal_id_all ON appointments (deal_id) WHERE deal_id IS NOT NULL;
 CREATE TRIGGER appointments_block_insert AFTER INSERT ON appointments
   WHEN (new.deleted_at IS NULL)
 BEGIN
@@ -804,26 +855,66 @@ BEGIN
     VALUES (old.workspace_id, 'appointments', old.id >> 12, 0, -1)
     ON CONFLICT (workspace_id, kind, block, slot) DO UPDATE SET n = record_blocks.n + excluded.n;
 END;
-CREATE TRIGGER appointments_overlap_insert AFTER INSERT ON appointments
-  WHEN new.booking_page_id IS NOT NULL AND new.status IN ('scheduled', 'requested') AND new.deleted_at IS NULL
+CREATE TRIGGER appointments_times_insert AFTER INSERT ON appointments
+BEGIN
+  INSERT INTO taken_times
+    (workspace_id, appointment_id, calendar, start_at, end_at, is_exclusive)
+    SELECT new.workspace_id, new.id, calendar, new.start_at, new.end_at, max(is_exclusive) FROM (
+      SELECT CAST(new.booking_page_id AS text) AS calendar, CASE new.host_ids WHEN '[]' THEN 1 ELSE 0 END AS is_exclusive
+      UNION ALL SELECT new.owner_id, 0
+      UNION ALL SELECT value, 1 FROM json_each(new.host_ids)
+    ) AS calendars WHERE calendar IS NOT NULL AND new.status IN ('scheduled', 'requested') AND new.deleted_at IS NULL GROUP BY calendar;
+END;
+CREATE TRIGGER appointments_times_update AFTER UPDATE OF start_at, end_at, booking_page_id, owner_id, host_ids, status, deleted_at ON appointments
+BEGIN
+  DELETE FROM taken_times WHERE workspace_id = old.workspace_id AND appointment_id = old.id;
+  INSERT INTO taken_times
+    (workspace_id, appointment_id, calendar, start_at, end_at, is_exclusive)
+    SELECT new.workspace_id, new.id, calendar, new.start_at, new.end_at, max(is_exclusive) FROM (
+      SELECT CAST(new.booking_page_id AS text) AS calendar, CASE new.host_ids WHEN '[]' THEN 1 ELSE 0 END AS is_exclusive
+      UNION ALL SELECT new.owner_id, 0
+      UNION ALL SELECT value, 1 FROM json_each(new.host_ids)
+    ) AS calendars WHERE calendar IS NOT NULL AND new.status IN ('scheduled', 'requested') AND new.deleted_at IS NULL GROUP BY calendar;
+END;
+CREATE TRIGGER appointments_times_remove AFTER DELETE ON appointments
+BEGIN
+  DELETE FROM taken_times WHERE workspace_id = old.workspace_id AND appointment_id = old.id;
+END;
+
+CREATE TABLE taken_times (
+  workspace_id INTEGER NOT NULL,
+  appointment_id INTEGER NOT NULL,
+  calendar text NOT NULL,
+  start_at text NOT NULL,
+  end_at text NOT NULL,
+  is_exclusive smallint NOT NULL,
+  PRIMARY KEY (workspace_id, appointment_id, calendar)
+) WITHOUT ROWID;
+CREATE INDEX taken_times_by_end ON taken_times (workspace_id, calendar, end_at, start_at, appointment_id);
+CREATE INDEX taken_times_exclusive ON taken_times (workspace_id, calendar, start_at) WHERE is_exclusive = 1;
+CREATE TRIGGER taken_times_overlap BEFORE INSERT ON taken_times
+  WHEN new.is_exclusive = 1
 BEGIN
   SELECT RAISE(ABORT, 'appointments_overlap') WHERE (
-      SELECT end_at FROM appointments
-      WHERE booking_page_id = new.booking_page_id AND status IN ('scheduled', 'requested') AND deleted_at IS NULL
-        AND start_at < new.end_at AND id <> new.id
+      SELECT end_at FROM taken_times
+      WHERE workspace_id = new.workspace_id AND calendar = new.calendar AND is_exclusive = 1 AND start_at < new.end_at
       ORDER BY start_at DESC LIMIT 1
     ) > new.start_at;
 END;
-CREATE TRIGGER appointments_overlap_update AFTER UPDATE OF start_at, end_at, booking_page_id, status, deleted_at ON appointments
-  WHEN new.booking_page_id IS NOT NULL AND new.status IN ('scheduled', 'requested') AND new.deleted_at IS NULL
-BEGIN
-  SELECT RAISE(ABORT, 'appointments_overlap') WHERE (
-      SELECT end_at FROM appointments
-      WHERE booking_page_id = new.booking_page_id AND status IN ('scheduled', 'requested') AND deleted_at IS NULL
-        AND start_at < new.end_at AND id <> new.id
-      ORDER BY start_at DESC LIMIT 1
-    ) > new.start_at;
-END;
+
+CREATE TABLE appointment_guests (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  workspace_id INTEGER NOT NULL,
+  appointment_id bigint NOT NULL,
+  contact_id bigint NOT NULL,
+  updated_at text NOT NULL,
+  FOREIGN KEY (appointment_id) REFERENCES appointments (id),
+  FOREIGN KEY (contact_id) REFERENCES contacts (id)
+);
+CREATE INDEX appointment_guests_of ON appointment_guests (workspace_id, appointment_id, contact_id);
+CREATE INDEX appointment_guests_contact ON appointment_guests (workspace_id, contact_id, appointment_id);
+CREATE INDEX appointment_guests_appointment_id_all ON appointment_guests (appointment_id);
+CREATE INDEX appointment_guests_contact_id_all ON appointment_guests (contact_id);
 
 CREATE TABLE booking_visits (
   workspace_id INTEGER NOT NULL,
@@ -844,9 +935,18 @@ CREATE TABLE bookings (
   token text,
   language text,
   time_zone text,
+  remind_at text,
+  reminded text NOT NULL DEFAULT '[]',
   PRIMARY KEY (workspace_id, appointment_id)
 );
 CREATE INDEX bookings_sealed ON bookings (workspace_id, appointment_id) WHERE token IS NOT NULL;
+CREATE INDEX bookings_remind ON bookings (remind_at) WHERE remind_at IS NOT NULL;
+
+CREATE TABLE reminder_stops (
+  workspace_id bigint NOT NULL,
+  address_hash text NOT NULL,
+  PRIMARY KEY (workspace_id, address_hash)
+);
 
 CREATE TABLE field_values (
   workspace_id bigint NOT NULL,
@@ -950,14 +1050,13 @@ CREATE TABLE notifications (
   held_by text,
   occurred_at text NOT NULL,
   changed_at text NOT NULL,
-  read_at text,
-  mail_due bigint NOT NULL DEFAULT 0
+  read_at text
 );
 CREATE INDEX notifications_newest ON notifications (workspace_id, user_id, occurred_at, id) WHERE held_by IS NULL;
 CREATE UNIQUE INDEX notifications_unread ON notifications (workspace_id, user_id, source) WHERE read_at IS NULL;
 CREATE INDEX notifications_held ON notifications (workspace_id, held_by) WHERE held_by IS NOT NULL;
 CREATE INDEX notifications_changed ON notifications (workspace_id, changed_at) WHERE held_by IS NULL;
-CREATE INDEX notifications_mail_due ON notifications (id) WHERE mail_due = 1;
+CREATE INDEX notifications_read ON notifications (workspace_id, changed_at) WHERE held_by IS NULL AND read_at IS NOT NULL;
 
 CREATE TABLE audit_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -1017,6 +1116,18 @@ CREATE TABLE merged_values (
   PRIMARY KEY (workspace_id, kind, field, value, record_id)
 );
 CREATE INDEX merged_values_record ON merged_values (workspace_id, kind, record_id);
+
+CREATE TABLE dismissed_pairs (
+  workspace_id bigint NOT NULL,
+  kind text NOT NULL,
+  reason text NOT NULL,
+  value text NOT NULL,
+  first_id bigint NOT NULL,
+  second_id bigint NOT NULL,
+  PRIMARY KEY (workspace_id, kind, reason, value, first_id, second_id)
+);
+CREATE INDEX dismissed_pairs_first ON dismissed_pairs (workspace_id, kind, first_id);
+CREATE INDEX dismissed_pairs_second ON dismissed_pairs (workspace_id, kind, second_id);
 
 CREATE TABLE merge_links (
   workspace_id bigint NOT NULL,
@@ -1190,6 +1301,8 @@ CREATE INDEX mails_recipient ON mails (workspace_id, recipient_key, id);
 CREATE INDEX mails_record ON mails (workspace_id, record_kind, record_id) WHERE record_id IS NOT NULL;
 CREATE INDEX mails_contact ON mails (workspace_id, contact_id) WHERE contact_id IS NOT NULL;
 CREATE INDEX mails_user ON mails (user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX mails_failed ON mails (workspace_id, id) WHERE status = 'failed';
+CREATE INDEX mails_secrets ON mails (tokens_until) WHERE tokens_until IS NOT NULL AND status <> 'pending';
 
 CREATE TABLE mail_attempts (
   workspace_id bigint NOT NULL,
@@ -1212,12 +1325,56 @@ CREATE TABLE mail_server (
   failed_at_ms bigint,
   next_try_ms bigint,
   failing_since_ms bigint,
-  is_told bigint NOT NULL DEFAULT 0,
   last_success_at text,
   last_error_at text,
   last_error_code text,
   last_error_message text,
+  notified_workspaces text NOT NULL DEFAULT '[]',
   PRIMARY KEY (id)
+);
+
+CREATE TABLE busy_calendars (
+  id text NOT NULL,
+  workspace_id bigint NOT NULL,
+  user_id text NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  username text,
+  password text,
+  time_zone text,
+  poll_minutes bigint NOT NULL,
+  stale_after_minutes bigint NOT NULL,
+  created_at text NOT NULL,
+  etag text,
+  last_modified text,
+  last_read_at text,
+  last_read_ms bigint,
+  stale_since text,
+  expanded_ms bigint,
+  refreshed_ms bigint,
+  last_attempt_at text,
+  error_code text,
+  error_message text,
+  failures bigint NOT NULL DEFAULT 0,
+  busy_count bigint NOT NULL DEFAULT 0,
+  skipped text NOT NULL DEFAULT '[]',
+  skipped_count bigint NOT NULL DEFAULT 0,
+  generation bigint NOT NULL DEFAULT 0,
+  digest text,
+  run_at_ms bigint NOT NULL,
+  claim_id text,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX busy_calendars_user ON busy_calendars (workspace_id, user_id);
+CREATE INDEX busy_calendars_due ON busy_calendars (run_at_ms);
+
+CREATE TABLE busy_periods (
+  workspace_id bigint NOT NULL,
+  calendar_id text NOT NULL,
+  generation bigint NOT NULL,
+  start_at text NOT NULL,
+  end_at text NOT NULL,
+  PRIMARY KEY (workspace_id, calendar_id, generation, start_at)
 );
 
 CREATE TABLE mail_causes (

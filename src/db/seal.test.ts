@@ -75,6 +75,7 @@ test('a database that was sealed with a short key before goes on with it, and th
     transaction(db, async (tx) => {
       const value = createSeal('short').seal('rapport')
       await tx.updateTable('settings').set({ value }).where('name', '=', 'seal').execute()
+      await tx.deleteFrom('settings').where('name', '=', 'mac').execute()
     }),
   )
   const service = await startService(folder, { env: { SECRET_KEY: 'short' }, key: 'known' })

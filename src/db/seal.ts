@@ -33,14 +33,8 @@ const hashed = (secret_key: string): Buffer => createHash('sha256').update(secre
 export function createSeal(secret_key: string, secret_key_old: string | null = null): Seal {
   const key = hashed(secret_key)
   const old_key = secret_key_old === null ? null : hashed(secret_key_old)
-  const keys = new Map<string, Buffer>()
-  function keyFor(use: string): Buffer {
-    const derived = keys.get(use) ?? Buffer.from(hkdfSync('sha256', key, '', `rapport ${use}`, 32))
-    keys.set(use, derived)
-    return derived
-  }
   return {
-    mac: (use, text) => createHmac('sha256', keyFor(use)).update(text).digest('base64url'),
+    mac: macBy(key),
     seal(text) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
@@ -57,6 +51,40 @@ export function createSeal(secret_key: string, secret_key_old: string | null = n
     },
   }
 }
+
+/** The mac of a key. */
+function macBy(key: Buffer): Seal['mac'] {
+  const keys = new Map<string, Buffer>()
+  function keyFor(use: string): Buffer {
+    const derived = keys.get(use) ?? Buffer.from(hkdfSync('sha256', key, '', `rapport ${use}`, 32))
+    keys.set(use, derived)
+    return derived
+  }
+  return (use, text) => createHmac('sha256', keyFor(use)).update(text).digest('base64url')
+}
+
+/** The mac of a random key that is stored sealed: for what must stay valid when SECRET_KEY is rotated. */
+export const lastingMac = async (db: Db, seal: Seal): Promise<Seal['mac']> =>
+  macBy(
+    Buffer.from(
+      seal.open(await storedOnce(db, 'mac', () => seal.seal(randomBytes(32).toString('base64')))),
+      'base64',
+    ),
+  )
+
+/** The value of a setting of the installation. Two processes that make it at once both get the one that was stored first. */
+const storedOnce = (db: Db, name: string, make: () => string): Promise<string> =>
+  transaction(db, async (tx) => {
+    const find = () => tx.selectFrom('settings').select('value').where('name', '=', name)
+    const stored = await find().executeTakeFirst()
+    if (stored) return stored.value
+    await tx
+      .insertInto('settings')
+      .values({ name, value: make() })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    return (await find().executeTakeFirstOrThrow()).value
+  })
 
 function decrypt(key: Buffer, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64')
@@ -148,26 +176,9 @@ const tooShort = ({ length }: string) =>
  */
 export async function checkSeal(db: Db, seal: Seal, secret_key: string | null): Promise<string | null> {
   const weak = secret_key !== null && secret_key.length < min_key_length ? tooShort(secret_key) : null
-  const sample = await transaction(db, async (tx) => {
-    const sealed = await tx
-      .selectFrom('settings')
-      .select('value')
-      .where('name', '=', 'seal')
-      .executeTakeFirst()
-    if (sealed) return sealed.value
+  const sample = await storedOnce(db, 'seal', () => {
     if (weak) throw new Error(weak)
-    // Two processes may start on a new database. Both use the sample that was stored first.
-    await tx
-      .insertInto('settings')
-      .values({ name: 'seal', value: seal.seal('rapport') })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-    const { value } = await tx
-      .selectFrom('settings')
-      .select('value')
-      .where('name', '=', 'seal')
-      .executeTakeFirstOrThrow()
-    return value
+    return seal.seal('rapport')
   })
   try {
     seal.open(sample)

@@ -30,6 +30,9 @@ export const sealed_columns: readonly SealedColumn[] = [
   },
   { table: 'bookings', column: 'token', key: ['workspace_id', 'appointment_id'] },
   { table: 'mails', column: 'tokens', key: ['workspace_id', 'id'] },
+  { table: 'busy_calendars', column: 'url', key: ['workspace_id', 'id'] },
+  { table: 'busy_calendars', column: 'password', key: ['workspace_id', 'id'] },
+  { table: 'settings', column: 'value', key: ['name'], only: 'mac' },
   { table: 'settings', column: 'value', key: ['name'], only: 'seal' },
 ]
 

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { BusyTables } from './busy-tables.ts'
 import type { EventTables } from './event-tables.ts'
 import type { MailTables } from './mail-tables.ts'
 import type { WorkTable } from './work.ts'
@@ -21,6 +22,13 @@ export interface DealStagesTable extends Owned {
   changed_at: Fixed<string>
   /** The id of the API key or person, or the kind of another actor. */
   changed_by: Fixed<string>
+}
+
+export interface AppointmentGuestsTable extends Owned {
+  appointment_id: Fixed<number>
+  /** A merge changes it. Two rows of an appointment may then have the same contact. */
+  contact_id: number
+  updated_at: string
 }
 
 export interface AuditLogTable extends Owned {
@@ -127,13 +135,22 @@ export interface NotificationsTable extends Owned {
   /** The last change, for streams: a new cause, or the reading. */
   changed_at: string
   read_at: string | null
-  /** 1: its mail has still to be written. */
-  mail_due: Generated<number>
 }
 
-export interface Tables extends EventTables, MailTables {
+export interface Tables extends BusyTables, EventTables, MailTables {
   /** `currency` (ISO 4217) applies to the values of all deals. */
   workspaces: { id: Generated<number>; name: string; created_at: string; currency: Generated<string> }
+  /** Values that a workspace offers, each list in the order of `place`. Null stands for what is built in (choices.ts). */
+  choices: {
+    workspace_id: number
+    list: string
+    value: string
+    place: number
+    label: string | null
+    colour: string | null
+    probability: number | null
+    stale_after_days: number | null
+  }
   /** People who sign in, of all workspaces. */
   users: {
     id: string
@@ -160,6 +177,8 @@ export interface Tables extends EventTables, MailTables {
     created_at: string
     /** When the person last entered the workspace: by signing in, or from another workspace. */
     entered_at: string
+    /** The day of the last daily digest, in the person's zone. */
+    digest_day: Generated<string | null>
   }
   work: WorkTable
   sessions: {
@@ -254,7 +273,15 @@ export interface Tables extends EventTables, MailTables {
     unique_value: string | null
   }
   /** The number of live records of a table in each block of ids. Triggers keep it. */
-  record_blocks: { workspace_id: number; kind: string; block: number; slot: number; n: number }
+  record_blocks: {
+    workspace_id: number
+    kind: string
+    block: number
+    slot: number
+    n: number
+    /** How often searched texts of the block changed; of contacts only. */
+    changes: Generated<number>
+  }
   idempotency_keys: {
     workspace_id: number
     key_id: string
@@ -293,6 +320,18 @@ export interface Tables extends EventTables, MailTables {
     source_id: number | null
   }
   deal_stages: DealStagesTable
+  appointment_guests: AppointmentGuestsTable
+  /** The times of scheduled and requested appointments in each calendar: of a booking page, or of a person. Triggers keep them. */
+  taken_times: {
+    workspace_id: number
+    appointment_id: number
+    /** The id of the booking page or of the person. */
+    calendar: string
+    start_at: string
+    end_at: string
+    /** 1: no other exclusive time of the calendar overlaps it. */
+    is_exclusive: number
+  }
   /** Bookings of the last 24 h, for limits by address. */
   booking_visits: {
     workspace_id: number
@@ -322,6 +361,18 @@ export interface Tables extends EventTables, MailTables {
     /** The key of the value (lists/same-text.ts). */
     value: string
     record_id: number
+  }
+  /** Pairs of records that are not the same, with the value that made them alike. */
+  dismissed_pairs: {
+    workspace_id: number
+    kind: string
+    /** As of a group of duplicates, such as `email`. */
+    reason: string
+    /** The key of the value (lists/match-keys.ts). */
+    value: string
+    first_id: number
+    /** The higher id. */
+    second_id: number
   }
   /** The links that a merge moved, so that an undo can restore them. After the undo: the links that it did not restore. */
   merge_links: {

@@ -33,13 +33,16 @@ const before_records: Shapes = {
   work: { key: ['workspace_id', 'id'] },
   saved_views: { key: ['id'] },
   view_tabs: { key: ['workspace_id', 'user_id', 'list'] },
+  calendar_feeds: { key: ['id'] },
   field_definitions: record,
+  choices: { key: ['workspace_id', 'list', 'value'] },
   idempotency_keys: { key: ['workspace_id', 'key_id', 'path', 'idempotency_key'] },
   record_counts: { key: ['workspace_id', 'name', 'slot'] },
 }
 const after_records: Shapes = {
   booking_visits: { key: ['workspace_id', 'booking_page_id', 'appointment_id'] },
   bookings: { key: ['workspace_id', 'appointment_id'] },
+  reminder_stops: { key: ['workspace_id', 'address_hash'] },
   field_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
   defined_values: { key: ['workspace_id', 'definition_id', 'record_id'] },
   imports: { key: ['workspace_id', 'id'] },
@@ -50,6 +53,7 @@ const after_records: Shapes = {
   merges: record,
   merged_records: { key: ['workspace_id', 'kind', 'record_id'] },
   merged_values: { key: ['workspace_id', 'kind', 'field', 'value', 'record_id'] },
+  dismissed_pairs: { key: ['workspace_id', 'kind', 'reason', 'value', 'first_id', 'second_id'] },
   merge_links: { key: ['workspace_id', 'merge_id', 'kind', 'record_id', 'field'] },
   events: stream,
   webhooks: stream,
@@ -60,14 +64,21 @@ const after_records: Shapes = {
   webhook_attempts: { key: ['workspace_id', 'delivery_id', 'number'] },
   mails: { key: ['workspace_id', 'id'] },
   mail_attempts: { key: ['workspace_id', 'mail_id', 'number'] },
+  busy_calendars: { key: ['workspace_id', 'id'] },
+  busy_periods: { key: ['workspace_id', 'calendar_id', 'generation', 'start_at'] },
   mail_causes: { key: ['subject', 'at_ms', 'mail_id'] },
 }
 
 /**
- * Tables that a move does not copy. Triggers of the target fill the blocks. An import that has not ended fails on the target,
+ * Tables that a move does not copy. Triggers of the target fill the blocks and the taken times. An import that has not ended fails on the target,
  * because its file stays. A service learns anew what its SMTP server does.
  */
-export const not_copied: readonly (keyof Tables)[] = ['record_blocks', 'import_chunks', 'mail_server']
+export const not_copied: readonly (keyof Tables)[] = [
+  'record_blocks',
+  'taken_times',
+  'import_chunks',
+  'mail_server',
+]
 
 const named = (shapes: Shapes): Table[] => Object.entries(shapes).map(([name, shape]) => ({ name, ...shape }))
 
