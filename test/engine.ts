@@ -8,7 +8,7 @@ import { readConfig } from '../src/config.ts'
 import type { Database } from '../src/db/db.ts'
 import { databaseFile } from '../src/db/engines/sqlite/open.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { openDatabase } from '../src/db/open.ts'
+import { openDatabase, type Waits } from '../src/db/open.ts'
 import { createDatabase } from './postgres.ts'
 
 /** The engine that this process tests on; test/run.ts sets it, and starts the server that PostgreSQL needs. */
@@ -30,6 +30,12 @@ const nameOf = (data_dir: string) =>
  * process that has read no catalogue yet.
  */
 export const small_pool = { DATABASE_POOL_SIZE: '4' }
+
+/**
+ * How long services that tests start wait for PostgreSQL. A machine that runs many tests at once may stall for seconds. A
+ * statement still ends after 30 s. Tests of the limits themselves give `waits: {}`.
+ */
+export const patient = { wait_ms: 60_000, suspect_after_ms: 10_000 }
 
 // A process of tests makes and drops hundreds of databases. A connection for each statement costs the server more.
 let administrator: pg.Pool | undefined
@@ -69,8 +75,8 @@ export async function spareMigration(data_dir: string): Promise<void> {
 }
 
 /** Opens a data folder's database as a program does; on SQLite it is empty until it is migrated. */
-export async function openScratch(data_dir: string): Promise<Database> {
-  return openDatabase(readConfig(await settingsOf(data_dir)))
+export async function openScratch(data_dir: string, waits: Waits = patient): Promise<Database> {
+  return openDatabase({ ...readConfig(await settingsOf(data_dir)), ...waits })
 }
 
 /** Opens a migrated database without rows, and no service. `close` removes it and its data folder. */

@@ -1,8 +1,16 @@
 /**
  * The topics of a commit: due deliveries, events, entries of the audit log (`changes`), work that is left for later
- * transactions (`backlog`), imports, and due mails. Each listener waits for one topic.
+ * transactions (`backlog`), imports, due mails, and due polls of busy calendars. Each listener waits for one topic.
  */
-export const commit_topics = ['deliveries', 'events', 'changes', 'backlog', 'imports', 'mails'] as const
+export const commit_topics = [
+  'deliveries',
+  'events',
+  'changes',
+  'backlog',
+  'imports',
+  'mails',
+  'busy',
+] as const
 export type CommitTopic = (typeof commit_topics)[number]
 
 /** Keeps the listeners of commits. In a turn of the event loop, it calls each listener at most once. */

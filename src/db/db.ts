@@ -86,7 +86,7 @@ export async function transaction<T>(
         countConnectionWait(tx, performance.now() - waiting_since_ms)
         const result = await work(tx)
         if (!keeps(result)) throw new NotKept(result)
-        tx.end()
+        await tx.end()
         return result
       })
     } catch (error) {

@@ -22,7 +22,9 @@ export function newId(
     | 'imp'
     | 'grp'
     | 'wrk'
-    | 'mail',
+    | 'mail'
+    | 'busy'
+    | 'feed',
 ): string {
   // The time never decreases, also when the machine's clock is set back. A full counter uses the next millisecond.
   const now_ms = Math.max(Date.now(), last_ms)

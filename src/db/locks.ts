@@ -8,9 +8,8 @@ import { perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
 import { engineOf, type Tx } from './tx.ts'
 
-/** How long a statement waits for a lock on PostgreSQL. */
-export const lock_wait_ms = 5000
-export const lock_timeout = `${lock_wait_ms}ms`
+/** How long a request waits on PostgreSQL, for its connection and its locks together. Then it is answered with 503. */
+export const request_wait_ms = 5000
 
 /** A clause that locks the rows of a SELECT, on PostgreSQL. Nothing on SQLite, which has one writer. */
 export const rowLock = (db: Db, clause: `${string}FOR ${string}`): RawBuilder<unknown> =>
@@ -86,6 +85,7 @@ const uses = {
   field_definitions: 4,
   imports: 5,
   mails: 6,
+  hosts: 7,
 } as const
 
 /**
@@ -134,7 +134,8 @@ const limitWait = prepare((p: { limit: string }) => sql`SELECT set_config('lock_
 // A shorter wait for a connection does not count. A statement waits at least this long for a lock.
 const min_wait_ms = 100
 // How long the statements of a transaction wait for a lock: its first call with this key decides.
-const limitOf = (tx: Tx, limit = lock_timeout) => tx.once('lock limit', () => limit)
+const limitOf = (tx: Tx, wait_ms = tx.session.lock_wait_ms) =>
+  tx.once('lock limit', () => `${Math.ceil(wait_ms)}ms`)
 
 /**
  * Limits how long the next statements of this transaction wait for a lock, on PostgreSQL. Without a limit: as long as
@@ -147,7 +148,7 @@ export function limitLockWait(tx: Tx, limit = limitOf(tx)): void {
 /** Subtracts a wait for a connection from the waits for locks of this transaction, on PostgreSQL. */
 export function countConnectionWait(tx: Tx, waited_ms: number): void {
   if (tx.engine === 'sqlite' || waited_ms <= min_wait_ms) return
-  limitLockWait(tx, limitOf(tx, `${Math.ceil(Math.max(lock_wait_ms - waited_ms, min_wait_ms))}ms`))
+  limitLockWait(tx, limitOf(tx, Math.max(tx.session.lock_wait_ms - waited_ms, min_wait_ms)))
 }
 
 /**
@@ -219,7 +220,7 @@ const look_ms = 20
 /** Waits for the end of all transactions that may have read the definitions of a workspace before now. Throws LockTimeout. */
 export async function awaitDefinitions(db: Db, workspace_id: number): Promise<void> {
   const haveEnded = definitions.earlier(workspace_id)
-  const until_ms = performance.now() + lock_wait_ms
+  const until_ms = performance.now() + request_wait_ms
   while (!(await haveEnded(db))) {
     if (performance.now() > until_ms) throw new LockTimeout('Writes that began earlier are still running.')
     await pause(look_ms)

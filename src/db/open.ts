@@ -9,11 +9,17 @@ import { makeFolder } from './folder.ts'
  */
 export const command_suspect_after_ms = 10_000
 
+/** How long PostgreSQL is waited for. The defaults are those of requests. */
+export type Waits = {
+  /** How long an answer may take before its connection is checked. By default 1.5 s. */
+  suspect_after_ms?: number
+  /** How long a transaction waits for its connection and its locks. By default 5 s. */
+  wait_ms?: number
+}
+
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
-  Partial<Pick<Config, 'database_replica_url'>> & {
-    /** How long an answer of PostgreSQL may take before the connection is checked. By default 1.5 s, as requests need it. */
-    suspect_after_ms?: number
-  }
+  Partial<Pick<Config, 'database_replica_url'>> &
+  Waits
 
 /** Opens PostgreSQL at DATABASE_URL, else SQLite in DATA_DIR. Does not run migrations. */
 export async function openDatabase({
@@ -22,11 +28,13 @@ export async function openDatabase({
   database_replica_url = null,
   database_pool_size,
   suspect_after_ms,
+  wait_ms,
 }: Settings): Promise<Database> {
   if (database_url !== null) {
     // Import the driver only when it is used: it would slow a start on SQLite.
     const { openPostgres } = await import('./engines/postgres/open.ts')
-    return openPostgres(database_url, database_replica_url, database_pool_size, suspect_after_ms)
+    const waits = { suspect_after_ms, wait_ms }
+    return openPostgres(database_url, database_replica_url, database_pool_size, waits)
   }
   makeFolder(data_dir, 0o700)
   return openSqlite(databaseFile(data_dir))

@@ -35,6 +35,8 @@ export interface Connection extends DatabaseConnection {
   deferred: Promise<unknown>[]
   /** Whether other transactions wait for the end of this one. Never on PostgreSQL. */
   readonly is_awaited: boolean
+  /** How long a statement waits for a lock, in ms. SQLite has its own limit, busy_timeout. */
+  readonly lock_wait_ms: number
   /** Writes early what the commit of a large transaction would otherwise write. A no-op on PostgreSQL. */
   writeAhead(): void
 }
@@ -48,6 +50,8 @@ type Shared = {
   values: Map<string, unknown>
   /** The rows of `atCommit`, by their kinds. */
   collected: Map<WriteRows<never>, unknown[]>
+  /** The rows of `beforeCommit`, by their kinds. */
+  last_steps: Map<WriteRows<never>, unknown[]>
   has_ended: boolean
 }
 
@@ -71,7 +75,9 @@ export class Tx extends Transaction<Tables> {
     this.engine = parent?.engine ?? engineOf(this)
     this.session = session
     this.root = parent?.root ?? this
-    this.#shared = parent ? parent.#shared : { values: new Map(), collected: new Map(), has_ended: false }
+    this.#shared = parent
+      ? parent.#shared
+      : { values: new Map(), collected: new Map(), last_steps: new Map(), has_ended: false }
   }
 
   /** Runs a compiled query on the connection itself, so that independent statements can be sent together. */
@@ -113,13 +119,15 @@ export class Tx extends Transaction<Tables> {
    * COMMIT: a lock that they take is held for a short time, and nothing is locked after it.
    */
   atCommit<R>(write: WriteRows<R>, rows: readonly R[]): void {
-    const { collected } = this.#shared
-    let all = collected.get(write as WriteRows<never>)
-    if (!all) {
-      all = []
-      collected.set(write as WriteRows<never>, all)
-    }
-    for (const row of rows) all.push(row)
+    collect(this.#shared.collected, write, rows)
+  }
+
+  /**
+   * The same for a write that reads what it has written: the transaction waits for it before the rows of `atCommit`. Use it for
+   * what few transactions do: it costs PostgreSQL a round trip for each step.
+   */
+  beforeCommit<R>(write: WriteRows<R>, rows: readonly R[]): void {
+    collect(this.#shared.last_steps, write, rows)
   }
 
   /** Notifies the listeners of a topic after this transaction commits. */
@@ -133,8 +141,8 @@ export class Tx extends Transaction<Tables> {
    * transaction cannot go on. One savepoint at a time is open.
    */
   async savepoint<T>(work: () => Promise<T>, undoes: (error: unknown) => boolean): Promise<T> {
-    const { collected } = this.#shared
-    const lengths = new Map([...collected].map(([write, { length }]) => [write, length]))
+    const all = [this.#shared.collected, this.#shared.last_steps]
+    const lengths = new Map(all.flatMap((kinds) => [...kinds]).map(([write, { length }]) => [write, length]))
     await this.#command('SAVEPOINT item')
     try {
       const result = await work()
@@ -142,7 +150,7 @@ export class Tx extends Transaction<Tables> {
       return result
     } catch (error) {
       if (!undoes(error)) throw error
-      for (const [write, rows] of collected) rows.splice(lengths.get(write) ?? 0)
+      for (const kinds of all) for (const [write, rows] of kinds) rows.splice(lengths.get(write) ?? 0)
       await this.#command('ROLLBACK TO item')
       await this.#command('RELEASE item')
       throw error
@@ -154,10 +162,20 @@ export class Tx extends Transaction<Tables> {
   }
 
   /** Ends the work: issues the statements that the commit sends last. */
-  end(): void {
-    const { collected } = this.#shared
+  async end(): Promise<void> {
+    const { collected, last_steps } = this.#shared
+    for (const [write, rows] of last_steps) if (rows.length) await write(this, rows as never[])
     // A write may collect rows of a kind that comes after it.
     for (const [write, rows] of collected) if (rows.length) this.defer(write(this, rows as never[]))
     this.#shared.has_ended = true
   }
+}
+
+function collect<R>(kinds: Shared['collected'], write: WriteRows<R>, rows: readonly R[]): void {
+  let all = kinds.get(write as WriteRows<never>)
+  if (!all) {
+    all = []
+    kinds.set(write as WriteRows<never>, all)
+  }
+  for (const row of rows) all.push(row)
 }

@@ -12,7 +12,7 @@ test('a request in steps whose database goes away in between frees its key when 
   const data_dir = scratchFolder(t)
   const { DATABASE_URL = '' } = await settingsOf(data_dir)
   const proxy = await startProxy(t, DATABASE_URL)
-  const rapport = await startRapport({ data_dir, env: { DATABASE_URL: proxy.url } })
+  const rapport = await startRapport({ data_dir, env: { DATABASE_URL: proxy.url }, waits: {} })
   t.after(rapport.stop)
   const { call } = rapport
   const rows = 2000

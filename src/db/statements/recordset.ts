@@ -5,7 +5,7 @@ import { compileOnce, ParameterSlot, type Prepared, prepare, run, type Statement
 
 /** The type of a column; with `!` it is never null. */
 type Kind = 'text' | 'text!' | 'bigint' | 'bigint!'
-type Kinds = Record<string, Kind>
+export type Kinds = Record<string, Kind>
 type Value = { text: string | null; 'text!': string; bigint: number | null; 'bigint!': number }
 type Row<K extends Kinds> = { [Name in keyof K]: Value[K[Name]] }
 

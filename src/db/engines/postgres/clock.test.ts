@@ -41,6 +41,18 @@ test('the time is the server’s, however wrong this machine’s clock is, and f
   await close()
 })
 
+test('a slow reading at the start is replaced by a faster one, which is precise', async (t) => {
+  const { db, close } = await openScratch(scratchFolder(t))
+  // By its own clock, the first reading takes 20 s: the time may be that of any moment of them.
+  const times = [0, 20_000, 20_000]
+  const begun_ms = Date.now()
+  const clock = await followClock(db, { now: () => times.shift() ?? 20_001 })
+  const shown_ms = clock.now()
+  clock.stop()
+  assert.ok(shown_ms >= begun_ms - 500 && shown_ms <= Date.now() + 500, `${shown_ms - begun_ms} ms ahead`)
+  await close()
+})
+
 test('processes whose clocks are an hour ahead and an hour behind agree about retries, times and signatures', async (t) => {
   const receiver = await useFor(t, startReceiver())
   const data_dir = scratchFolder(t)

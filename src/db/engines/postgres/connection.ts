@@ -1,5 +1,5 @@
 import pg, { type ClientConfig } from 'pg'
-import { lock_timeout } from '../../locks.ts'
+import { request_wait_ms } from '../../locks.ts'
 
 const { builtins } = pg.types
 
@@ -13,16 +13,16 @@ const types = {
 
 // Timeouts: a session that hangs must not keep its locks. JIT compilation costs more than it saves here. Acknowledged
 // writes must be on a disk: replace synchronous_commit = off, but keep every other value.
-const session = `
+const session = (lock_wait_ms: number) => `
   SET statement_timeout = '30s';
-  SET lock_timeout = '${lock_timeout}';
+  SET lock_timeout = '${lock_wait_ms}ms';
   SET idle_in_transaction_session_timeout = '60s';
   SET jit = off;
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 `
 
 /** The options of every connection to PostgreSQL. */
-export function connectionOptions(url: string) {
+export function connectionOptions(url: string, lock_wait_ms = request_wait_ms) {
   // Other processes find servers of Rapport by application_name, so the URL may not change it.
   const address = new URL(url)
   address.searchParams.delete('application_name')
@@ -34,7 +34,7 @@ export function connectionOptions(url: string) {
     pipeline: true,
     application_name: 'rapport',
     // Use SET commands: poolers refuse connection parameters.
-    onConnect: async (client: pg.ClientBase) => void (await atOnce(client, session)),
+    onConnect: async (client: pg.ClientBase) => void (await atOnce(client, session(lock_wait_ms))),
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Pool, PoolClient, QueryResult as Result } from 'pg'
 import type { CommitTopic } from '../../commit-topics.ts'
 import { explainLoss, type Trouble, troubleOf } from '../../errors.ts'
+import { request_wait_ms } from '../../locks.ts'
 import type { Engine, Connection as OurConnection } from '../../tx.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { createTransactionPool, type TransactionPool } from './transaction-pool.ts'
@@ -40,6 +41,16 @@ async function throwUnsent(statements: readonly Promise<unknown>[]): Promise<voi
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
+// After a fail-over, the old server is read-only. Close the idle connections to it; new ones reach the new primary.
+function leaveReadOnlyServer(pool: Pool, error: unknown) {
+  if (codeOf(error) !== read_only) return
+  for (let n = pool.idleCount; n > 0; n--)
+    void pool.connect().then(
+      (client) => client.release(true),
+      () => {},
+    )
+}
+
 /**
  * Kysely's dialect for PostgreSQL. Each connection prepares a compiled statement once. BEGIN is sent with the first
  * statement of a transaction, and statements that are issued together are sent together (pipelining).
@@ -51,6 +62,8 @@ export function postgresDialect(
   transactions: TransactionPool = createTransactionPool(pool),
 ): Dialect {
   let named = true
+  // A transaction waits as long for its locks as for its connection.
+  const { connectionTimeoutMillis: lock_wait_ms = request_wait_ms } = pool.options
   const shareReads = createSharedReads(pool, (error) => troubleOf(error) === 'unavailable')
 
   /** Runs one statement. Calls `failed` with an error and its kind, and throws the error that it returns. */
@@ -79,16 +92,6 @@ export function postgresDialect(
     return error
   }
 
-  // After a fail-over, the old server is read-only. Close the idle connections to it; new ones reach the new primary.
-  function leaveReadOnlyServer(error: unknown) {
-    if (codeOf(error) !== read_only) return
-    for (let n = pool.idleCount; n > 0; n--)
-      void pool.connect().then(
-        (client) => client.release(true),
-        () => {},
-      )
-  }
-
   class Connection implements OurConnection {
     /** Null until the first statement, which shows whether a transaction begins. */
     private client: PoolClient | null = null
@@ -103,6 +106,7 @@ export function postgresDialect(
     deferred: Promise<unknown>[] = []
     last: (() => void)[] = []
     readonly is_awaited = false
+    readonly lock_wait_ms = lock_wait_ms
     writeAhead() {}
     /** Takes a connection for a transaction. */
     async begin(): Promise<void> {
@@ -133,7 +137,7 @@ export function postgresDialect(
       if (trouble === 'unavailable') this.broken = true
       // Only the first error counts: later statements of a batch fail because the failed one prepared nothing.
       if (this.failure === null) stopNaming(error)
-      leaveReadOnlyServer(error)
+      leaveReadOnlyServer(pool, error)
       this.failure ??= error
       // Statements that were sent with the failed one may report their error first. The caller must see the reason.
       return codeOf(error) === failed_transaction ? this.failure : error

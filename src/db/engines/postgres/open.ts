@@ -2,6 +2,8 @@ import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import { steadyClock } from '../../../clock.ts'
 import type { Database } from '../../db.ts'
+import { request_wait_ms } from '../../locks.ts'
+import type { Waits } from '../../open.ts'
 import type { Tables } from '../../tables.ts'
 import { followClock } from './clock.ts'
 import { connectionOptions } from './connection.ts'
@@ -12,20 +14,19 @@ import { createTransactionPool } from './transaction-pool.ts'
 import { createWakeUps } from './wake.ts'
 import { watchPool } from './watch.ts'
 
-/** Opens PostgreSQL 15 or newer. Throws when the server is older, or gives no connection within 5 s. */
+/** Opens PostgreSQL 15 or newer. Throws when the server is older, or gives no connection in time. */
 export async function openPostgres(
   url: string,
   replica_url: string | null,
   pool_size: number,
-  suspect_after_ms?: number,
+  { suspect_after_ms, wait_ms = request_wait_ms }: Waits = {},
 ): Promise<Database> {
   const pool = new pg.Pool({
-    ...connectionOptions(url),
+    ...connectionOptions(url, wait_ms),
     max: pool_size,
     // Keep idle connections for 5 minutes: each new connection costs the server a process.
     idleTimeoutMillis: 300_000,
-    // How long a request waits for a free connection before it is answered with 503.
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: wait_ms,
   })
   // Ignore errors of idle connections and of connections whose query has failed: no query waits for them.
   pool.on('error', () => {})

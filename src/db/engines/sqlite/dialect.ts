@@ -13,7 +13,7 @@ import type { Prepared } from '../../statements/prepare.ts'
 import type { Engine, Connection as OurConnection } from '../../tx.ts'
 import { readingDriver, refuseStream } from '../reading.ts'
 import { createCheckpoints } from './checkpoint.ts'
-import { createGroup } from './group.ts'
+import { busy_timeout_ms, createGroup } from './group.ts'
 import { createSearchIndex } from './search-index.ts'
 import { createWatch, type OnSlow } from './watch.ts'
 
@@ -89,6 +89,7 @@ export function sqliteDialect(
     get is_awaited() {
       return group.isAwaited()
     }
+    readonly lock_wait_ms = busy_timeout_ms
     writeAhead() {
       try {
         group.writeAhead()

@@ -1,9 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Checkpoints } from './checkpoint.ts'
 import type { SearchIndex } from './search-index.ts'
 import type { Watch } from './watch.ts'
 
-type Member = { resolve: () => void; reject: (error: unknown) => void; large?: boolean }
+type Waiter = { resolve: () => void; reject: (error: unknown) => void }
 
 // A group commits at this size even when more transactions wait, so that its first member does not wait long.
 const max_group_size = 1000
@@ -13,12 +13,33 @@ const max_group_size = 1000
 const max_turn_ms = 20
 
 // How long a group waits for the lock of another process that writes, and how often it retries.
-const busy_timeout_ms = 5000
+export const busy_timeout_ms = 5000
 const busy_retry_ms = 5
 const sqlite_busy = 5
 
 // SQLite's default: a commit that finds so many pages in the log copies them into the database file.
 const max_log_pages = 1000
+
+/** The transactions of a connection that writes. */
+type Group = {
+  /** Whether the current transaction must yield to the event loop before its next statement. */
+  isTurnOver(): boolean
+  /** Yields to the event loop. No other transaction runs meanwhile. */
+  yieldTurn(): Promise<void>
+  /** Whether other transactions wait for the current one. */
+  isAwaited(): boolean
+  /**
+   * A large member is the first of its group, without a savepoint: in one, SQLite keeps a copy of each page for each
+   * statement. Others may join after it.
+   */
+  begin(large: boolean): Promise<void>
+  /** Indexes what a large member has changed so far. In a savepoint, FTS5 would flush each time. */
+  writeAhead(): void
+  /** Resolves when the commit of the whole group is on the disk. */
+  commit(): Promise<void>
+  /** Rolls back the current member. `cause` is the database error that led to it, if there is one. */
+  rollback(cause: unknown): void
+}
 
 /**
  * Group commit: a commit costs an fsync, so transactions that arrive together share one. Each runs in a savepoint of
@@ -31,48 +52,34 @@ export function createGroup(
   index: SearchIndex,
   checkpoints: Checkpoints,
   onCommit: (size: number) => void,
-) {
-  // Every transaction runs these statements, so prepare them once.
-  const [begin, savepoint, release, commit] = [
-    'BEGIN IMMEDIATE',
-    'SAVEPOINT member',
-    'RELEASE member',
-    'COMMIT',
-  ].map((sql) => writer.prepare(sql)) as [StatementSync, StatementSync, StatementSync, StatementSync]
-  const count = writer.prepare('PRAGMA wal_checkpoint(NOOP)')
-  const waiting: Member[] = []
-  let members: Member[] = []
+): Group {
+  const { begin, savepoint, release, commit } = statementsOf(writer)
+  // The next group waits for the checkpoint of a large one. Otherwise the log would never begin anew.
+  const copying = createLogCopy(writer, checkpoints, () => {
+    if (waiting.length && !running) start()
+  })
+  const isBusy = createBusyWait()
+  const turns = createTurns(watch)
+  const waiting: (Waiter & { large: boolean })[] = []
+  const members = createMembers()
   let open = false
   /** The current member is large, and so has no savepoint. */
   let is_large = false
   /** A member of the open group was large. */
   let had_large = false
-  /** The next group waits for the checkpoint. Otherwise the log would never begin anew. */
-  let is_copying = false
   let running = false
-  let busy_since_ms: number | null = null
-  let turn_began_ms = 0
-
-  // Use the end time of the last statement: another call of performance.now() would slow every statement.
-  const isTurnOver = () => watch.last_ms - turn_began_ms > max_turn_ms
-
-  function beginTurn() {
-    turn_began_ms = performance.now()
-  }
 
   function next() {
-    const is_full = members.length >= (waiting[0]?.large ? 1 : max_group_size)
+    const is_full = members.size() >= (waiting[0]?.large ? 1 : max_group_size)
     if (is_full || !waiting.length) {
       if (!isIndexed()) return void setImmediate(nextTurn)
       close()
     }
-    if (!waiting.length || is_copying) {
+    if (!waiting.length || copying.runs()) {
       running = false
-      // Members that just resolved may have queued new transactions already.
-      if (waiting.length && !is_copying) start()
       return
     }
-    if (isTurnOver()) return void setImmediate(nextTurn)
+    if (turns.isOver()) return void setImmediate(nextTurn)
     try {
       if (!open) {
         begin.run()
@@ -85,27 +92,21 @@ export function createGroup(
     } catch (error) {
       return refuse(error as Error)
     }
-    busy_since_ms = null
+    isBusy(null)
     waiting.shift()?.resolve()
   }
 
-  // SQLite's own busy_timeout would block the whole process, readers included, once for each waiting writer.
-  function refuse(error: Error & { errcode?: number }) {
-    // Compare the low byte: SQLITE_BUSY_RECOVERY, for example, is busy too.
-    if (((error.errcode ?? 0) & 0xff) === sqlite_busy) {
-      busy_since_ms ??= performance.now()
-      if (performance.now() - busy_since_ms < busy_timeout_ms) return void setTimeout(nextTurn, busy_retry_ms)
-    }
-    busy_since_ms = null
+  function refuse(error: Error) {
+    if (isBusy(error)) return void setTimeout(nextTurn, busy_retry_ms)
     for (const member of waiting.splice(0)) member.reject(error)
     next()
   }
 
   // Catches up for one turn. Other members may join the group between two turns, unless it is full.
   function isIndexed(): boolean {
-    if (!open || !members.length) return true
+    if (!open || !members.size()) return true
     try {
-      while (!index.catchUp()) if (isTurnOver()) return false
+      while (!index.catchUp()) if (turns.isOver()) return false
     } catch (error) {
       fail(error)
     }
@@ -115,31 +116,16 @@ export function createGroup(
   function close() {
     if (!open) return
     try {
-      if (had_large) writer.exec('PRAGMA wal_autocheckpoint = 0')
-      watch.run('COMMIT', commit)
+      if (had_large) copying.commit(() => watch.run('COMMIT', commit))
+      else watch.run('COMMIT', commit)
     } catch (error) {
       return fail(error)
-    } finally {
-      if (had_large) writer.exec(`PRAGMA wal_autocheckpoint = ${max_log_pages}`)
     }
     open = false
     is_large = false
-    const group = members
-    members = []
-    for (const member of group) member.resolve()
-    if (group.length) onCommit(group.length)
-    if (had_large) copyLog()
-  }
-
-  // A thread does the checkpoint of a large group.
-  function copyLog() {
-    const { log, checkpointed } = count.get() as { log: number; checkpointed: number }
-    is_copying = log - checkpointed >= max_log_pages
-    if (!is_copying) return
-    void checkpoints.run().then(() => {
-      is_copying = false
-      if (waiting.length && !running) start()
-    })
+    const size = members.resolve()
+    if (size) onCommit(size)
+    if (had_large) copying.start()
   }
 
   function fail(error: unknown) {
@@ -157,48 +143,35 @@ export function createGroup(
   }
 
   function nextTurn() {
-    beginTurn()
+    turns.begin()
     next()
   }
 
   return {
-    /** Whether the current transaction must yield to the event loop before its next statement. */
-    isTurnOver,
-    /** Whether other transactions wait for the current one. */
+    isTurnOver: turns.isOver,
     isAwaited: () => waiting.length > 0,
-    /** Indexes what a large member has changed so far. In a savepoint, FTS5 would flush each time. */
-    writeAhead(): void {
+    writeAhead() {
       while (is_large && !index.catchUp());
     },
-    /** Yields to the event loop. No other transaction runs meanwhile. */
-    yieldTurn: () => new Promise<void>((resolve) => setImmediate(resolve)).then(beginTurn),
-    /**
-     * A large member is the first of its group, without a savepoint: in one, SQLite keeps a copy of each page for each
-     * statement. Others may join after it.
-     */
-    begin(large: boolean): Promise<void> {
+    yieldTurn: turns.yield,
+    begin(large) {
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject, large })
-        if (!running && !is_copying) start()
+        if (!running && !copying.runs()) start()
       })
     },
-    /** Resolves when the commit of the whole group is on the disk. */
-    commit(): Promise<void> {
+    commit() {
       try {
         if (!is_large) release.run()
       } catch (error) {
         undo(error)
         return Promise.reject(error)
       }
-      return new Promise((resolve, reject) => {
-        members.push({ resolve, reject })
-        next()
-      })
+      const committed = members.add()
+      next()
+      return committed
     },
-    /** Rolls back the current member. `cause` is the database error that led to it, if there is one. */
-    rollback(cause: unknown): void {
-      undo(cause)
-    },
+    rollback: undo,
   }
 
   function undo(cause: unknown) {
@@ -220,7 +193,94 @@ export function createGroup(
   function abandon(error: unknown) {
     open = false
     is_large = false
-    for (const member of members) member.reject(error)
-    members = []
+    members.reject(error)
+  }
+}
+
+/** The statements that every transaction runs. */
+const statementsOf = (writer: DatabaseSync) => ({
+  begin: writer.prepare('BEGIN IMMEDIATE'),
+  savepoint: writer.prepare('SAVEPOINT member'),
+  release: writer.prepare('RELEASE member'),
+  commit: writer.prepare('COMMIT'),
+})
+
+/** The time since the last yield to the event loop. */
+function createTurns(watch: Watch) {
+  let began_ms = 0
+  const begin = () => {
+    began_ms = performance.now()
+  }
+  return {
+    begin,
+    // Use the end time of the last statement: another call of performance.now() would slow every statement.
+    isOver: () => watch.last_ms - began_ms > max_turn_ms,
+    yield: () => new Promise<void>((resolve) => setImmediate(resolve)).then(begin),
+  }
+}
+
+/** The transactions of the open group, which wait for its commit. */
+function createMembers() {
+  let all: Waiter[] = []
+  const takeAll = () => {
+    const taken = all
+    all = []
+    return taken
+  }
+  return {
+    size: () => all.length,
+    add: () => new Promise<void>((resolve, reject) => void all.push({ resolve, reject })),
+    /** Returns how many there were. */
+    resolve(): number {
+      const members = takeAll()
+      for (const member of members) member.resolve()
+      return members.length
+    },
+    reject(error: unknown): void {
+      for (const member of takeAll()) member.reject(error)
+    },
+  }
+}
+
+/** Large groups leave their log to a thread, which copies it into the database file. */
+function createLogCopy(writer: DatabaseSync, checkpoints: Checkpoints, onCopied: () => void) {
+  const count = writer.prepare('PRAGMA wal_checkpoint(NOOP)')
+  let runs = false
+  return {
+    runs: () => runs,
+    /** Commits without a checkpoint in this thread. */
+    commit(run: () => void): void {
+      try {
+        writer.exec('PRAGMA wal_autocheckpoint = 0')
+        run()
+      } finally {
+        writer.exec(`PRAGMA wal_autocheckpoint = ${max_log_pages}`)
+      }
+    },
+    start(): void {
+      const { log, checkpointed } = count.get() as { log: number; checkpointed: number }
+      runs = log - checkpointed >= max_log_pages
+      if (!runs) return
+      void checkpoints.run().then(() => {
+        runs = false
+        onCopied()
+      })
+    },
+  }
+}
+
+/**
+ * Tells whether a failed begin is worth another try; null ends a wait. SQLite's own busy_timeout would block the whole process,
+ * readers included, once for each waiting writer.
+ */
+function createBusyWait() {
+  let since_ms: number | null = null
+  return (error: (Error & { errcode?: number }) | null): boolean => {
+    // Compare the low byte: SQLITE_BUSY_RECOVERY, for example, is busy too.
+    const is_busy = error !== null && ((error.errcode ?? 0) & 0xff) === sqlite_busy
+    since_ms = is_busy ? (since_ms ?? performance.now()) : null
+    if (since_ms === null || performance.now() - since_ms < busy_timeout_ms) return is_busy
+    since_ms = null
+    return false
   }
 }

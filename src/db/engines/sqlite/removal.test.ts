@@ -21,7 +21,7 @@ test('the row of a record goes without a look through the tables that may refer 
       WHERE m.type = 'table' AND k."table" IN ('contacts', 'companies', 'deals', 'booking_pages')`,
     )
     .all()
-  assert.equal(foreign_keys.length, 11)
+  assert.equal(foreign_keys.length, 13)
   for (const { table, column } of foreign_keys) {
     const plan = file.prepare(`EXPLAIN QUERY PLAN SELECT 1 FROM ${table} WHERE ${column} = 1`).all()
     assert.match(String(plan[0]?.detail), new RegExp(`INDEX ${table}_${column}_all`))

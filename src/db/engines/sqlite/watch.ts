@@ -5,7 +5,7 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 export type OnSlow = (statement: string, ms: number) => void
 
 // SQLite runs in this process, so a statement blocks the event loop.
-export const max_statement_ms = 50
+const max_statement_ms = 50
 const max_words = 12
 
 // Published around each statement, with its text, for other measurements than elapsed time.
