@@ -56,7 +56,20 @@ test('the operators of other APIs are 400, and name the filter that was meant', 
 })
 
 test('a key of a custom field may have points, underscores and brackets', async () => {
-  const keys = ['a.b', 'a__b', 'in', 'gte', 'x[1]', 'from_to', 'a:b', 'pay.max', 'pay__to', '__in']
+  const keys = [
+    'a.b',
+    'a__b',
+    'in',
+    'gte',
+    'x[1]',
+    'from_to',
+    'a:b',
+    'pay.max',
+    'pay__to',
+    '__in',
+    'valid_from',
+    'x-max',
+  ]
   const custom_fields = Object.fromEntries(keys.map((key) => [key, 'x']))
   await rapport.call('POST', '/api/v1/companies', { name: 'Keys', custom_fields })
   for (const key of keys) {
@@ -76,6 +89,29 @@ test('a field that is defined with the name of an operator at the end of its key
   await rapport.call('POST', '/api/v1/deals', { name: 'Built', custom_fields: { built__in: '5' } })
   const { status, body } = await rapport.call('GET', `/api/v1/deals?${encodeURIComponent(name)}=5`)
   assert.deepEqual([status, body.meta.total], [200, 1])
+})
+
+test('an operator behind the key of a defined field is an error, with any separator', async () => {
+  const field = { resource: 'deals', key: 'chairs', label: 'Chairs', type: 'number' }
+  assert.equal((await rapport.call('POST', '/api/v1/custom-fields', field)).status, 201)
+  const meant = {
+    _gte: '_from',
+    '-max': '_to',
+    ' after': '_from',
+    '.$lt': '_to',
+    ':from': '_from',
+    _not: '',
+    $: '',
+  }
+  for (const [end, range] of Object.entries(meant)) {
+    const name = `custom_fields[chairs${end === '$' ? '_$in' : end}]`
+    for (const path of ['deals', 'deals/export', 'deals/groups?by=stage'])
+      assert.ok((await messageOf(path, name)).includes(`Did you mean "custom_fields[chairs]${range}"?`), name)
+  }
+  assert.match(
+    await messageOf('deals', 'custom_fields[chairs]gte'),
+    /Did you mean "custom_fields\[chairs\]_from"/,
+  )
 })
 
 test('no path of the document takes a name that looks like a filter and is none', async () => {

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import { sourcesOf } from '../../src/across/timeline/sources.ts'
 import { momentOf } from '../../src/clock.ts'
 import { type Tx, transaction } from '../../src/db/db.ts'
+import { appointmentRoom } from '../../src/resources/appointments/routes.ts'
 import { runBatch } from '../../src/resources/batch/batch.ts'
 import { type Writes, writesOf } from '../../src/resources/batch/items.ts'
 import { companyRoom } from '../../src/resources/companies/routes.ts'
 import { contactRoom } from '../../src/resources/contacts/routes.ts'
 import { dealRoom } from '../../src/resources/deals/routes.ts'
+import { rooms } from '../../src/resources/index.ts'
+import { recordsOf } from '../../src/resources/writing/records.ts'
 import { claimDue, type LoadedClaim } from '../../src/webhooks/delivery/claim.ts'
 import { record } from '../../src/webhooks/delivery/record.ts'
 import { type Outbox, openOutbox } from '../outbox.ts'
@@ -56,8 +60,9 @@ const checked = <T>(
 async function inEachState(
   add: (from: number, to: number) => Promise<unknown>,
   run: (what: string) => unknown,
+  db = outbox.db,
 ) {
-  const analyze = () => sql`ANALYZE`.execute(outbox.db)
+  const analyze = () => sql`ANALYZE`.execute(db)
   await add(0, 500)
   await analyze()
   await run('few')
@@ -209,6 +214,63 @@ test('an item of a batch reads as few rows of many as of few', async () => {
         `${what} to delete`,
       )
     },
+  )
+  assert.deepEqual(many, [])
+})
+
+test('timelines and views of appointments read as few rows of many as of few, also those with guests', async (t) => {
+  const fresh = await openOutbox()
+  t.after(() => fresh.close())
+  const { db } = fresh
+  const many: string[] = []
+  const source = sourcesOf(contactRoom.resource, rooms).find(({ type }) => type === 'appointment')
+  assert.ok(source)
+  const { find } = recordsOf(appointmentRoom.resource)
+  const now = '2026-11-21T08:30:00.000Z'
+  // Each appointment has three guests, and each 40th the contact 1, too.
+  const add = async (from: number, to: number) => {
+    const numbers = sql`generate_series(${sql.lit(from + 1)}, ${sql.lit(to)}) AS n`
+    for (const rows of [
+      sql`contacts (workspace_id, id, first_name, last_name, search_text, created_at, updated_at)
+        SELECT 1, n, 'Ana', 'Ruiz', '', ${now}, ${now} FROM ${numbers}`,
+      sql`appointments (workspace_id, id, title, start_at, end_at, status, created_at, updated_at)
+        SELECT 1, n, 'Demo', '2030-01-01', '2030-01-02', 'cancelled', ${now}, ${now} FROM ${numbers}`,
+      sql`appointment_guests (workspace_id, appointment_id, contact_id, updated_at)
+        SELECT 1, n, CASE k WHEN 0 THEN 1 ELSE 2 + (7 * n + k) % ${sql.lit(to - 1)} END, ${now}
+        FROM ${numbers}, generate_series(0, 3) AS k WHERE k > 0 OR n % 40 = 0`,
+    ])
+      await sql`INSERT INTO ${rows}`.execute(db)
+  }
+  const position = { record_id: '1', at: '9', below: Number.MAX_SAFE_INTEGER, limit: 100 }
+  const ids = Array.from({ length: 100 }, (_, n) => n + 1)
+  let count = 0
+  await inEachState(
+    async (from, to) => {
+      await add(from, to)
+      count = Math.floor(to / 40)
+    },
+    async (what) => {
+      await checked(
+        many,
+        `timeline, ${what}`,
+        count,
+        async (tx) => {
+          const marks = await source.marks(tx, { workspace_id: 1, owner_id: 1, ...position })
+          assert.equal(marks.length, count)
+        },
+        db,
+      )
+      await checked(
+        many,
+        `views, ${what}`,
+        ids.length,
+        async (tx) => {
+          for (const id of ids) assert.ok(await find(tx, 1, id))
+        },
+        db,
+      )
+    },
+    db,
   )
   assert.deepEqual(many, [])
 })

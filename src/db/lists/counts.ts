@@ -139,3 +139,7 @@ export async function countOf(db: Db, workspace_id: number, name: string): Promi
   const [row] = await sum(db, { workspace_id, name })
   return row?.n ?? 0
 }
+
+/** The number of live records under a name, as an expression of a larger statement. */
+export const storedCount = (workspace_id: number, name: string) =>
+  sql`(SELECT coalesce(sum(n), 0) FROM record_counts WHERE workspace_id = ${workspace_id} AND name = ${sql.lit(name)})`

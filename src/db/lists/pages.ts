@@ -6,7 +6,7 @@ import type { Window } from './lists.ts'
 
 // Below this offset, skipping records one by one costs less than reading the blocks.
 const deep_from = 500
-const block_size = 4096
+export const block_size = 4096
 
 const blocksOf = prepare((p: { workspace_id: number; kind: Deletable }, db) =>
   db

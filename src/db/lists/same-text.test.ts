@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { distinctTexts, emailKey, phoneKey, sameName, sameText, websiteKey } from './same-text.ts'
+import {
+  distinctTexts,
+  emailKey,
+  phoneKey,
+  sameName,
+  sameText,
+  websiteKey,
+  writtenForms,
+} from './same-text.ts'
 import { sortName } from './sort-names.ts'
 
 const allSame = (key: (text: string) => string, texts: string[]) =>
@@ -91,6 +99,12 @@ test('a text written in another form has the same key, and the same place in lis
       assert.equal(sortName(other), sortName(plain))
     }),
   )
+})
+
+test('a text is looked for in the forms in which programs write it, with its blanks and without', () => {
+  const forms = writtenForms('Cafe\u0301  Bar')
+  for (const form of ['Cafe\u0301  Bar', 'Café  Bar', 'Café Bar', 'Cafe\u0301 Bar'])
+    assert.ok(forms.includes(form))
 })
 
 test('of texts that are the same, a list keeps the first', () => {

@@ -1,4 +1,4 @@
-import { invisible } from './normalise.ts'
+import { invisible, normalForm } from './normalise.ts'
 
 // Whether two texts are the same. Each function gives a key: texts with equal keys are the same. The database stores keys, so a
 // change here needs a migration of them, as 0044 is (decision 0102).
@@ -14,11 +14,11 @@ export const withoutUnseen = (text: string): string =>
 
 /** The key of a text: composed (NFC), without characters that nobody sees, with one space for all blanks between words. */
 export const sameText = (text: string): string =>
-  is_plain.test(text) ? text : withoutUnseen(text).normalize('NFC').replaceAll(/\s+/g, ' ').trim()
+  is_plain.test(text) ? text : normalForm(withoutUnseen(text), 'NFC').replaceAll(/\s+/g, ' ').trim()
 
 /** The forms in which programs write a text, for a column without keys. */
 export const writtenForms = (text: string): string[] => [
-  ...new Set([text, sameText(text), sameText(text).normalize('NFD')]),
+  ...new Set([text, sameText(text)].flatMap((one) => [one, one.normalize('NFC'), one.normalize('NFD')])),
 ]
 
 /** The key of a name, without case. */
@@ -53,7 +53,7 @@ const blanks_and_signs = /[\s\p{Z}\p{Pd}\u2212./]/gu
 // Callers from abroad leave this 0 out.
 const trunk_zero = /^(\(?(?:\+|00)\d{1,3}\)?)\(0\)/
 
-const compact = (phone: string) => withoutUnseen(phone.normalize('NFKC')).replaceAll(blanks_and_signs, '')
+const compact = (phone: string) => withoutUnseen(normalForm(phone, 'NFKC')).replaceAll(blanks_and_signs, '')
 
 /** A text without the separators of telephone numbers. */
 export const withoutSeparators = (text: string): string => compact(text).replaceAll(/[()+]/g, '')

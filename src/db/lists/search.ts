@@ -5,6 +5,7 @@ import { forgetRemoved, searchByTokens, tokenFilter } from '../engines/sqlite/se
 import type { Deletable } from '../records.ts'
 import { engineOf } from '../tx.ts'
 import type { Filter } from './filters.ts'
+import { isFrequent, noteTotal, searchFrequent } from './frequent-words.ts'
 import { isNearly, nearParts } from './near.ts'
 import { normaliseText } from './normalise.ts'
 import { hasNumber, numberIn, orByNumber, type WrittenNumber } from './search-numbers.ts'
@@ -103,7 +104,11 @@ export async function searchContacts(db: Db, search: ContactSearch): Promise<Sea
   const { workspace_id, words, number } = search
   const with_number = number && (await numberFilter(db, workspace_id, words, number))
   if (with_number) return searchWhere(db, search, with_number)
-  return (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, search)
+  const is_plain = !search.conditions.length && !db.isTransaction
+  if (is_plain && isFrequent(db, search)) return searchFrequent(db, search)
+  const found = await (engineOf(db) === 'postgres' ? searchByLike : searchByTokens)(db, search)
+  if (is_plain) noteTotal(db, search, found.total)
+  return found
 }
 
 async function searchWhere(
