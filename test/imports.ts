@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
 import { tar_end, tarFile } from '../src/files/tar.ts'
 import type { Rapport, Reply } from './harness.ts'
 import { until } from './webhooks.ts'
@@ -58,4 +59,24 @@ export async function importFile(
   const reply = await upload(rapport, `?${new URLSearchParams(query)}`, file, headers)
   assert.equal(reply.status, 202, reply.text)
   return ended(rapport, reply.body.data.id)
+}
+
+/** Imports lines of files, and finds their records. */
+export function importsOf(rapport: Called) {
+  const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data
+  return {
+    found,
+    /** The newest record that a search finds. */
+    async detailsOf(resource: string, search: string) {
+      const [{ id }] = await found(`${resource}?search=${encodeURIComponent(search)}&sort=-id`)
+      return found(`${resource}/${id}`)
+    },
+    /** The import of some lines, and its errors: the number of the row, the field and the code. */
+    async run(query: Record<string, string>, lines: readonly string[]) {
+      const done = await importFile(rapport, query, `${lines.join('\n')}\n`)
+      const { text } = await rapport.call('GET', `/api/v1/imports/${done.id}/errors`)
+      const [, ...rows]: string[][] = parse(text)
+      return { ...done, reported: rows.map(([row, field, , , code]) => [Number(row), field, code]) }
+    },
+  }
 }

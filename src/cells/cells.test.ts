@@ -49,6 +49,13 @@ test('a number with one reading is read, however thousands, decimals, signs and 
     ['.5', 0.5],
     ['25%', 25],
     ['12,5 %', 12.5],
+    ['1.250,50 kr.', 1250.5],
+    ['kr. -1.250,50', -1250.5],
+    ['Fr. 1250.50', 1250.5],
+    ['Rs. 1,250.50', 1250.5],
+    ['1.250,50 TL', 1250.5],
+    ['1 250,50 руб.', 1250.5],
+    ['$(1,250.50)', -1250.5],
   ]
   for (const [text, value] of read) assert.equal(numberOf(text), value, text)
 })
@@ -123,6 +130,23 @@ test('every number that a locale writes is read with the decimal sign of this lo
   )
 })
 
+test('an amount with its currency is read as spreadsheets of many countries write it', () => {
+  const currencies = {
+    ...{ 'bg-BG': 'BGN', 'cs-CZ': 'CZK', 'da-DK': 'DKK', 'de-AT': 'EUR', 'de-CH': 'CHF', 'en-GB': 'GBP' },
+    ...{ 'en-IN': 'INR', 'en-US': 'USD', 'en-ZA': 'ZAR', 'fr-CA': 'CAD', 'he-IL': 'ILS', 'hu-HU': 'HUF' },
+    ...{ 'id-ID': 'IDR', 'is-IS': 'ISK', 'ja-JP': 'JPY', 'ko-KR': 'KRW', 'ms-MY': 'MYR', 'nb-NO': 'NOK' },
+    ...{ 'pl-PL': 'PLN', 'pt-BR': 'BRL', 'ro-RO': 'RON', 'ru-RU': 'RUB', 'sv-SE': 'SEK', 'tr-TR': 'TRY' },
+    ...{ 'uk-UA': 'UAH', 'vi-VN': 'VND', 'zh-CN': 'CNY', 'zh-TW': 'TWD' },
+  }
+  for (const [locale, currency] of Object.entries(currencies))
+    for (const currencySign of ['standard', 'accounting'] as const)
+      for (const value of [1234.5, -1_250_000.25]) {
+        const form = { style: 'currency', currency, currencySign, minimumFractionDigits: 2 } as const
+        const text = value.toLocaleString(locale, form)
+        assert.deepEqual(readNumber(text, null), { value, percent: false, money: true }, `${locale} ${text}`)
+      }
+})
+
 const momentOf = (text: string, order: 'day_first' | 'month_first' | null = null) => {
   const read = readMoment(text, order)
   if (!read || 'two' in read) return read
@@ -143,6 +167,11 @@ test('a day with one reading is read, with its time', () => {
     ['31.12.2026 um 14:30 Uhr', '2026-12-31 14:30:00'],
     ['05/05/2026', '2026-05-05'],
     ['31 Dec 2026', '2026-12-31'],
+    ['31-Dec-26', '2026-12-31'],
+    ['5-DEC-99', '1999-12-05'],
+    ['20261231', '2026-12-31'],
+    ['31/12/2026 14h30', '2026-12-31 14:30:00'],
+    ['31.12.2026 14.30 Uhr', '2026-12-31 14:30:00'],
     ['31-Dec-2026', '2026-12-31'],
     ['Dec 31, 2026', '2026-12-31'],
     ['December 31st, 2026 9:05 a.m.', '2026-12-31 09:05:00'],
@@ -157,6 +186,9 @@ test('a day with one reading is read, with its time', () => {
     ['2026-12-31T14:30:00.123+02:00', '2026-12-31 14:30:00.123 +02:00'],
     ['2026-12-31 14:30:00+0200', '2026-12-31 14:30:00 +02:00'],
     ['2026-12-31 14:30 UTC', '2026-12-31 14:30:00 Z'],
+    ['2026-12-31 14:30:00.5+01', '2026-12-31 14:30:00.5 +01:00'],
+    ['12/31/2026 2 PM', '2026-12-31 14:00:00'],
+    ['Dec 31, 2026, 12 a.m.', '2026-12-31 00:00:00'],
   ]
   for (const [text, moment] of read) assert.equal(momentOf(text), moment, text)
 })
@@ -183,6 +215,9 @@ test('other texts, and days that the calendar lacks, are not read as days', () =
     '2026',
     '12:30',
     '2026-12-31 25:00',
+    '2026-12-31 14',
+    '12/31/2026 13 PM',
+    '2026-12-31 14:30+24',
     '2026-12-31 13:30 PM',
     '1234567',
     '31 Foo 2026',
@@ -193,9 +228,24 @@ test('other texts, and days that the calendar lacks, are not read as days', () =
 })
 
 test('yes and no are read in the words of spreadsheets and programs', () => {
-  for (const text of ['true', 'TRUE', 'Yes', 'Y', '1', 'ja', 'WAHR', 'oui', 'sí', ' x ', 'Done'])
+  for (const text of [
+    'true',
+    'TRUE',
+    'Yes',
+    'Y',
+    '1',
+    'ja',
+    'WAHR',
+    'oui',
+    'sí',
+    'Sim',
+    't',
+    'Tak',
+    ' x ',
+    'Done',
+  ])
     assert.equal(readBoolean(text), true, text)
-  for (const text of ['false', 'No', 'n', '0', 'Nein', 'FALSCH', 'To do'])
+  for (const text of ['false', 'No', 'n', '0', 'Nein', 'FALSCH', 'não', 'Nee', 'f', 'To do'])
     assert.equal(readBoolean(text), false, text)
   for (const text of ['', 'maybe', '2', 'yesterday']) assert.equal(readBoolean(text), null, text)
 })
@@ -221,7 +271,13 @@ test('several addresses or numbers of a cell come apart, and nothing else does',
   assert.deepEqual(severalOf('a@x.example; b@y.example', 'email'), ['a@x.example', 'b@y.example'])
   assert.deepEqual(severalOf('a@x.example ::: b@y.example', 'email'), ['a@x.example', 'b@y.example'])
   assert.deepEqual(severalOf('+1 555 0100, +1 555 0101', 'phone'), ['+1 555 0100', '+1 555 0101'])
-  for (const text of ['a@x.example', 'Ana <a@x.example>, b', 'none, see b@y.example'])
+  assert.deepEqual(severalOf('+1 555 0100 / +1 555 0101', 'phone'), ['+1 555 0100', '+1 555 0101'])
+  assert.deepEqual(severalOf('030 1234567 | (0170) 555', 'phone'), ['030 1234567', '(0170) 555'])
+  assert.deepEqual(severalOf('a@x.example | b@y.example', 'email'), ['a@x.example', 'b@y.example'])
+  assert.deepEqual(severalOf('a@x.example;', 'email'), ['a@x.example'])
+  assert.deepEqual(severalOf('; a@x.example ,', 'email'), ['a@x.example'])
+  assert.deepEqual(severalOf('+1 555 0100, ', 'phone'), ['+1 555 0100'])
+  for (const text of ['a@x.example', 'Ana <a@x.example>, b', 'none, see b@y.example', ';'])
     assert.deepEqual(severalOf(text, 'email'), [text])
   for (const text of ['+1 (555) 0100', '+1 555 0100, ext. 5', '555 0100; call first'])
     assert.deepEqual(severalOf(text, 'phone'), [text])
@@ -242,6 +298,11 @@ test('a name in one cell is split as people write names', () => {
     ['Ana', 'Ana', null],
     ['Ana  María\tRuiz', 'Ana María', 'Ruiz'],
     ['Van Morrison', 'Van', 'Morrison'],
+    ['Ruiz,Ana', 'Ana', 'Ruiz'],
+    ['Ruiz ,Ana María', 'Ana María', 'Ruiz'],
+    ['Smith,Jr.,John', 'John', 'Smith, Jr.'],
+    ['Ana Ruiz, PhD, CFA', 'Ana', 'Ruiz, PhD, CFA'],
+    ['Ana Ruiz, M.Sc.', 'Ana', 'Ruiz, M.Sc.'],
   ]
   for (const [name, first, last] of names) assert.deepEqual(splitName(name), { first, last }, name)
   const blanks = `a${' '.repeat(200_000)}b`

@@ -41,10 +41,13 @@ const max_characters = 80
 const iso = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/
 const dotted = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}|\d{2})(?!\d)/
 const slashed = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/
-const day_named = /^(\d{1,2})(?:st|nd|rd|th|\.)?[\s-](?:de\s)?(\p{L}{3,12})\.?,?[\s-](?:de\s)?(\d{4})(?!\d)/u
+const compact = /^((?:19|20)\d\d)(\d\d)(\d\d)$/
+// Spreadsheets shorten the year only behind hyphens: 31-Dec-26.
+const day_named =
+  /^(\d{1,2})(?:st|nd|rd|th|\.)?[\s-](?:de\s)?(\p{L}{3,12})\.?,?(?:[\s-](?:de\s)?(\d{4})|-(\d\d))(?!\d)/u
 const month_named = /^(\p{L}{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)/u
 const clock =
-  /^(?:T|,?\s+(?:at\s|um\s|à\s)?|)(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?:\s?([ap])\.?m\.?)?(?:\sUhr)?\s?(Z|UTC|GMT|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/iu
+  /^(?:T|,?\s+(?:at\s|um\s|à\s)?|)(\d{1,2})(?:[:.h](\d\d)(?::(\d\d)(\.\d{1,9})?)?|(?=\s?[ap]\.?m))(?:\s?([ap])\.?m\.?)?(?:\sUhr)?\s?(Z|UTC|GMT|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/iu
 const weekday = /^\p{L}{2,10}\.?,\s/u
 
 /** Reads a text as a day, with or without a time. `order` decides 05/06/2026; with null, it has two readings. */
@@ -66,6 +69,7 @@ type Found = { day: string; length: number } | { two: [string, string] } | null
 function dayIn(text: string, order: DayOrder | null): Found {
   const [whole = '', ...parts] =
     iso.exec(text) ??
+    compact.exec(text) ??
     dotted.exec(text) ??
     slashed.exec(text) ??
     day_named.exec(text) ??
@@ -79,9 +83,10 @@ function dayIn(text: string, order: DayOrder | null): Found {
   }
   if (!whole) return null
   if (iso.test(whole)) return found(first, Number(third), fourth)
+  if (compact.test(whole)) return found(first, Number(second), third)
   if (dotted.test(whole)) return found(third, Number(second), first)
   if (slashed.test(whole)) return slashedDay(first, third, fourth, order, length)
-  if (day_named.test(whole)) return found(third, monthOf(second), first)
+  if (day_named.test(whole)) return found(third || fourth, monthOf(second), first)
   return found(third, monthOf(first), second)
 }
 
@@ -113,9 +118,11 @@ function dayOf(year: string, month: number | null, day: number): string | null {
   return date.toISOString().slice(0, 10)
 }
 
+const withMinutes = (_: string, hours: string, minutes = '00') => `${hours}:${minutes}`
+
 /** A wall-clock time as HH:MM:SS, with its offset from UTC; null for another text. */
 export function timeOf(text: string): Pick<Moment, 'time' | 'offset'> | null {
-  const [found, hour = '', minute = '', second = '00', part = '', half, zone] = clock.exec(text) ?? []
+  const [found, hour = '', minute = '00', second = '00', part = '', half, zone] = clock.exec(text) ?? []
   if (found === undefined) return null
   let hours = Number(hour)
   if (half) {
@@ -123,7 +130,8 @@ export function timeOf(text: string): Pick<Moment, 'time' | 'offset'> | null {
     hours = (hours % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
   }
   if (hours > 23 || Number(minute) > 59 || Number(second) > 59) return null
-  const offset = zone === undefined ? null : /^[+-]/.test(zone) ? zone.replace(/^(...)(\d\d)$/, '$1:$2') : 'Z'
+  const offset =
+    zone === undefined ? null : /^[+-]/.test(zone) ? zone.replace(/^(...):?(\d\d)?$/, withMinutes) : 'Z'
   return { time: `${String(hours).padStart(2, '0')}:${minute}:${second}${part.slice(0, 4)}`, offset }
 }
 

@@ -10,7 +10,9 @@ const thin = /(\d)[\s\u00a0\u2009\u202f'’](?=\d{3}(?!\d))/g
 const plain = /^(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 const western = /^\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*$/
 const indian = /^\d{1,2}(,\d\d)+,\d{3}$/
-const currency = /^(?:\p{Sc}|[A-Z]{1,2}\$|[A-Z]{3}|Fr\.?|kr\.?|zł)$/u
+const unit = String.raw`%|\p{Sc}|[A-Z]{1,2}\$|[A-Z]{3}|Fr\.?|kr\.?|zł|Kč|Ft|лв\.?|руб\.?|Rs\.?|Rp|RM|R|TL`
+// The currency stands before or behind, and the sign before or behind the currency.
+const written = new RegExp(`^([+\\-−]?)\\s*(${unit})?\\s*([+\\-−]?[\\d.,].*?)\\s*(${unit})?\\s*(-?)$`, 'su')
 const max_characters = 64
 // Most numbers. The general way takes several times as long.
 const bare = /^\d+(?:[.,]\d+)?$/
@@ -23,17 +25,15 @@ function numberParts(
   if (!body || body.length > max_characters) return null
   if (bare.test(body)) return { body, negative: false, percent: false, money: false }
   // `1.250,-` and `CHF 1250.–` have no cents.
-  body = body.replace(/(?<=[.,])[-–—]{1,2}(?!\d)/, '00')
-  const in_brackets = /^\((.*)\)$/s.exec(body)
-  if (in_brackets) body = (in_brackets[1] as string).trim()
-  // The currency stands before or behind, and the sign before or behind the currency.
-  const [, sign = '', head = '', number = '', tail = '', last = ''] =
-    /^([+\-−]?)\s*([^\d.,+\-−]*)([+\-−]?[\d.,].*?)([^\d.,+\-−]*)(-?)$/su.exec(body) ?? []
+  body = body.replace(/(?<=[.,])[-–—]{1,2}(?!\d)/, '00').replaceAll(/[\u200e\u200f]/g, '')
+  const in_brackets = /^([^\d()]*)\((.*)\)$/s.exec(body)
+  if (in_brackets) body = `${in_brackets[1]}${in_brackets[2]}`.trim()
+  const [, sign = '', head = '', number = '', tail = '', last = ''] = written.exec(body) ?? []
   if (!number) return null
-  const units = [head.trim(), tail.trim()].filter(Boolean)
+  const units = [head, tail].filter(Boolean)
   const percent = units.includes('%')
-  const others = units.filter((unit) => unit !== '%')
-  if (others.length > 1 || others.some((unit) => !currency.test(unit))) return null
+  const others = units.filter((one) => one !== '%')
+  if (others.length > 1) return null
   const signs = [sign, number.match(/^[+\-−]/)?.[0] ?? '', last].filter(Boolean)
   if (signs.length > 1 || (in_brackets && signs.length)) return null
   const negative = in_brackets !== null || (signs.length > 0 && signs[0] !== '+')

@@ -19,7 +19,10 @@ const before = new Set([
   'ing',
   'mag',
 ])
-const after = new Set(['jr', 'sr', 'ii', 'iii', 'iv', 'phd', 'md', 'esq', 'mba', 'cpa', 'dds', 'jd'])
+const after = new Set([
+  ...['jr', 'sr', 'ii', 'iii', 'iv', 'phd', 'md', 'esq', 'mba', 'cpa', 'dds', 'jd'],
+  ...['bsc', 'msc', 'mph', 'llb', 'llm', 'edd', 'cfa', 'cfp', 'pmp'],
+])
 const particles = new Set([
   'van',
   'von',
@@ -47,10 +50,20 @@ const particles = new Set([
 
 const bare = (word: string) => word.toLowerCase().replaceAll(/[.,]/g, '')
 
+/** The words of a name. A comma belongs to the word before it, with and without blanks. */
+function wordsOf(name: string): string[] {
+  const words: string[] = []
+  // No expression with several runs of blanks: it would take minutes for a long cell of blanks.
+  for (const word of name.replaceAll(',', ', ').split(/\s+/).filter(Boolean)) {
+    if (word !== ',') words.push(word)
+    else if (words.length && !words.at(-1)?.endsWith(',')) words.push(`${words.pop()},`)
+  }
+  return words
+}
+
 /** The first and the last name of a person. A name of one word is a first name. */
 export function splitName(name: string): { first: string; last: string | null } {
-  // No expression with several runs of blanks: it would take minutes for a long cell of blanks.
-  const words = name.split(/\s+/).filter(Boolean)
+  const words = wordsOf(name)
   const isSuffix = (word: string | undefined) => word !== undefined && after.has(bare(word))
   const comma = words.findIndex(
     (word, n) => word.endsWith(',') && n + 1 < words.length && !isSuffix(words[n + 1]),

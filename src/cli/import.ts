@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { requireGivenFile } from '../db/given-file.ts'
 import { type Api, ApiFailure, apiOf } from './api.ts'
 import type { Command, Io } from './command.ts'
-import { rowsOf } from './text.ts'
+import { counted, rowsOf } from './text.ts'
 
 const poll_ms = 500
 // A server that restarts goes on with the import.
@@ -18,6 +18,7 @@ type Import = {
   status: string
   message: string | null
   progress: number
+  errors: number
   kinds: ({ kind: string } & Counts)[]
   /** Absent in answers of earlier versions. */
   columns?: Column[]
@@ -56,6 +57,10 @@ export const importCommand: Command = {
       value: 'T',
       about: 'add or replace, for the tags of a record that a row matches; default: add',
     },
+    'bad-cells': {
+      value: 'B',
+      about: 'fail or leave_out, for a row with a cell that its field does not take; default: fail',
+    },
     columns: { value: 'JSON', about: 'The fields of columns, such as {"Firm":"company"}' },
     rest: { value: 'R', about: 'ignore or custom_fields, for other columns; default: ignore' },
     program: {
@@ -88,13 +93,13 @@ export const importCommand: Command = {
     }
     for (const line of accountOf(done.columns ?? [])) io.out(line)
     if (done.status !== 'succeeded') throw new Error(done.message ?? `The import is ${done.status}.`)
-    if (!done.failed) return 0
+    if (!done.failed && !done.errors) return 0
     for (const line of (await (await api(`/imports/${done.id}/errors`)).text())
       .trimEnd()
       .split('\r\n')
       .slice(0, 11))
       io.err(line)
-    return 1
+    return done.failed ? 1 : 0
   },
 }
 
@@ -117,7 +122,7 @@ function accountOf(columns: readonly Column[]): string[] {
   const [stored, changed, left_out] = [sum('stored'), sum('changed'), sum('left_out')]
   if (stored + changed + left_out === 0) return []
   return [
-    `${stored + changed + left_out} values: ${stored} as they are, ${changed} in another form, ${left_out} left out.`,
+    `${counted(stored + changed + left_out, 'value')}: ${stored} as they are, ${changed} in another form, ${left_out} left out.`,
     ...told.map(({ header, field, changed, left_out, reasons }) => {
       const parts = [
         ...(changed ? [`${changed} in another form`] : []),

@@ -10,7 +10,7 @@ const rows_at_once = 100
 // Pictures, sounds and keys. Their bytes are not read.
 const max_head_characters = 1000
 const is_quoted = /^[^:]*;(?:ENCODING=)?QUOTED-PRINTABLE[;:]/i
-const binary = /^(?:[\w-]+\.)?(?:PHOTO|LOGO|SOUND|KEY)[;:]/i
+const binary = /^(?:[\w-]+\.)?(?:(?:PHOTO|LOGO|SOUND|KEY)[;:]|X-(?=[^:]*;(?:ENCODING=)?(?:B|BASE64)[;:]))/i
 
 /** The cards of a file with a number above `after`. Throws FileError. */
 export async function* readCards(
@@ -185,6 +185,9 @@ const names: Readonly<Record<string, string>> = {
   URL: 'Website',
   BDAY: 'Birthday',
   ANNIVERSARY: 'Anniversary',
+  // The texts of these properties would be headers of other fields.
+  LABEL: 'Address label',
+  NAME: 'Name of the card',
   SOURCE: 'Source of the card',
 }
 

@@ -1,4 +1,3 @@
-// runs: both
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { useRapport } from '../../test/harness.ts'
@@ -53,6 +52,27 @@ test('a percentage of a sheet is exact, and no evidence for the texts of other c
   )
 })
 
+test('a day that the file writes in another form counts as changed, in a field and in a part of one', async () => {
+  const deals = await run(
+    { resource: 'deals' },
+    'Deal Name,Close Date,Expected Close',
+    'Days 1,31/12/2026,2026-12-31',
+    'Days 2,2026-12-31,31/12/2026',
+    'Days 3,2026-12-31 09:00,',
+  )
+  const activities = await run(
+    { resource: 'activities' },
+    'Subject,Due Date',
+    'Day,2026-12-31',
+    'Day,31.12.2026',
+  )
+  const days = { stored: 1, changed: 1 }
+  assert.deepEqual(
+    [usesOf(deals)['Close Date'], usesOf(deals)['Expected Close'], usesOf(activities)['Due Date']],
+    [{ stored: 1, changed: 2 }, days, days],
+  )
+})
+
 test('with rest=custom_fields, a column without a header is kept under its number', async () => {
   const done = await run(
     { resource: 'companies', rest: 'custom_fields' },
@@ -70,6 +90,49 @@ test('with rest=custom_fields, a column without a header is kept under its numbe
     size: 'big',
     'size 3': 'small',
   })
+})
+
+test('of a custom field in an object and in a column of its own, no value is lost without a word', async () => {
+  const lines = [
+    'name,custom_fields,custom_fields.plan,Region',
+    'Both 1,"{""plan"":""gold"",""Region"":""north""}",silver,south',
+    'Both 2,"{""plan"":""gold""}",gold,',
+    'Both 3,"{""plan"":""gold""}",,south',
+  ]
+  const ignored = await run({ resource: 'companies' }, ...lines)
+  assert.deepEqual(usesOf(ignored).custom_fields, { stored: 2, changed: 0, other_value: 1 })
+  assert.deepEqual(
+    (await newest('companies', 3)).map(({ custom_fields }) => custom_fields),
+    [{ plan: 'silver', Region: 'north' }, { plan: 'gold' }, { plan: 'gold' }],
+  )
+  const kept = await run({ resource: 'companies', rest: 'custom_fields' }, ...lines)
+  assert.ok(kept.columns.every(({ left_out }: { left_out: number }) => left_out === 0))
+  assert.deepEqual(
+    (await newest('companies', 3)).map(({ custom_fields }) => custom_fields),
+    [
+      { plan: 'silver', 'plan 2': 'gold', Region: 'south', 'Region 2': 'north' },
+      { plan: 'gold' },
+      { plan: 'gold', Region: 'south' },
+    ],
+  )
+  const two = '{"name":"Two objects","custom_fields":{"plan":"gold"},"More":{"plan":"silver","size":1}}\n'
+  const query = { resource: 'companies', columns: '{"More":"custom_fields"}' }
+  const type = { 'content-type': 'application/x-ndjson' }
+  assert.deepEqual(usesOf(await importFile(rapport, query, two, type)).custom_fields, {
+    stored: 0,
+    changed: 0,
+    other_value: 1,
+  })
+  await importFile(rapport, { ...query, rest: 'custom_fields' }, two, type)
+  const [{ custom_fields }] = await newest('companies')
+  assert.deepEqual(custom_fields, { plan: 'silver', 'plan 2': 'gold', size: 1 })
+})
+
+test('a name that is not linked keeps its custom field beside another value of the key', async () => {
+  const line = 'Lamps,Nobody Here,"{""contact"":""old""}"'
+  await run({ resource: 'deals', rest: 'custom_fields' }, 'name,contact,custom_fields', line)
+  const [{ custom_fields }] = await newest('deals')
+  assert.deepEqual(custom_fields, { contact: 'old', 'contact 2': 'Nobody Here' })
 })
 
 test('a calling code counts as stored with its number only', async () => {

@@ -17,6 +17,7 @@ export const uses = [
   'unknown_value',
   'not_a_phone',
   'not_linked',
+  'not_valid',
   'row_failed',
   'row_skipped',
 ] as const

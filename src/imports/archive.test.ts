@@ -77,7 +77,11 @@ async function comparable(caller: Caller) {
         booking_page_id: 'booking_pages',
       } as Record<string, string>
       return Object.fromEntries(
-        fields.map(([name, value]) => [name, linked[name] ? places.get(`${linked[name]}/${value}`) : value]),
+        fields.map(([name, value]) => {
+          if (name === 'guest_ids')
+            return [name, (value as number[]).map((id) => places.get(`contacts/${id}`))]
+          return [name, linked[name] ? places.get(`${linked[name]}/${value}`) : value]
+        }),
       )
     })
   }
@@ -98,7 +102,7 @@ async function fill(to: Caller) {
     custom_fields: { 'a"b': '\r\n', n: 1.5, yes: true },
   }
   const contact = await data(to, 'POST', 'contacts', { ...hostile, company_id, tags: ['"', 'null'] })
-  await data(to, 'POST', 'contacts', { first_name: 'No', last_name: 'Company' })
+  const other = await data(to, 'POST', 'contacts', { first_name: 'No', last_name: 'Company' })
   const deal = await data(to, 'POST', 'deals', {
     name: '#REF!',
     value: 12.5,
@@ -128,7 +132,14 @@ async function fill(to: Caller) {
   })
   // A cancelled one and its successor have the same time of the page.
   const time = { start_at: '2030-01-31T09:00:00.000Z', end_at: '2030-01-31T09:30:00.000Z' }
-  const booked = { title: '+cmd|x', ...time, contact_id: contact.id, booking_page_id: page.id }
+  const booked = {
+    title: '+cmd|x',
+    ...time,
+    contact_id: contact.id,
+    booking_page_id: page.id,
+    deal_id: deal.id,
+    guest_ids: [other.id, contact.id],
+  }
   const { id } = await data(to, 'POST', 'appointments', booked)
   await data(to, 'POST', `appointments/${id}/cancel`, { reason: "'=x" })
   await data(to, 'POST', 'appointments', { ...booked, tags: ['a;b'], custom_fields: { n: 1.5 } })

@@ -8,7 +8,8 @@ import { definitions_kind, importDefinitions } from './definitions.ts'
 import type { Problem, RowError } from './errors.ts'
 import type { MappedRow } from './mapped-row.ts'
 import { createMapping } from './mapping.ts'
-import { archiveRooms, countParts, importRows, type Relink, type Running } from './rows.ts'
+import { countParts } from './progress.ts'
+import { archiveRooms, importRows, type Relink, type Running } from './rows.ts'
 import { importViews, type NewIds, views_kind } from './saved-views.ts'
 import type { KindCounts } from './schema.ts'
 import { keepLease, readFile } from './store.ts'
@@ -213,10 +214,27 @@ const relinkBy =
           : { code: 'not_in_archive', message: `The archive has no such record of ${table}.` },
       )
     }
+    for (const [field, { ids }] of Object.entries(running.room.resource.columns)) {
+      if (!ids) continue
+      const all = [...rows.values()].map(({ data }) => data)
+      const of_list = (data: Record<string, unknown>) => (Array.isArray(data[field]) ? data[field] : [])
+      const new_ids = await newIds(running, ids.refers_to, all.flatMap(of_list))
+      for (const data of all)
+        if (data[field] !== undefined) data[field] = of_list(data).flatMap((id) => new_ids.get(id) ?? [])
+    }
     const no_member = 'No member has the e-mail address of the owner.'
     replace(rows, 'owner_id', owners, notes, { code: 'no_such_member', message: no_member })
+    for (const { data } of rows.values())
+      if (Array.isArray(data.hosts)) data.hosts = hostsBy(owners, data.hosts)
     return notes
   }
+
+/** The hosts of a booking page who are members of this workspace. */
+const hostsBy = (owners: ReadonlyMap<unknown, string>, hosts: readonly unknown[]) =>
+  (hosts as { user_id: unknown }[]).flatMap((host) => {
+    const user_id = owners.get(host?.user_id)
+    return user_id === undefined ? [] : [{ ...host, user_id }]
+  })
 
 /** Puts the new ids in place of the old ones, and null for unknown ones, with a note. */
 function replace(

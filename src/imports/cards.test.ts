@@ -112,6 +112,33 @@ END:VCARD
   assert.deepEqual([sum(data.columns), sum(left)], [9, 9])
 })
 
+test('a property is no field because its name is the header of one, and the picture that Outlook adds is not read', async () => {
+  const card = `BEGIN:VCARD
+VERSION:2.1
+N;LANGUAGE=de:Groß;Jürgen
+NAME:Card of a colleague
+EMAIL;PREF;INTERNET:juergen@property.example
+ADR;WORK;PREF:;;Weg 1;Berlin;;10115;Deutschland
+LABEL;WORK;PREF;ENCODING=QUOTED-PRINTABLE:Weg 1=0D=0A=
+10115 Berlin
+X-MS-OL-DEFAULT-POSTAL-ADDRESS:2
+X-MS-CARDPICTURE;TYPE=JPEG;ENCODING=BASE64:
+${' /9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8U\n'.repeat(500)}
+X-ICON;ENCODING=b;TYPE=PNG:iVBORw0KGgo=
+END:VCARD
+`
+  const { done, errors, contacts } = await importCards(card)
+  assert.deepEqual([done.created, done.failed], [1, 0], errors)
+  const [{ first_name, last_name, tags, custom_fields } = {} as never] = contacts
+  assert.deepEqual([first_name, last_name, tags], ['Jürgen', 'Groß', []])
+  assert.deepEqual(custom_fields, {
+    Address: 'Weg 1, Berlin, 10115, Deutschland',
+    'Address label': 'Weg 1\r\n10115 Berlin',
+    'Name of the card': 'Card of a colleague',
+    'X-MS-OL-DEFAULT-POSTAL-ADDRESS': '2',
+  })
+})
+
 test('cards of version 4 are read: preferences, quoted types and telephone numbers as addresses', async () => {
   const { done, errors, contacts } = await importCards(fixture('four'))
   assert.deepEqual([done.created, done.failed], [2, 0], errors)

@@ -16,8 +16,10 @@ export type Column = {
   header: string
   target: Target | null
   reason: NoTarget | null
-  /** Whether the request names its target. Such a column goes before the others of a field. */
-  is_chosen: boolean
+  /** Of several columns of a field, the one with the highest rank goes first: 2 if the request names its target. */
+  rank: 0 | 1 | 2
+  /** Whether its header only may be the target: no other column of the file is. */
+  is_likely: boolean
   /** The custom field for values that its target does not take; null with rest=ignore. */
   spare_key: string | null
   /** How the program writes its cells. */
@@ -40,7 +42,7 @@ export type MappingOptions = {
 export type Defined = { key: string; type: string; label?: string; options?: readonly string[] }
 
 export const custom = 'custom_fields.'
-const max_key_characters = 64
+export const max_key_characters = 64
 const max_number_characters = 4
 // A longer header is not compared with known ones, and not remembered.
 export const max_header_characters = 255
@@ -108,6 +110,11 @@ export function createColumns(
   // A header such as `Deal ID` names ids of another program. So an id needs the name of its field, letter for letter.
   const ids = new Set([...Object.keys(room.resource.references), 'owner_id'])
   for (const target of targets) if (!ids.has(target)) known.set(plain(target), target)
+  const likely = new Map(
+    Object.entries(form.likely_headers ?? {}).flatMap(([target, headers]) =>
+      headers.map((one) => [plain(one), target] as const),
+    ),
+  )
   const of_program = new Map(
     Object.entries(file?.columns ?? {}).map(([header, column]) => [plain(header), column]),
   )
@@ -173,7 +180,15 @@ export function createColumns(
 
   /** The columns of some headers, in their order. Equal and long headers get keys of their own. */
   function of(headers: readonly string[]): Column[] {
-    const found = headers.map((header) => ({ header, ...find(header) }))
+    const certain = headers.map((header) => ({ header, is_likely: false, ...find(header) }))
+    const targeted = new Set(certain.map(({ target }) => target))
+    const found = certain.map((one): typeof one => {
+      const is_free = one.reason === 'no_field' && !of_program.has(plain(one.header))
+      const target = is_free && likely.get(plain(one.header))
+      if (!target || targeted.has(target)) return one
+      targeted.add(target)
+      return { header: one.header, target, is_likely: true }
+    })
     const taken = new Set(
       found.flatMap(({ target }) => (target?.startsWith(custom) ? target.slice(custom.length) : [])),
     )
@@ -182,11 +197,12 @@ export function createColumns(
     const placeOf = (header: string | undefined) =>
       header === undefined ? -1 : (at.get(plain(header)) ?? -1)
     const prefixes = found.map(({ form: how }) => placeOf(how?.prefix))
-    return found.map(({ header, target, reason, form: how = null }, n) => ({
+    return found.map(({ header, target, is_likely, reason, form: how = null }, n) => ({
       header,
       target,
       reason: target === null ? (reason ?? 'no_field') : null,
-      is_chosen: Object.hasOwn(columns, header),
+      is_likely,
+      rank: Object.hasOwn(columns, header) ? 2 : how?.first ? 1 : 0,
       spare_key:
         rest === 'ignore' || reason === 'left_out' || (is_own && reason === 'read_only')
           ? null

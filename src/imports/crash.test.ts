@@ -7,6 +7,7 @@ import { client, type Rapport } from '../../test/harness.ts'
 import { ended, upload } from '../../test/imports.ts'
 import { beside } from '../../test/keys.ts'
 import { firstKey, scratchFolder, serveProcess } from '../../test/process.ts'
+import { quick } from '../../test/quick.ts'
 import { until } from '../../test/webhooks.ts'
 import { bookOf, zipOf } from '../../test/zip.ts'
 import { tar_end, tarFile } from '../files/tar.ts'
@@ -80,8 +81,10 @@ const forms = [
     blank: rows / 5 - 2,
   },
 ]
+// A form differs by how it is read, and not by the engine.
+const tried = quick && engine === 'postgres' ? forms.slice(0, 1) : forms
 
-for (const { what, fileOf, headers: sent, blank } of forms)
+for (const { what, fileOf, headers: sent, blank } of tried)
   test(`${what} whose process is killed goes on behind its last commit, and every row comes once`, async (t) => {
     const env = { DATA_DIR: scratchFolder(t), RATE_LIMIT_PER_SECOND: '0' }
     let server = await serveProcess(t, env)

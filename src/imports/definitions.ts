@@ -10,7 +10,8 @@ import type { FileRow } from '../files/rows.ts'
 import type { Schema } from '../http/schema-problems.ts'
 import { bodyProblems, bodyValidator } from '../http/validation.ts'
 import { keepErrors, type Problem, problemsOf } from './errors.ts'
-import { nothing_done, type Progress, type Running, saveProgress } from './rows.ts'
+import { nothing_done, type Progress, saveProgress } from './progress.ts'
+import type { Running } from './rows.ts'
 import { holdImport, holdLease } from './store.ts'
 
 // The definitions of custom fields in an archive. Each is made as by a single request, in two transactions. From the

@@ -7,8 +7,8 @@ import type { ImportRow } from './store.ts'
 
 /** The codes of rows that are imported without a link. */
 export const link_codes = ['other_workspace', 'not_in_archive', 'no_such_member', 'not_found'] as const
-/** The codes of cells and names that have several meanings. */
-export const unclear_codes = ['two_readings', 'ambiguous', 'cell_error'] as const
+/** The codes of cells and names that have several meanings, and of rows that are not records. */
+export const unclear_codes = ['two_readings', 'ambiguous', 'cell_error', 'not_a_record'] as const
 
 /** The code of an import error: a code of a single request, or one that only an import has (docs/import.md). */
 export type ImportErrorCode =

@@ -1,8 +1,9 @@
+import type { Moment } from '../cells/days.ts'
 import { splitName } from '../cells/person-names.ts'
 import { folded } from '../cells/words.ts'
 import type { CellError } from '../files/sheet-values.ts'
 import type { Use, UsedCells } from './account.ts'
-import type { Column } from './columns.ts'
+import { type Column, max_key_characters } from './columns.ts'
 import type { Problem } from './errors.ts'
 
 // The row that a mapping makes of cells. Each step puts a value somewhere, and returns what became of its cell.
@@ -40,27 +41,72 @@ export function putOnce(
 
 export function putName(row: Row, column: Column, reference: string, value: unknown): Use {
   const name = nameOf(value)
-  if (!name) return aside(row, column, value, 'other_value')
+  const [first, ...further] = column.form?.several || isOfPerson(reference) ? namesIn(name) : [name]
+  if (!first) return aside(row, column, value, 'other_value')
+  const read = isOfPerson(reference) ? addressed(first) : first
   const before = row.names[reference]
-  if (before !== undefined) return before === name ? 'stored' : aside(row, column, value, 'other_value')
-  row.names[reference] = name
-  return 'stored'
+  if (before !== undefined && before !== read) return aside(row, column, value, 'other_value')
+  row.names[reference] = read
+  if (further.length)
+    return aside(row, column, further.join('; '), 'further_value') === 'stored' ? 'changed' : 'further_value'
+  return read === name ? 'stored' : 'changed'
 }
+
+const isOfPerson = (reference: string) => reference === 'contact_id' || reference === 'owner_id'
+
+/** The names in a cell of several records. */
+const namesIn = (text: string): string[] =>
+  text
+    .split(';')
+    .map((name) => name.trim())
+    .filter(Boolean)
+
+/** The e-mail address of `Ana Ruiz (ana@acme.example)` or `Ana Ruiz <ana@acme.example>`, else the name. */
+const addressed = (name: string): string => /[(<]([^\s()<>@]+@[^\s()<>@]+)[)>]$/.exec(name)?.[1] ?? name
 
 export function putObject(row: Row, column: Column, value: unknown): Use {
   const { data } = row
   // The schema refuses any other value.
   if (!isObjectOrNull(value) || data.custom_fields === undefined) data.custom_fields ??= value
   if (!isObjectOrNull(value)) data.custom_fields = value
-  else if (isObjectOrNull(data.custom_fields)) data.custom_fields = { ...value, ...data.custom_fields }
+  else if (isObjectOrNull(data.custom_fields)) return addFields(row, column, value ?? {}, 'stored')
   else return aside(row, column, value, 'other_value')
   return 'stored'
 }
 
+/** Adds custom fields to those of a row. A value whose key has another one gets a key of its own, or is left out. */
+function addFields({ data }: Row, { spare_key }: Column, values: object, use: Use): Use {
+  const fields = { ...(data.custom_fields as Record<string, unknown>) }
+  let used = use
+  for (const [key, value] of Object.entries(values)) {
+    const free = freeKey(fields, key, value)
+    if (free === key || spare_key !== null) fields[free] = value
+    else used = 'other_value'
+  }
+  data.custom_fields = fields
+  return used
+}
+
+/** A key that has no other value: `plan`, else `plan 2`. */
+export function freeKey(fields: Record<string, unknown>, key: string, value: unknown): string {
+  const isFree = (one: string) =>
+    !Object.hasOwn(fields, one) || isEmpty(fields[one]) || sameValue(fields[one], value)
+  if (isFree(key) || isEmpty(value)) return key
+  for (let n = 2; ; n++) {
+    const end = ` ${n}`
+    const numbered = [...key].slice(0, max_key_characters - end.length).join('') + end
+    if (isFree(numbered)) return numbered
+  }
+}
+const isEmpty = (value: unknown) => value === null || value === undefined
+
 /** Keeps a value that its column has no field for, if the import keeps the rest. */
 export function aside(row: Row, { spare_key }: Column, value: unknown, reason: Use): Use {
   if (spare_key === null) return reason
-  if (!row.custom.has(spare_key)) row.custom.set(spare_key, value)
+  const key = row.custom.has(spare_key)
+    ? freeKey(Object.fromEntries(row.custom), spare_key, value)
+    : spare_key
+  row.custom.set(key, value)
   return 'stored'
 }
 
@@ -100,21 +146,26 @@ export function putError(row: Row, column: Column, { text }: CellError): Use {
   return 'row_failed'
 }
 
-/** Adds the custom fields that have columns of their own. */
-export function addCustom({ data, custom: values }: Row): void {
-  const { custom_fields = {} } = data
+/** Adds the custom fields that have columns of their own. They go before those of an object in one cell. */
+export function addCustom(row: Row): void {
+  const { data, custom: values, cells } = row
+  const { custom_fields = null } = data
   // The schema refuses any other value.
-  if (values.size && isObjectOrNull(custom_fields))
-    data.custom_fields = { ...custom_fields, ...Object.fromEntries(values) }
+  if (!values.size || !isObjectOrNull(custom_fields)) return
+  data.custom_fields = Object.fromEntries(values)
+  const at = row.used.columns.findIndex(({ target }) => target === 'custom_fields')
+  if (custom_fields)
+    cells[at] = addFields(row, row.used.columns[at] as Column, custom_fields, cells[at] as Use)
 }
 
 const isObjectOrNull = (value: unknown): value is object | null =>
   typeof value === 'object' && !Array.isArray(value)
 export const sameValue = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
+const isMoment = (value: object | null): value is Moment => value !== null && 'day' in value
 // As the text of the same number is. Writing a number takes much longer.
 const shortest_number = /^-?(?:0|[1-9]\d{0,9})(?:\.\d{0,4}[1-9])?$/
 export const isAsWritten = (value: unknown, text: string) =>
-  typeof value === 'object' ||
+  (typeof value === 'object' && (!isMoment(value) || value.day === text.trim())) ||
   (typeof value === 'number' && shortest_number.test(text) && Number(text) === value) ||
   String(value) === text.trim() ||
   (typeof value === 'string' && value.trim() === text.trim())

@@ -12,6 +12,7 @@ import {
   type MappingOptions,
   type Target,
 } from './columns.ts'
+import type { Problem } from './errors.ts'
 import { no_reading, type Reading, type Readings } from './evidence.ts'
 import {
   addCustom,
@@ -27,6 +28,7 @@ import {
   type Row,
   sameValue,
 } from './mapped-row.ts'
+import type { OwnTexts } from './own-texts.ts'
 import type { Program, ProgramFile } from './programs/program.ts'
 import { type Form, readersOf } from './readers.ts'
 
@@ -64,10 +66,11 @@ export function createMapping(
   options: MappingOptions,
   defined: readonly Defined[] = [],
   source: Source = own_source,
+  own: OwnTexts = {},
 ): Mapping {
   const { time_zone, readings, is_own } = source
   const form = room.import
-  const readers = readersOf(room, defined, source)
+  const readers = readersOf(room, defined, source, own)
   const fields = new Set(
     [...readers.keys()].filter((name) => !name.startsWith(custom) && !(name in (form.parts ?? {}))),
   )
@@ -98,11 +101,11 @@ export function createMapping(
       parts: new Map(),
       custom: new Map(),
     }
-    // If several columns have one field, the first value is used. Columns that the request names have precedence.
-    for (const chosen of of_row.some(({ is_chosen }) => is_chosen) ? [true, false] : [false])
+    // If several columns have one field, the first value is used.
+    for (const rank of ranksOf(of_row))
       for (let n = 0; n < of_row.length; n++) {
         const column = of_row[n] as Column
-        if (column.is_chosen !== chosen) continue
+        if (column.rank !== rank) continue
         const value = values[n]
         cells[n] = value === '' || value === undefined ? 'empty' : put(row, column, value, is_typed === true)
       }
@@ -117,6 +120,7 @@ export function createMapping(
         row.problems.push({ ...problem, code: 'not_allowed' })
     for (const [field, value] of Object.entries(source.file?.fixed ?? {})) row.data[field] ??= value
     addCustom(row)
+    if (source.program?.has_notes_behind && isNote(row)) row.problems = [no_record]
     return row
   }
 
@@ -141,6 +145,7 @@ export function createMapping(
     if (!placed) return aside(row, column, value, 'not_a_phone')
     const reader = readers.get(target)
     if (value === null && form.parts && target in form.parts) return 'empty'
+    if (column.is_likely && typeof value !== 'string') return aside(row, column, value, 'unknown_value')
     if (typeof value !== 'string' || !reader) {
       if (target === 'custom_fields') return putObject(row, column, value)
       return putOnce(row, placed.into, placed.key, column, value, 'stored')
@@ -165,7 +170,7 @@ export function createMapping(
       key,
       column,
       cell.value,
-      isAsWritten(cell.value, text) ? 'stored' : 'changed',
+      isAsWritten(cell.value, further.length ? text : whole) ? 'stored' : 'changed',
     )
     if (!further.length) return use
     return aside(row, column, further.join('; '), 'further_value') === 'stored' ? 'changed' : 'further_value'
@@ -210,6 +215,16 @@ export function createMapping(
   }
   return { targets: columns.targets, columnsOf, evidenceOf, hasTimes, read }
 }
+
+const isNote = ({ cells }: Row) => cells.length > 2 && cells.filter((use) => use !== 'empty').length === 1
+const no_record: Problem = {
+  field: '',
+  code: 'not_a_record',
+  message: 'The row has one value, as the notes behind a report have. It is not imported.',
+}
+
+const no_ranks = [0]
+const ranksOf = (columns: readonly Column[]) => (columns.some(({ rank }) => rank > 0) ? [2, 1, 0] : no_ranks)
 
 /** The values of a cell, of which a field takes the first. */
 function severalIn(form: Form, text: string): string[] {

@@ -1,32 +1,14 @@
-// runs: both
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { type Rapport, startRapport } from '../../test/harness.ts'
-import { importFile, upload } from '../../test/imports.ts'
+import { useRapport } from '../../test/harness.ts'
+import { importFile, importsOf, upload } from '../../test/imports.ts'
 import { csvRow } from '../files/csv.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
-const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data
-const detailsOf = async (resource: string, search: string) => {
-  const [{ id }] = await found(`${resource}?search=${encodeURIComponent(search)}&sort=-id`)
-  return found(`${resource}/${id}`)
-}
-const errorsOf = async (id: string) => {
-  const { text } = await rapport.call('GET', `/api/v1/imports/${id}/errors`)
-  const [, ...rows]: string[][] = parse(text)
-  return rows.map(([row, field, , , code]) => [Number(row), field, code])
-}
-const run = async (query: Record<string, string>, lines: readonly string[]) => {
-  const done = await importFile(rapport, query, `${lines.join('\n')}\n`)
-  return { ...done, reported: await errorsOf(done.id) }
-}
+const { found, detailsOf, run } = importsOf(rapport)
 
 test('a deal has its own title, the name of a person beside it is its contact, and other columns of a person are nothing', async () => {
   await rapport.call('POST', '/api/v1/contacts', { first_name: 'Ana', last_name: 'Ruiz' })
@@ -52,6 +34,7 @@ test('a deal that was won in another year closed then, and a state against the s
     'Still open,Negotiation,Open,,,',
     'Against itself,Won,Lost,,2025-01-31 09:00:00,Price',
     'Against its time,Demo,Won,,2025-01-31 09:00:00,',
+    'Open and won,Demo,Open,2024-05-13 14:30:00,,',
   ])
   assert.deepEqual(
     [done.created, done.reported],
@@ -60,6 +43,7 @@ test('a deal that was won in another year closed then, and a state against the s
       [
         [5, 'status', 'not_allowed'],
         [6, 'status', 'not_allowed'],
+        [7, 'status', 'not_allowed'],
       ],
     ],
   )
@@ -131,6 +115,60 @@ test('a name of two contacts is an error that names both, and an e-mail address 
   assert.match(
     (await rapport.call('GET', `/api/v1/imports/${done.id}/errors`)).text,
     /one@twins.example.*two@twins.example/,
+  )
+})
+
+test('a name with its e-mail address is the contact of the address, and of several names the first counts', async () => {
+  for (const [first_name, email] of [
+    ['Lia', 'lia@refs.example'],
+    ['Leo', 'leo@refs.example'],
+  ])
+    await rapport.call('POST', '/api/v1/contacts', { first_name, last_name: 'Refs', email })
+  const done = await run({ resource: 'deals', rest: 'custom_fields' }, [
+    'Record ID,Deal Name,Deal Stage,Associated Contact,Associated Company,Associated Company (Primary)',
+    '1,Refs 1,Closed Won,Lia Refs (lia@refs.example),Refs One;Refs Two,Refs Two',
+    '2,Refs 2,Closed Won,Leo Refs <LEO@refs.example>;Lia Refs (lia@refs.example),Refs One;Refs Two,',
+    '3,Refs 3,Closed Won,"Refs, Lia;Refs, Leo",,',
+  ])
+  assert.deepEqual([done.created, done.reported], [3, []])
+  const deals = await Promise.all(['Refs 1', 'Refs 2', 'Refs 3'].map((name) => detailsOf('deals', name)))
+  assert.deepEqual(
+    deals.map(({ contact, company, custom_fields: { 'Record ID': _, ...rest } }) => [
+      contact.first_name,
+      company?.name,
+      rest,
+    ]),
+    [
+      ['Lia', 'Refs Two', { 'Associated Company': 'Refs One;Refs Two' }],
+      [
+        'Leo',
+        'Refs One',
+        { 'Associated Contact': 'Lia Refs (lia@refs.example)', 'Associated Company': 'Refs Two' },
+      ],
+      ['Lia', undefined, { 'Associated Contact': 'Refs, Leo' }],
+    ],
+  )
+})
+
+test('a file of Google is recognised without the columns that somebody has deleted, and a fax is no phone', async () => {
+  const done = await run({ resource: 'contacts', rest: 'custom_fields' }, [
+    'First Name,Last Name,Phone 1 - Label,Phone 1 - Value,Phone 2 - Label,Phone 2 - Value',
+    'Ana,Trimmed,Work Fax,+49 30 99,Mobile,+49 170 1',
+  ])
+  const { phone, mobile, custom_fields } = await detailsOf('contacts', 'Trimmed')
+  assert.deepEqual([done.program, phone, mobile], ['google', null, '+49 170 1'])
+  assert.equal(custom_fields['Phone 1 - Value'], '+49 30 99')
+})
+
+test('a French export of companies is recognised', async () => {
+  const file =
+    "ID de fiche d'informations,Nom de l'entreprise,URL du site web,Nom de domaine de l'entreprise,Adresse postale,Ville\n" +
+    '7,Acier SA,https://acier.example,acier.example,1 rue Haute,Lyon\n'
+  const { program, columns } = (await upload(rapport, '/preview?resource=companies', file)).body.data
+  assert.equal(program.id, 'hubspot')
+  assert.deepEqual(
+    columns.map(({ field }: { field: string }) => field),
+    [null, 'name', 'website', 'website', 'address_part', 'address_part'],
   )
 })
 

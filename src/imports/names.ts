@@ -11,7 +11,7 @@ import type { Room } from '../resources/room.ts'
 import { type Use, withUse } from './account.ts'
 import { keepChanges } from './changes.ts'
 import { type Problem, problemsOf } from './errors.ts'
-import type { MappedRow } from './mapped-row.ts'
+import { freeKey, type MappedRow } from './mapped-row.ts'
 import { findContacts, findMembers, noSuch } from './people.ts'
 import type { Running } from './rows.ts'
 import { holdImport } from './store.ts'
@@ -64,7 +64,9 @@ function leaveOut(row: MappedRow, targets: readonly string[], reason: Use): void
     const { spare_key = null } = row.used.columns[n] ?? {}
     const { custom_fields = {} } = data
     if (spare_key === null || typeof custom_fields !== 'object') return reason
-    data.custom_fields = { [spare_key]: values[n], ...custom_fields }
+    const fields = { ...custom_fields } as Record<string, unknown>
+    fields[freeKey(fields, spare_key, values[n])] = values[n]
+    data.custom_fields = fields
     return 'stored'
   })
 }

@@ -34,11 +34,14 @@ export function optionsFrom(
     if (problem) problems.push(problem)
   }
   const { columns, rest } = mappingFrom(query, room, problems)
+  const cells = cellsFrom(query.cells, problems)
   if (problems.length) throw invalid(problems)
   return {
     on_match,
     match: on_match === 'create' ? null : match,
     tags: query.tags ?? 'add',
+    bad_cells: query.bad_cells ?? 'fail',
+    cells,
     dry_run: query.dry_run === 'true',
     columns,
     rest,
@@ -55,6 +58,8 @@ export function archiveOptions(query: Query): ImportOptions {
       'on_match',
       'match',
       'tags',
+      'bad_cells',
+      'cells',
       'columns',
       'rest',
       'program',
@@ -74,6 +79,8 @@ export function archiveOptions(query: Query): ImportOptions {
     on_match: 'create',
     match: null,
     tags: 'add',
+    bad_cells: 'fail',
+    cells: {},
     dry_run,
     columns: {},
     rest: 'ignore',
@@ -81,6 +88,22 @@ export function archiveOptions(query: Query): ImportOptions {
     time_zone: 'UTC',
     makes: [],
   }
+}
+
+/** The cells of a query; adds the problem of another form. */
+function cellsFrom(text: string | undefined, problems: FieldProblem[]): ImportOptions['cells'] {
+  const cells = text === undefined ? {} : parseObject(text)
+  const areCells = (row: unknown) =>
+    isObject(row) && Object.values(row).every((cell) => typeof cell === 'string')
+  if (cells && Object.entries(cells).every(([row, of_row]) => /^[1-9]\d*$/.test(row) && areCells(of_row)))
+    return cells as ImportOptions['cells']
+  problems.push({
+    field: 'cells',
+    code: 'invalid_format',
+    message:
+      'cells must be a JSON object of rows, such as {"8":{"E-mail":"ana@acme.example"}}, with a text for each header.',
+  })
+  return {}
 }
 
 /** The columns of a query; adds the problems of those that name no field. */
@@ -140,11 +163,19 @@ const max_named = 50
 
 function parseColumns(text: string | undefined): MappingOptions['columns'] | null {
   if (text === undefined) return {}
+  const columns = parseObject(text)
+  const is_valid =
+    columns && Object.values(columns).every((field) => field === null || typeof field === 'string')
+  return is_valid ? (columns as MappingOptions['columns']) : null
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parseObject(text: string): Record<string, unknown> | null {
   try {
-    const columns = JSON.parse(text)
-    const values = Object.values(columns)
-    const is_object = typeof columns === 'object' && columns !== null && !Array.isArray(columns)
-    return is_object && values.every((field) => field === null || typeof field === 'string') ? columns : null
+    const value = JSON.parse(text)
+    return isObject(value) ? value : null
   } catch {
     return null
   }

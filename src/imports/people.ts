@@ -3,6 +3,7 @@ import { splitName } from '../cells/person-names.ts'
 import { folded } from '../cells/words.ts'
 import { emailKey } from '../db/lists/same-text.ts'
 import { sortName } from '../db/lists/sort-names.ts'
+import { survivorsWith } from '../db/merged.ts'
 import { perKey, prepare } from '../db/statements/prepare.ts'
 import { isAnyOf, listParameter } from '../db/statements/recordset.ts'
 import type { Linked, NameProblem } from './names.ts'
@@ -33,7 +34,7 @@ function keysOf(name: string): string[] {
   return words.slice(1).map((_, n) => sortName(words.slice(n + 1).join(' '), words.slice(0, n + 1).join(' ')))
 }
 
-/** The contacts of names: by e-mail address, else by the full name. A name of several contacts is a problem. */
+/** The contacts of names: by e-mail address, also that of a merged contact, else by the full name. A name of several contacts is a problem. */
 export async function findContacts(
   { db, row: { workspace_id } }: Running,
   names: readonly string[],
@@ -44,7 +45,12 @@ export async function findContacts(
     emails.length ? contactsBy('email')(db, { workspace_id, keys: listParameter(db, emails) }) : [],
     keys.length ? contactsBy('name')(db, { workspace_id, keys: listParameter(db, keys) }) : [],
   ])
-  return linksAmong(names, found.flat(), (name) => noSuch('contact', name))
+  const contacts = found.flat()
+  const live = new Set(contacts.map(({ email }) => email && emailKey(email)))
+  const missing = emails.filter((email) => !live.has(email))
+  const survivors = missing.length ? await survivorsWith(db, 'contacts', workspace_id, 'email', missing) : []
+  const people = [...contacts, ...survivors.map(({ id, key }) => ({ id, name: '', email: key }))]
+  return linksAmong(names, people, (name) => noSuch('contact', name))
 }
 
 /** The members of names. */

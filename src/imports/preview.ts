@@ -11,7 +11,7 @@ import { countRows } from './archive.ts'
 import { custom, type Defined, type MappingOptions } from './columns.ts'
 import { createEvidence } from './evidence.ts'
 import { type FindHeader, headerFinder } from './header-row.ts'
-import { createMapping } from './mapping.ts'
+import { createMapping, type Mapping } from './mapping.ts'
 import { refuseUnknownHeaders } from './options.ts'
 import { programs } from './programs/index.ts'
 import type { ImportRoom } from './rows.ts'
@@ -31,13 +31,24 @@ import {
 type PreviewOptions = MappingOptions & Pick<ImportOptions, 'program' | 'time_zone'>
 
 const shown_rows = 20
+const matched_rows = 1000
 const read_bytes = 1024 * 1024
 
 /** The first rows of a file, and what its columns become. */
 export async function previewFile(
   body: Readable,
   facts: FileFacts,
-  { room, options, defined }: { room: ImportRoom; options: PreviewOptions; defined: readonly Defined[] },
+  {
+    room,
+    options,
+    defined,
+    countExisting,
+  }: {
+    room: ImportRoom
+    options: PreviewOptions
+    defined: readonly Defined[]
+    countExisting: (values: readonly string[]) => Promise<number>
+  },
   max_bytes: number,
 ): Promise<Preview> {
   const findHeader = headerFinder(room, options)
@@ -63,16 +74,20 @@ export async function previewFile(
   const { delimiter } = read_as
   const readings = source.is_own ? {} : evidence.readings({ program: source.program, delimiter, headers })
   const { program, file, evidence: seen } = source.recognised ?? {}
+  const mapping = createMapping(room, options, defined, { ...source, readings })
+  const field = room.batch?.match[0]?.field
+  const values = field === undefined ? [] : valuesOf(mapping, { headers, rows }, field)
   return {
     ...read_as,
     columns: first_mapping.columnsOf(headers).map((column) => {
       const { header, target, reason, spare_key } = column
+      const shows = first_mapping.evidenceOf(column)
       return {
         header,
         field: target ?? (spare_key === null ? null : custom + spare_key),
         reason: target === null && spare_key === null ? reason : null,
-        decimal: readings[header]?.decimal ?? null,
-        day_order: readings[header]?.order ?? null,
+        decimal: (shows === 'decimal' && readings[header]?.decimal) || null,
+        day_order: (shows === 'order' && readings[header]?.order) || null,
         has_times: first_mapping.hasTimes(column),
       }
     }),
@@ -82,6 +97,7 @@ export async function previewFile(
         : null,
     programs: programs.map(({ id, label }) => ({ id, label })),
     time_zone: options.time_zone,
+    existing: field === undefined ? null : { field, rows: values.length, found: await countExisting(values) },
     fields: [...first_mapping.targets],
     kinds: [],
     complete: names_found.length <= max_columns,
@@ -91,6 +107,24 @@ export async function previewFile(
       return headers.map((header) => cells.get(header) ?? null)
     }),
   }
+}
+
+/** The values that the first rows have of a field. Only its own cells are read: others may be long, or many. */
+function valuesOf(
+  mapping: Mapping,
+  { headers, rows }: { headers: readonly string[]; rows: readonly FileRow[] },
+  field: string,
+): string[] {
+  const columns = mapping.columnsOf(headers).filter(({ target }) => target === field)
+  const wanted = new Set(columns.map(({ header }) => header))
+  const readable = rows.filter(({ problem, blank_lines }) => !problem && !blank_lines).slice(0, matched_rows)
+  const now = new Date(0).toISOString()
+  const values = readable.map((row) => {
+    const at = row.names.flatMap((name, n) => (wanted.has(name) ? [n] : []))
+    const own = { ...row, names: at.map((n) => row.names[n] as string), values: at.map((n) => row.values[n]) }
+    return mapping.read(own, now).data[field]
+  })
+  return values.filter((value) => typeof value === 'string' && value.trim() !== '') as string[]
 }
 
 /** The start of a file: its first rows, the names of its columns if they are known, and how it is read. */
@@ -223,6 +257,7 @@ export async function previewArchive(
       program: null,
       programs: [],
       time_zone: 'UTC',
+      existing: null,
       fields: [],
       rows: [],
     }

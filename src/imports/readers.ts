@@ -8,10 +8,17 @@ import { type Column, custom, type Defined, plain } from './columns.ts'
 import type { Problem } from './errors.ts'
 import type { Reading } from './evidence.ts'
 import type { Source } from './mapping.ts'
+import type { OwnTexts } from './own-texts.ts'
 
 // How the cells of a field are read, by its type.
 
-type Property = { type?: string | string[]; format?: string; readOnly?: boolean; enum?: unknown[] }
+type Property = {
+  type?: string | string[]
+  format?: string
+  maxLength?: number
+  readOnly?: boolean
+  enum?: unknown[]
+}
 /** The value of a cell, or why it has none: an error of the row, or a code that is not known. */
 export type Cell = { value: unknown } | { problem: Omit<Problem, 'field'> } | 'unknown_value'
 export type Form =
@@ -35,6 +42,7 @@ export function readersOf(
   room: Room & { import: ImportForm },
   defined: readonly Defined[],
   source: Source,
+  own: OwnTexts,
 ): Map<string, Reader> {
   const { import: form, batch } = room
   const readers = new Map<string, Reader>()
@@ -44,7 +52,11 @@ export function readersOf(
       if (!property.readOnly && !readers.has(name))
         readers.set(
           name,
-          readerOf(formOfField(name, property, form), property.enum, form.labels?.[name], source),
+          withOwn(
+            readerOf(formOfField(name, property, form), property.enum, form.labels?.[name], source),
+            property,
+            source.is_own ? undefined : own[name],
+          ),
         )
   for (const [name, kind] of Object.entries(form.parts ?? {}))
     readers.set(
@@ -76,6 +88,24 @@ function formOfField(name: string, { type, format, enum: codes }: Property, form
   if (codes) return 'code'
   if (name === 'email') return 'email'
   return name === 'phone' || name === 'mobile' ? 'phone' : 'text'
+}
+
+/** Reads the workspace's own texts first. A column that only may be the field gives it nothing that it does not take. */
+function withOwn(
+  reader: Reader,
+  { enum: codes = [], maxLength = Number.POSITIVE_INFINITY }: Property,
+  own: OwnTexts[string] | undefined,
+): Reader {
+  return {
+    form: reader.form,
+    read(text, reading, column) {
+      const value = codes.includes(text) ? undefined : own?.(text)
+      if (value !== undefined) return { value }
+      if (column.is_likely && (text.includes('\0') || [...text.trim()].length > maxLength))
+        return 'unknown_value'
+      return reader.read(text, reading, column)
+    },
+  }
 }
 
 // A text that cannot be read stays as it is. Then the schema refuses it with its field.

@@ -23,7 +23,7 @@ import { roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportParams, Undone } from './schema.ts'
 import { withoutReadings } from './source.ts'
 import { previewRoute, startRoute } from './start-routes.ts'
-import { findImport, type ImportRow, lockImport, optionsOf, shownImports } from './store.ts'
+import { endedOptions, findImport, type ImportRow, lockImport, optionsOf, shownImports } from './store.ts'
 import { beginUndo, undoWork } from './undo.ts'
 
 const path = '/api/v1/imports'
@@ -111,7 +111,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
         const source = withoutReadings(row.source)
         await tx
           .updateTable('imports')
-          .set({ status, finished_at, source })
+          .set({ status, finished_at, source, options: endedOptions(row) })
           .where('id', '=', row.id)
           .execute()
         const { resource, file_name, rows_read } = row
@@ -121,7 +121,7 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
           record_id: row.id,
           after: { resource, file_name, rows_read },
         })
-        notifyOfImport(tx, context, row, 'cancelled')
+        notifyOfImport(tx, context, { ...row, is_check: optionsOf(row).dry_run }, 'cancelled')
       }
       const [shown] = await shownImports(tx, context.workspace_id, [cancelled])
       return { record: shown as object }

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
+import type { Definition } from '../custom-fields/definition-rules.ts'
 import { type Db, type Tx, transaction } from '../db/db.ts'
 import { type Engine, engineOf } from '../db/tx.ts'
 import type { Context } from '../events/context.ts'
@@ -9,12 +10,15 @@ import { type Item, type Outcome, type Writes, writesOf } from '../resources/bat
 import { byDependency } from '../resources/derived.ts'
 import type { ImportForm, Room } from '../resources/room.ts'
 import { type UsedCells, withRows, withUse } from './account.ts'
+import { isOfCell, leaveBadCells, mended } from './bad-cells.ts'
 import { keepChanges } from './changes.ts'
+import { type EarlierRows, keepEarlier, runEarlier } from './earlier-rows.ts'
 import { keepErrors, problemsOf, type RowError } from './errors.ts'
 import type { MappedRow } from './mapped-row.ts'
 import type { Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
-import type { ImportOptions, KindCounts } from './schema.ts'
+import { type Progress, saveProgress } from './progress.ts'
+import type { ImportOptions } from './schema.ts'
 import { holdImport, type ImportRow } from './store.ts'
 
 export type ImportRoom = Room & { import: ImportForm }
@@ -50,6 +54,10 @@ export type Running = {
   mapping: Mapping
   /** As it was claimed; the counters are those of the last commit. */
   row: ImportRow
+  /** The custom fields as they were defined when the import began or was continued. Empty for an archive. */
+  definitions: readonly Definition[]
+  /** The earlier rows of a check. */
+  earlier: EarlierRows
   /** Gives rows of an archive the ids of this workspace. Removes the ids of other workspaces from rows of other files. */
   relink: Relink
   /** A context for one transaction. */
@@ -76,7 +84,7 @@ type Pace = { part_rows: number; max_ms: number }
 // another one waits. The commit of a longer one would delay requests. On PostgreSQL, more rows share the round trips.
 const paces = {
   sqlite: { alone: { part_rows: 50, max_ms: 100 }, beside_others: { part_rows: 10, max_ms: 20 } },
-  postgres: { alone: { part_rows: 500, max_ms: 200 }, beside_others: { part_rows: 50, max_ms: 100 } },
+  postgres: { alone: { part_rows: 500, max_ms: 200 }, beside_others: { part_rows: 100, max_ms: 100 } },
 } satisfies Record<Engine['engine'], Record<'alone' | 'beside_others', Pace>>
 // For so long after other work, an import expects more of it.
 const beside_others_ms = 1000
@@ -103,8 +111,12 @@ async function giveWay(running: Running): Promise<void> {
 }
 
 /** Imports rows in short transactions, each together with its position in the file. Throws Lost. */
-export async function importRows(running: Running, rows: readonly FileRow[]): Promise<void> {
-  const parts = await prepareRows(running, rows)
+export async function importRows(running: Running, given: readonly FileRow[]): Promise<void> {
+  const { cells } = running.options
+  const parts = await prepareRows(
+    running,
+    given.map((row) => mended(row, cells)),
+  )
   for (let done = 0; done < parts.length; ) done += await importSome(running, parts.slice(done))
 }
 
@@ -115,6 +127,9 @@ async function importSome(running: Running, parts: readonly Part[]): Promise<num
   // Only one part when it runs again: each part may need a try of its own.
   const run = (tx: Tx) => runParts(tx, running, tries++ ? parts.slice(0, 1) : parts)
   const tried = options.dry_run ? await transaction(db, run, { large: true, keeps: () => false }) : null
+  if (tried)
+    for (const { part, outcomes } of tried)
+      keepEarlier(running, writesOf(room) as Writes, part.items, outcomes)
   const { count, progress } = await transaction(
     db,
     async (tx) => {
@@ -136,8 +151,9 @@ async function runParts(tx: Tx, running: Running, parts: readonly Part[]): Promi
   const context = running.context()
   const until_ms = performance.now() + paceOf(running).max_ms
   const ran: Ran[] = []
+  const earlier = new Set<number>()
   for (const part of parts) {
-    ran.push(await runPart(tx, running, context, part))
+    ran.push(await runPart(tx, running, context, part, earlier))
     if (!tx.session.is_awaited) await giveWay(running)
     tx.session.writeAhead()
     if (performance.now() > until_ms || tx.session.is_awaited) break
@@ -146,7 +162,14 @@ async function runParts(tx: Tx, running: Running, parts: readonly Part[]): Promi
   return ran
 }
 
-async function runPart(tx: Tx, { room, options }: Running, context: Context, part: Part): Promise<Ran> {
+async function runPart(
+  tx: Tx,
+  running: Running,
+  context: Context,
+  part: Part,
+  earlier: Set<number>,
+): Promise<Ran> {
+  const { room, options } = running
   const { items } = part
   if (!items.length) return { part, outcomes: [] }
   const one_by_one = room.archived !== undefined
@@ -155,7 +178,9 @@ async function runPart(tx: Tx, { room, options }: Running, context: Context, par
   const without_owner = new Set(part.prepared.flatMap(({ item, is_unowned }) => (is_unowned ? [item] : [])))
   const how = { one_by_one, after_create, without_owner }
   const given = { atomic: false, on_match: onMatch(options), tags, ...how } as const
-  return { part, outcomes: await runBatch(tx, context, writesOf(room) as Writes, items, given) }
+  const writes = writesOf(room) as Writes
+  if (options.dry_run) await runEarlier(tx, running, context, writes, items, given, earlier)
+  return { part, outcomes: await runBatch(tx, context, writes, items, given) }
 }
 
 const onMatch = ({ on_match }: ImportOptions) => (on_match === 'skip' ? 'skip' : 'update')
@@ -226,6 +251,7 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
     await giveWay(running)
     until_ms = performance.now() + read_ms
   }
+  const leaves = running.options.bad_cells === 'leave_out'
   const notes = await running.relink(running, mapped)
   for (const { row, field } of notes) {
     const read = mapped.get(row)
@@ -233,16 +259,21 @@ async function prepareRows(running: Running, rows: readonly FileRow[]): Promise<
   }
   const linked = await linkNames(
     running,
-    [...mapped.values()].filter(({ problems }) => !problems.length),
+    [...mapped.values()].filter(({ problems }) => problems.every((one) => leaves && isOfCell(one))),
   )
   const row_of = new Map([...mapped].map(([row, read]) => [read, row]))
   for (const { row, problem } of linked.notes) notes.push({ row: row_of.get(row) as FileRow, ...problem })
   const prepared: Prepared[] = []
   const refused: Read['refused'] = []
   for (const [row, read] of mapped) {
-    const { used } = read
     const problem = linked.problems.get(read)
-    const found = problem ? [...read.problems, problem] : read.problems
+    let found = problem ? [...read.problems, problem] : read.problems
+    if (leaves) {
+      const { remaining, left } = leaveBadCells(running, read, found)
+      found = remaining
+      for (const one of left) notes.push({ row, ...one })
+    }
+    const { used } = read
     for (const one of found) errors.push({ row, ...one })
     if (found.length) refused.push({ row, used })
     else prepared.push({ row, item: itemOf(running, read), is_unowned: read.is_unowned === true, used })
@@ -312,78 +343,4 @@ function countsOf(outcomes: readonly Outcome[]) {
     else if (status === 'unchanged') counts.skipped++
   }
   return counts
-}
-
-/** Counts the rows of parts in a dry run, with the problems of those that cannot be read. */
-export async function countParts({ db, clock, row }: Running, rows: readonly FileRow[]): Promise<void> {
-  const errors = rows.flatMap((one) => (one.problem ? [{ row: one, field: '', ...one.problem }] : []))
-  const progress = await transaction(db, async (tx) => {
-    await holdImport(tx, row, clock)
-    const [failed, skipped] = [errors.length, blankLinesOf(rows)]
-    const created = linesOf(rows) - skipped - failed
-    const counts = { created, updated: 0, skipped, failed }
-    return saveProgress(tx, row, rows, { ...counts, errors: keepErrors(tx, row, errors) })
-  })
-  Object.assign(row, progress)
-}
-
-/** The counters and the position of an import. */
-export type Progress = Pick<
-  ImportRow,
-  | 'rows_read'
-  | 'created'
-  | 'updated'
-  | 'skipped'
-  | 'failed'
-  | 'kinds'
-  | 'errors'
-  | 'last_row'
-  | 'progress'
-  | 'claims'
-  | 'account'
->
-
-/** The counters of rows that did nothing. */
-export const nothing_done = { created: 0, updated: 0, skipped: 0, failed: 0, errors: 0 }
-
-type Counts = Omit<KindCounts, 'kind'>
-
-const sumOf = (before: Counts, rows: readonly FileRow[], added: Omit<Counts, 'rows_read'>): Counts => ({
-  rows_read: before.rows_read + linesOf(rows),
-  created: before.created + added.created,
-  updated: before.updated + added.updated,
-  skipped: before.skipped + added.skipped,
-  failed: before.failed + added.failed,
-})
-
-/** Stores the counters and the position after rows of one kind; returns them. */
-export async function saveProgress(
-  tx: Tx,
-  row: ImportRow,
-  rows: readonly FileRow[],
-  { account = row.account, ...added }: typeof nothing_done & { account?: string },
-): Promise<Progress> {
-  const progress: Progress = {
-    ...sumOf(row, rows, added),
-    kinds: JSON.stringify(countKind(row, rows, added)),
-    errors: row.errors + added.errors,
-    last_row: rows.at(-1)?.number ?? row.last_row,
-    progress: row.progress,
-    claims: 0,
-    account,
-  }
-  await tx.updateTable('imports').set(progress).where('id', '=', row.id).execute()
-  return progress
-}
-
-/** The counters by kind with those of some rows. The kinds of an archive come one after the other. */
-function countKind(
-  { resource, kinds }: ImportRow,
-  rows: readonly FileRow[],
-  added: typeof nothing_done,
-): KindCounts[] {
-  const kind = rows[0]?.archived?.kind ?? resource
-  const all: KindCounts[] = JSON.parse(kinds)
-  const before = all.find((one) => one.kind === kind) ?? { ...nothing_done, rows_read: 0 }
-  return [...all.filter((one) => one.kind !== kind), { kind, ...sumOf(before, rows, added) }]
 }

@@ -11,12 +11,15 @@ import { charactersOf, FileError, type FileRow } from '../files/rows.ts'
 import type { Room } from '../resources/room.ts'
 import { archivedRows, openRows } from './archive.ts'
 import { confirmLinks } from './confirm.ts'
+import { createEarlierRows } from './earlier-rows.ts'
 import { createMapping, type Mapping } from './mapping.ts'
+import { ownTextsOf } from './own-texts.ts'
 import { type ImportRoom, type Running, writtenRooms } from './rows.ts'
 import { findSource, withoutReadings } from './source.ts'
 import {
   AccessEnded,
   claimImport,
+  endedOptions,
   forgetClaims,
   holdLease,
   type ImportRow,
@@ -103,6 +106,8 @@ async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<R
     options,
     mapping: createMapping(room, options),
     row,
+    definitions: [],
+    earlier: createEarlierRows(options),
     relink: confirmLinks,
     context: () => contextOf(clock, { workspace_id, actor, request_id, traceparent: null, source: 'import' }),
     others_ran_ms: -Infinity,
@@ -112,7 +117,9 @@ async function prepareRun({ db, clock, rooms }: Deps, row: ImportRow): Promise<R
 async function mappingOf(running: Running): Promise<Mapping> {
   const { db, row, room, options } = running
   const defined = await readDefinitions(db, { workspace_id: row.workspace_id, kind: room.resource.table })
-  return createMapping(room, options, defined, await findSource(running, defined))
+  running.definitions = defined
+  const source = await findSource(running, defined)
+  return createMapping(room, options, defined, source, await ownTextsOf(db, row.workspace_id, room.import))
 }
 
 const max_rows = 1000
@@ -167,17 +174,24 @@ async function finish(
     await tx
       .updateTable('imports')
       // Headers of a file without a header row may be about a person. The account has them, which an erasure reaches.
-      .set({ status, message, finished_at: moment.now, source: withoutReadings(row.source) })
+      .set({
+        status,
+        message,
+        finished_at: moment.now,
+        source: withoutReadings(row.source),
+        options: endedOptions(row),
+      })
       .where('id', '=', row.id)
       .execute()
     const counts = { rows_read, created, updated, skipped, failed }
+    const is_check = optionsOf(row).dry_run
     recordChange(tx, moment, {
-      action: status === 'failed' ? 'failed' : 'imported',
+      action: status === 'failed' ? 'failed' : is_check ? 'checked' : 'imported',
       kind: 'imports',
       record_id: row.id,
       after: { resource, file_name, ...counts, ...(message && { message }) },
     })
-    notifyOfImport(tx, moment, row, status)
+    notifyOfImport(tx, moment, { ...row, is_check }, status)
   })
   await removeFile(db, row)
 }

@@ -9,7 +9,8 @@ import type { FileRow } from '../files/rows.ts'
 import type { Schema } from '../http/schema-problems.ts'
 import { bodyProblems, bodyValidator } from '../http/validation.ts'
 import { keepErrors, problemsOf, type RowError } from './errors.ts'
-import { nothing_done, type Progress, type Running, saveProgress } from './rows.ts'
+import { nothing_done, type Progress, saveProgress } from './progress.ts'
+import type { Running } from './rows.ts'
 import { holdImport } from './store.ts'
 
 // The saved views in an archive come last, because their queries name records. Each is made as by a single request.

@@ -7,6 +7,8 @@ import { programs } from './programs/index.ts'
 
 export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'undone'] as const
 
+export const bad_cells_choices = ['fail', 'leave_out'] as const
+
 /** How the rows of a file become records. Stored with the import. */
 export type ImportOptions = {
   on_match: 'create' | 'update' | 'skip'
@@ -14,6 +16,10 @@ export type ImportOptions = {
   /** How the tags of a row join those of the record that it matches. */
   tags: TagsChoice
   dry_run: boolean
+  /** Whether a row with a cell that its field does not take fails, or loses the cell. */
+  bad_cells: (typeof bad_cells_choices)[number]
+  /** Cells by the number of their row and their header, in place of those of the file. Removed when the import ends. */
+  cells: Record<string, Record<string, string>>
   columns: Record<string, Target | null>
   rest: 'custom_fields' | 'ignore'
   /** The program that wrote the file; null: it is found by the headers. `none`: no known one. */
@@ -32,6 +38,13 @@ const columns = Type.Optional(
     maxLength: 12_000,
     description:
       'JSON: the field of each column by its header, such as `{"Firm":"company"}`; null leaves a column out.',
+  }),
+)
+const cells = Type.Optional(
+  Type.String({
+    maxLength: 6000,
+    description:
+      'JSON: cells in place of those of the file, by the number of the row and the header, such as `{"8":{"E-mail":"ana@acme.example"}}`.',
   }),
 )
 const rest = code(['ignore', 'custom_fields'], {
@@ -100,6 +113,13 @@ export const ImportQuery = (names: readonly string[]) =>
             'What the tags of a row do with those of the record that it matches. Default add; replace: the record gets the tags of the row alone.',
         }),
       ),
+      bad_cells: Type.Optional(
+        code(bad_cells_choices, {
+          description:
+            'What becomes of a row with a cell that its field does not take. Default fail: the row is an error. leave_out: the row is imported without the cell, and the errors list it.',
+        }),
+      ),
+      cells,
       dry_run: flag('true: counts and errors as usual, but no record is written.'),
       columns,
       rest,
@@ -167,6 +187,7 @@ export const Import = Type.Object(
         on_match: Type.String(),
         match: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
         tags: Type.String(),
+        bad_cells: Type.String(),
         dry_run: Type.Boolean(),
         columns: Type.Unsafe<Record<string, string | null>>({ type: 'object', additionalProperties: true }),
         rest: Type.String(),
@@ -288,6 +309,21 @@ export const Preview = Type.Object(
       description: 'The programs that a request can name.',
     }),
     time_zone: Type.String({ description: 'The zone of times without an offset.' }),
+    existing: nullableObject(
+      Type.Object(
+        {
+          field: Type.String({ examples: ['email'] }),
+          rows: Type.Integer({
+            description: 'The first rows, at most 1,000, that have a value of the field.',
+          }),
+          found: Type.Integer({ description: 'Those of them whose value a record has.' }),
+        },
+        {
+          title: 'ImportExisting',
+          description: 'Whether rows name records that exist, by the field that match has by default.',
+        },
+      ),
+    ),
     fields: Type.Array(Type.String(), { description: 'The fields that a column can have.' }),
     rows: Type.Array(Type.Array(Type.Unsafe<unknown>({})), {
       description: 'The first 20 rows: the cells in the order of the columns.',

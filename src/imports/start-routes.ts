@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { readDefinitions } from '../custom-fields/definitions.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, transaction } from '../db/db.ts'
 import { ApiError, badRequest, type FieldProblem, invalid } from '../errors.ts'
 import { encodingOf } from '../files/encoding.ts'
 import { type Access, requireScope } from '../http/auth.ts'
@@ -18,7 +18,7 @@ import { headerFinder } from './header-row.ts'
 import { archiveOptions, mappingFrom, optionsFrom, refuseUnknownHeaders } from './options.ts'
 import { previewArchive, previewFile } from './preview.ts'
 import { beginImport, dropUpload, queueImport } from './queue.ts'
-import { roomOf, roomsWithImport, writtenRooms } from './rows.ts'
+import { type ImportRoom, roomOf, roomsWithImport, writtenRooms } from './rows.ts'
 import { Import, ImportQuery, Preview, PreviewQuery } from './schema.ts'
 import { shownImports } from './store.ts'
 import { card_type, type FileFacts, type FileFormat, sheet_type, storeFile, tooLarge } from './upload.ts'
@@ -255,9 +255,20 @@ export function previewRoute(app: App, { db, config }: Service, rooms: readonly 
             : zoneOf({ time_zone: query.time_zone }),
       }
       const defined = await readDefinitions(db, { workspace_id, kind: room.resource.table })
-      return single(await previewFile(body, facts, { room, options, defined }, max_bytes))
+      const countExisting = (values: readonly string[]) => existingOf(db, workspace_id, room, values)
+      return single(await previewFile(body, facts, { room, options, defined, countExisting }, max_bytes))
     },
   )
+}
+
+/** How many of some values a record has, by the field that `match` has by default. */
+async function existingOf(db: Db, workspace_id: number, room: ImportRoom, values: readonly string[]) {
+  const match = room.batch?.match[0]
+  if (!match || !values.length) return 0
+  const keys = values.map((value) => match.keyOf(value))
+  const found = await transaction(db, (tx) => match.find(tx, workspace_id, [...new Set(keys)], 'read'))
+  const existing = new Set(found.map(({ key }) => key))
+  return keys.filter((key) => existing.has(key)).length
 }
 
 /** The zone of the person who calls, else that of the first administrator who has one, else UTC. */

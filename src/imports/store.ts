@@ -19,13 +19,18 @@ export type ImportRow = Selectable<ImportsTable>
 /** How long a process keeps an import without a commit. Then another process continues it. */
 export const lease_ms = 10_000
 
-/** The options of an import. Imports of earlier versions name no program and no zone, and replaced tags. */
+/** The options of an import. Imports of earlier versions lack some, and replaced tags. */
 export const optionsOf = (row: Pick<ImportRow, 'options'>): ImportOptions => ({
   program: null,
   time_zone: 'UTC',
   tags: 'replace',
+  bad_cells: 'fail',
+  cells: {},
   ...JSON.parse(row.options),
 })
+/** The stored options of an import that has ended. Its cells may be about a person, whom an erasure does not find here. */
+export const endedOptions = (row: Pick<ImportRow, 'options'>): string =>
+  JSON.stringify({ ...optionsOf(row), cells: {} })
 export const formOf = (row: Pick<ImportRow, 'form'>): FileForm => JSON.parse(row.form as string)
 
 /** An import of the workspace whose file has arrived, or null. */
@@ -68,7 +73,7 @@ export async function shownImports(
     rows.map(({ created_by }) => actorOf(created_by)),
   )
   return rows.map((row, n) => {
-    const { makes: _, ...options } = optionsOf(row)
+    const { makes: _, cells: __, ...options } = optionsOf(row)
     const { id, resource, file_name, rows_read, created, updated, skipped, failed, errors, message } = row
     const { created_at, started_at, finished_at } = row
     const status = row.status as Import['status']

@@ -178,13 +178,14 @@ const others: readonly [RegExp, string][] = [
     /^\xd0\xcf\x11\xe0/,
     'The file is an old Excel file, or one with a password. Save the sheet as CSV, or as .xlsx without a password.',
   ],
-  [/^\x1f\x8b/, 'The file is compressed. Unpack it first.'],
+  [/^(\x1f\x8b|7z\xbc\xaf|Rar!\x1a|BZh\d1AY|\xfd7zXZ)/, 'The file is compressed. Unpack it first.'],
   [/^%PDF/, `The file is a PDF file. ${table}`],
   [/^\{\\rtf/, text_document],
   [
-    /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|.{4}ftyp|\s*<svg\b)/s,
+    /^(\x89PNG|\xff\xd8\xff|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|BM.{4}\0{4}|.{4}ftyp|\s*<svg\b)/s,
     `The file is a picture or a film. ${table}`,
   ],
+  [/^(\xef\xbb\xbf)?\s*BEGIN:VCALENDAR/i, `The file is a calendar. ${table}`],
   [
     /^(\xef\xbb\xbf)?\s*<(!doctype\s+html|html|head|body|table|meta)\b/i,
     'The file is a web page. Open it in a spreadsheet, and save it as .xlsx or CSV.',

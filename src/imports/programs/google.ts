@@ -20,6 +20,7 @@ export const google: Program = {
     mobile: 'mobile',
     'work mobile': 'mobile',
     cell: 'mobile',
+    iphone: 'mobile',
     mobil: 'mobile',
     handy: 'mobile',
     portable: 'mobile',
@@ -39,7 +40,8 @@ export const google: Program = {
   files: [
     {
       kind: 'contacts',
-      evidence: ['First Name', 'Last Name', 'Phonetic First Name', 'File As', 'Labels'],
+      // People delete columns that they do not use.
+      evidence: ['First Name', ['E-mail 1 - Label', 'Phone 1 - Label']],
       columns: {
         'First Name': 'first_name',
         'Middle Name': 'middle_name',
@@ -54,7 +56,10 @@ export const google: Program = {
     {
       // Before 2024
       kind: 'contacts',
-      evidence: ['Name', 'Given Name', 'Family Name', 'Yomi Name', 'Group Membership'],
+      evidence: [
+        ['Given Name', 'Name'],
+        ['E-mail 1 - Type', 'Phone 1 - Type'],
+      ],
       columns: {
         'Given Name': 'first_name',
         'Additional Name': 'middle_name',

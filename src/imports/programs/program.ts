@@ -36,6 +36,10 @@ export type ProgramColumn =
       label?: string
       /** A header of the same file whose text stands before the value, with a blank: the calling code of a phone. */
       prefix?: string
+      /** Its cells name several records, with semicolons between them. */
+      several?: true
+      /** It goes before other columns of the field: the primary one of several companies. */
+      first?: true
     }
 
 export type ProgramFile = {
@@ -65,5 +69,7 @@ export type Program = {
   labels?: Readonly<Record<string, ProgramTarget | null>>
   /** A sign before cells that begin like a formula, such as `'+49 30`. The value does not have it. */
   guard?: string
+  /** It writes notes behind the rows, each in one cell. Its records have at least two. */
+  has_notes_behind?: true
   files: readonly ProgramFile[]
 }

@@ -27,7 +27,9 @@ export const salesforce: Program = {
     'https://developer.salesforce.com/docs/atlas.en-us.object_reference.meta/object_reference/sforce_api_objects_opportunity.htm',
     'https://developer.salesforce.com/docs/atlas.en-us.object_reference.meta/object_reference/sforce_api_objects_task.htm',
     'public code that reads reports: "Mailing Zip/Postal Code", "Opportunity Owner", "Due Date Only"',
+    'public code that reads reports: "Confidential Information - Do Not Distribute", "Grand Totals (5700 records)"',
   ],
+  has_notes_behind: true,
   files: [
     {
       // A report
