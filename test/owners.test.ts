@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { makePage } from './booking.ts'
 import { newWorkspace, useStored } from './database.ts'
 import { problems, refused } from './envelope.ts'
 import { useRapport } from './harness.ts'
 import { makeKey } from './keys.ts'
 import { ask, type Browser, type Caller, join, keyCaller, setUp } from './people.ts'
 import { before } from './use.ts'
+import { until } from './webhooks.ts'
+
+type Owned = { id: number; owner_id: string | null }
 
 const rapport = useRapport()
 const stored = useStored(rapport)
@@ -122,6 +126,46 @@ describe('a reassignment', () => {
     assert.equal((await ask(ada, 'POST', `/contacts/${trashed}/restore`)).owner_id, grace.id)
     assert.deepEqual(await ask(ada, 'POST', `/members/${grace.id}/reassign`, { to: null }), { count: 1 })
     assert.equal((await ask(ada, 'GET', `/contacts/${trashed}`)).owner_id, null)
+  })
+
+  test('leaves the bookings at whose times the new owner is busy, now and later, and gives all others', async () => {
+    const [grace, linus] = [await join(ada, rapport.url, 'member'), await join(ada, rapport.url, 'member')]
+    const page = await makePage(rapport, { slug: 'reassigned', hosts: [{ user_id: grace.id }] })
+    const hours = Array.from({ length: 60 }, (_, n) => Date.parse('2027-01-04T08:00:00.000Z') + n * 3_600_000)
+    const spanOf = (start: number) => ({
+      start_at: new Date(start).toISOString(),
+      end_at: new Date(start + 1_800_000).toISOString(),
+    })
+    const ids: number[] = []
+    for (const start of hours)
+      ids.push(
+        (
+          await ask(key, 'POST', '/appointments', {
+            title: 'Demo',
+            booking_page_id: page.id,
+            ...spanOf(start),
+          })
+        ).id,
+      )
+    const busy = [3, 55]
+    for (const n of busy)
+      await ask(key, 'POST', '/appointments', { title: 'Away', owner_id: linus.id, ...spanOf(hours[n] ?? 0) })
+    // One of the first 50 stays at once. The other one stays later.
+    const given = await ask(ada, 'POST', `/members/${grace.id}/reassign`, { to: linus.id })
+    assert.deepEqual(given, { count: 59 })
+    const left = async () => {
+      const all = (await key('GET', `/appointments?booking_page_id=${page.id}&per_page=100`)).body.data
+      return all
+        .filter(({ owner_id }: Owned) => owner_id === grace.id)
+        .map(({ id }: Owned) => ids.indexOf(id))
+    }
+    await until(left, ({ length }) => length <= busy.length)
+    assert.deepEqual((await left()).sort(), busy)
+    await until(
+      () => stored.rows("SELECT id FROM work WHERE kind = 'reassignment' AND subject = ?", grace.id),
+      ({ length }) => length === 0,
+    )
+    assert.deepEqual(await ask(ada, 'POST', `/members/${grace.id}/reassign`, { to: linus.id }), { count: 0 })
   })
 
   test('is refused without a new owner, for a stranger, and without the scopes of every kind', async () => {

@@ -55,7 +55,7 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
       const what = typeof scripted === 'function' ? scripted(to ?? '') : scripted
       // In the middle of the data, before the final dot.
       if (what === 'drop') return drop()
-      text(stream).then((raw) => {
+      const save = (raw: string) =>
         act('end', to ?? '', (error) => {
           if (error) return done(error)
           const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : ''
@@ -69,7 +69,8 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
           })
           done(null, 'accepted')
         })
-      })
+      // A client that ends in the middle of the data has sent no mail.
+      text(stream).then(save, () => {})
     },
     ...options,
   })

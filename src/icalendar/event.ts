@@ -18,6 +18,7 @@ export const foldedLines = (text: string): string =>
     .join('')
 
 function folded(line: string): string {
+  if (Buffer.byteLength(line) <= 75) return line
   const lines: string[] = []
   let current = ''
   let octets = 0
@@ -55,31 +56,52 @@ export type CalendarEvent = {
   status: (typeof calendar_statuses)[keyof typeof calendar_statuses]
   created_at: string
   updated_at: string
+  /** It blocks no time. */
+  transparent?: true
   /** The addresses that a method needs (RFC 5546, 3.2); without them, the file has no method. */
   invitation?: { method: 'REQUEST' | 'CANCEL'; organizer: string; attendee: string }
 }
 
-/** The file of an event, in lines that are not folded yet. */
-export function eventFile(event: CalendarEvent): string {
-  const { uid, sequence, title, location, description, url, status, invitation } = event
-  const lines = [
-    'BEGIN:VCALENDAR',
-    'VERSION:2.0',
-    'PRODID:-//Rapport//Booking//EN',
-    'CALSCALE:GREGORIAN',
-    ...(invitation ? [`METHOD:${invitation.method}`] : []),
+const begin = (product: string, ...more: string[]) =>
+  ['BEGIN:VCALENDAR', 'VERSION:2.0', `PRODID:-//Rapport//${product}//EN`, 'CALSCALE:GREGORIAN', ...more].join(
+    '\n',
+  )
+
+/** The beginning of a calendar that programs read again and again. */
+export const calendarHead = (name: string): string =>
+  begin(
+    'Calendar',
+    `X-WR-CALNAME:${textOf(name)}`,
+    'REFRESH-INTERVAL;VALUE=DURATION:PT15M',
+    'X-PUBLISHED-TTL:PT15M',
+  )
+export const calendarEnd = 'END:VCALENDAR'
+
+type Entry = Pick<
+  CalendarEvent,
+  'uid' | 'sequence' | 'title' | 'description' | 'url' | 'created_at' | 'updated_at'
+>
+const sharedLines = ({ uid, sequence, title, description, url, created_at, updated_at }: Entry) => [
+  `UID:${uid}`,
+  `DTSTAMP:${timeText(updated_at)}`,
+  `CREATED:${timeText(created_at)}`,
+  `LAST-MODIFIED:${timeText(updated_at)}`,
+  `SEQUENCE:${sequence}`,
+  `SUMMARY:${textOf(title)}`,
+  ...(description ? [`DESCRIPTION:${textOf(description)}`] : []),
+  ...(url ? [`URL:${url}`] : []),
+]
+
+/** An event, in lines that are not folded yet. */
+export function eventLines(event: CalendarEvent): string {
+  const { location, status, invitation, transparent } = event
+  return [
     'BEGIN:VEVENT',
-    `UID:${uid}`,
-    `DTSTAMP:${timeText(event.updated_at)}`,
-    `CREATED:${timeText(event.created_at)}`,
-    `LAST-MODIFIED:${timeText(event.updated_at)}`,
-    `SEQUENCE:${sequence}`,
+    ...sharedLines(event),
     `DTSTART:${timeText(event.start_at)}`,
     `DTEND:${timeText(event.end_at)}`,
-    `SUMMARY:${textOf(title)}`,
-    `DESCRIPTION:${textOf(description)}`,
     ...(location === null ? [] : [`LOCATION:${textOf(location)}`]),
-    ...(url ? [`URL:${url}`] : []),
+    ...(transparent ? ['TRANSP:TRANSPARENT'] : []),
     ...(invitation
       ? [
           `ORGANIZER:mailto:${invitation.organizer}`,
@@ -88,7 +110,25 @@ export function eventFile(event: CalendarEvent): string {
       : []),
     `STATUS:${status}`,
     'END:VEVENT',
-    'END:VCALENDAR',
-  ]
-  return lines.join('\n')
+  ].join('\n')
 }
+
+/** A task, in lines that are not folded yet. */
+export const todoLines = (task: Entry & { due_at: string; completed_at: string | null }): string =>
+  [
+    'BEGIN:VTODO',
+    ...sharedLines(task),
+    `DUE:${timeText(task.due_at)}`,
+    ...(task.completed_at === null
+      ? ['STATUS:NEEDS-ACTION']
+      : ['STATUS:COMPLETED', `COMPLETED:${timeText(task.completed_at)}`]),
+    'END:VTODO',
+  ].join('\n')
+
+/** The file of an event, in lines that are not folded yet. */
+export const eventFile = (event: CalendarEvent): string =>
+  [
+    begin('Booking', ...(event.invitation ? [`METHOD:${event.invitation.method}`] : [])),
+    eventLines(event),
+    calendarEnd,
+  ].join('\n')

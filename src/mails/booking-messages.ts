@@ -6,21 +6,25 @@ import type { Mailing } from './mailing.ts'
 import { type Content, oneLine, unsubscribe_mark, unsubscribe_path } from './render.ts'
 import { mailTexts } from './texts.ts'
 import { type Reader, readerOf } from './when.ts'
+import { type Whom, whomText } from './whom.ts'
 
 type Slot = { start_at: string; end_at: string }
+type Listed = Slot & { title: string; location: string | null }
 type Shown = {
   kind: BookingKind
   /** A mail to a visitor shows nothing that a visitor typed, no notes and no reason. */
   audience: 'visitor' | 'host'
-  appointment: Slot & {
-    title: string
-    location: string | null
+  appointment: Listed & {
     status: keyof typeof calendar_statuses
     created_at: string
   }
   before: Slot | null
   /** The visitor, for hosts alone. */
   name: string | null
+  /** The company and the hosts, for the visitor alone. */
+  whom?: Whom
+  /** The reader was a host, and is none any longer. */
+  is_replaced?: boolean
   link: string | null
 }
 
@@ -33,29 +37,60 @@ function whenText(slot: Slot, reader: Reader): string {
   return `${dateOf(Date.parse(slot.start_at), by)}, ${spanOf(slot, by)}, ${zoneOfSpan(slot, by, true)}`
 }
 
+/** The facts that a mail lists. */
+function factsOf(
+  reader: Reader,
+  { appointment, before, who, whom }: Pick<Shown, 'before' | 'whom'> & { appointment: Listed; who: string },
+): [string, string][] {
+  const t = mailTexts(reader.language).booking
+  const with_whom = whom ? oneLine(whomText(whom, reader.language)) : ''
+  return [
+    [t.what, oneLine(appointment.title)],
+    [t.when, whenText(appointment, reader)],
+    ...(before ? [[t.before, whenText(before, reader)] as [string, string]] : []),
+    ...(appointment.location ? [[t.where, oneLine(appointment.location)] as [string, string]] : []),
+    ...(with_whom ? [[t.with, with_whom] as [string, string]] : []),
+    ...(who ? [[t.who, who] as [string, string]] : []),
+  ]
+}
+
+/** A reminder of a booking, to the visitor. It shows nothing that a visitor typed. */
+export function reminderMail(
+  reader: Reader,
+  base: string,
+  { appointment, whom, link }: { appointment: Listed; whom: Whom; link: string | null },
+): Content {
+  const texts = mailTexts(reader.language)
+  const t = texts.booking
+  return {
+    subject: t.reminder.subject({ title: oneLine(appointment.title) }),
+    blocks: [
+      { text: t.reminder.text },
+      { facts: factsOf(reader, { appointment, before: null, who: '', whom }) },
+      ...(link === null ? [] : [{ link: { label: t.change, url: link } }, { text: t.keep }]),
+      { link: { label: t.reminder.stop, url: `${base}${unsubscribe_path}${unsubscribe_mark}` } },
+    ],
+  }
+}
+
 export function bookingMail(
   reader: Reader,
   base: string,
-  { kind, audience, appointment, before, name, link }: Shown,
+  { kind, audience, appointment, before, name, whom, is_replaced, link }: Shown,
 ): Content {
   const texts = mailTexts(reader.language)
   const t = texts.booking
   const what = caseOf(kind)
+  const of_host = is_replaced ? 'replaced' : what
   const title = oneLine(appointment.title)
   const who = name === null ? '' : oneLine(name)
   const to_visitor = audience === 'visitor'
-  const facts: [string, string][] = [
-    [t.what, title],
-    [t.when, whenText(appointment, reader)],
-    ...(before ? [[t.before, whenText(before, reader)] as [string, string]] : []),
-    ...(appointment.location ? [[t.where, oneLine(appointment.location)] as [string, string]] : []),
-    ...(who ? [[t.who, who] as [string, string]] : []),
-  ]
+  const facts = factsOf(reader, { appointment, before, who, ...(whom && { whom }) })
   const is_over = what === 'cancelled' || what === 'declined'
   return {
-    subject: to_visitor ? t.to_visitor[what]({ title }) : t.to_host[what]({ title, name: who }),
+    subject: to_visitor ? t.to_visitor[what]({ title }) : t.to_host[of_host]({ title, name: who }),
     blocks: [
-      { text: to_visitor ? t.visitor[what] : t.host[what] },
+      { text: to_visitor ? t.visitor[what] : t.host[of_host] },
       { facts },
       ...(link === null ? [] : [{ link: { label: to_visitor && !is_over ? t.change : t.see, url: link } }]),
       ...(to_visitor && link !== null && !is_over ? [{ text: t.keep }] : []),

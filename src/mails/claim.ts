@@ -18,6 +18,9 @@ type Claimed = Pick<
   | 'id'
   | 'workspace_id'
   | 'recipient'
+  | 'recipient_key'
+  | 'record_kind'
+  | 'record_id'
   | 'subject'
   | 'text'
   | 'html'
@@ -34,8 +37,8 @@ type Claimed = Pick<
 /** A mail whose lease this process has. */
 export type Claim = Claimed & { claim_id: string; claimed_at_ms: number }
 
-const columns = sql`id, workspace_id, kind, recipient, subject, text, html, tokens, tokens_until, calendar,
-  calendar_method, unsubscribe, message_id, created_at, tries, is_single`
+const columns = sql`id, workspace_id, kind, recipient, recipient_key, record_kind, record_id, subject, text, html, tokens,
+  tokens_until, calendar, calendar_method, unsubscribe, message_id, created_at, tries, is_single`
 
 type Due = Claimed & {
   old_claim_id: string | null
@@ -46,18 +49,26 @@ type Due = Claimed & {
 }
 type Search = { elapsed_ms: number; interrupted: number }
 
-const found = sql`SELECT ${columns}, claim_id AS old_claim_id, claimed_at_ms, interruptions, expires_ms, useless_at
-  FROM mails WHERE status = 'pending'`
+// Mails about one record to one address go one after the other, in the order in which they were written. A mail that waits for
+// its retry holds up no later one.
+const dueMails = ({ elapsed_ms }: Search) => sql`
+  SELECT ${columns}, claim_id AS old_claim_id, claimed_at_ms, interruptions, expires_ms, useless_at FROM mails
+  WHERE status = 'pending' AND run_at_ms <= ${elapsed_ms} AND NOT EXISTS (
+    SELECT 1 FROM mails AS other WHERE other.status = 'pending' AND other.workspace_id = mails.workspace_id
+      AND other.record_kind = mails.record_kind AND other.record_id = mails.record_id
+      AND other.recipient_key = mails.recipient_key
+      AND CASE WHEN other.run_at_ms > ${elapsed_ms} THEN other.claim_id IS NOT NULL
+        ELSE other.urgency = mails.urgency AND other.id < mails.id END)`
 const lock = (db: Db) => rowLock(db, 'FOR UPDATE SKIP LOCKED')
 
 // A mail whose attempt was interrupted may end the process, so one connection alone takes those.
 const nextDue = prepare(
-  (p: Search, db) => sql<Due>`${found} AND run_at_ms <= ${p.elapsed_ms}
+  (p: Search, db) => sql<Due>`${dueMails(p)}
     AND (${p.interrupted} = 1 OR claim_id IS NULL) ORDER BY interruptions, urgency, run_at_ms, id LIMIT 1 ${lock(db)}`,
 )
 // While the server fails, each try takes another mail: one that breaks the server must not hold up all others.
 const longestUntried = prepare(
-  (p: Search, db) => sql<Due>`${found} AND run_at_ms <= ${p.elapsed_ms}
+  (p: Search, db) => sql<Due>`${dueMails(p)}
     ORDER BY coalesce(last_attempt_ms, 0), urgency, id LIMIT 1 ${lock(db)}`,
 )
 const anyInFlight = prepare(

@@ -13,8 +13,8 @@ export const day_ms = 24 * hour_ms
 export type Limit = { subject: string; max: number; window_ms: number }
 
 /** A keyed hash of an address, by which mails to it are counted. */
-export const addressHash = ({ seal }: Mailing, address: string): string =>
-  seal.mac('mail-limit', addressKey(address))
+export const addressHash = ({ mac }: Mailing, address: string): string =>
+  mac('mail-limit', addressKey(address))
 
 // Mails that strangers cause, over all processes: to one address, whatever the workspace, and from one network address.
 const max_to_address_a_day = 10

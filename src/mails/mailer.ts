@@ -83,7 +83,7 @@ export function createMailer(options: MailerOptions) {
   async function exchange(claim: Claim, signal: AbortSignal): Promise<Outcome> {
     try {
       const tokens = claim.tokens === null ? null : (JSON.parse(seal.open(claim.tokens)) as string[])
-      const unsubscribe = claim.unsubscribe === null ? null : unsubscribeToken(seal, claim.unsubscribe)
+      const unsubscribe = claim.unsubscribe === null ? null : unsubscribeToken(mailing.mac, claim.unsubscribe)
       const message = await compose(claim, { from, reply_to }, { tokens, unsubscribe, base: mailing.base() })
       const outcome = await smtp.send(message, signal)
       return outcome.result === 'interrupted' ? { ...outcome, error: interrupted } : outcome

@@ -1,6 +1,7 @@
+import { dateOf, timeOf, zoneName } from '../booking-site/days.ts'
 import { type Content, oneLine, tokenMark, unsubscribe_mark, unsubscribe_path } from './render.ts'
 import { type Language, mailTexts } from './texts.ts'
-import { momentText, type Reader } from './when.ts'
+import { momentText, type Reader, readerOf } from './when.ts'
 
 // The texts of mails, by their kind. All of them are pure: they run in the transaction of the cause.
 
@@ -78,22 +79,18 @@ export function signInMail(reader: Reader, base: string, { at_ms, user_agent, ad
 }
 
 export type NoticeKind = 'assigned' | 'mentioned' | 'webhook_failed' | 'import_ended'
-type Notice = {
+type Told = {
   kind: NoticeKind
   /** Null for a record that is not there. */
   title: string | null
   actor: { kind: string; name: string | null }
   records: number
   outcome: string | null
-  path: string
 }
+type Notice = Told & { path: string }
 
-/** The mail of a notification. */
-export function noticeMail(
-  language: Language,
-  base: string,
-  { kind, title, actor, records, outcome, path }: Notice,
-): Content {
+/** The subject and the text of a notification. */
+function noticeTexts(language: Language, { kind, title, actor, records, outcome }: Told): [string, string] {
   const t = mailTexts(language)
   const by_kind =
     actor.kind === 'service' ? t.actor.service : actor.kind === 'visitor' ? t.actor.visitor : null
@@ -102,18 +99,68 @@ export function noticeMail(
     actor: oneLine(actor.name ?? by_kind ?? t.actor.somebody),
   }
   const result = outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'other'
-  const texts = {
+  const texts: Record<NoticeKind, [string, string]> = {
     assigned: [t.assigned.subject({ n: records, ...names }), t.assigned.text({ n: records, ...names })],
-    mentioned: [t.mentioned.subject(names), t.mentioned.text(names)],
+    mentioned: [t.mentioned.subject({ n: records, ...names }), t.mentioned.text({ n: records, ...names })],
     webhook_failed: [t.webhook_failed.subject, t.webhook_failed.text],
     import_ended: [t.import_ended.subject({ outcome: result }), t.import_ended.text({ outcome: result })],
   }
-  const [subject = '', text = ''] = texts[kind]
+  return texts[kind]
+}
+
+/** The mail of a notification. */
+export function noticeMail(language: Language, base: string, notice: Notice): Content {
+  const t = mailTexts(language)
+  const [subject, text] = noticeTexts(language, notice)
+  const { title, path } = notice
   return {
     subject,
     blocks: [
       { text: title === null ? text : `${text}\n${oneLine(title)}` },
       { link: { label: t.open, url: base + path } },
+      { link: { label: t.unsubscribe, url: `${base}${unsubscribe_path}${unsubscribe_mark}` } },
+    ],
+  }
+}
+
+type Item = { at: string; title: string; notice?: Omit<Told, 'kind'> & { kind: NoticeKind | 'mail_failed' } }
+/** The parts of a digest, with their first items and the number of all. */
+export type Digest = {
+  day: string
+  parts: { name: 'appointments' | 'overdue' | 'today' | 'notifications'; items: Item[]; total: number }[]
+}
+
+export function digestMail(reader: Reader, base: string, { day, parts }: Digest): Content {
+  const { language } = reader
+  const t = mailTexts(language)
+  const by = readerOf(reader)
+  const lineOf = (name: Digest['parts'][number]['name'], { at, title, notice }: Item): string => {
+    if (notice?.kind === 'mail_failed') return t.digest.mail_failed
+    if (notice) return noticeTexts(language, { ...notice, kind: notice.kind })[0]
+    const at_ms = Date.parse(at)
+    return `${name === 'overdue' ? dateOf(at_ms, by) : timeOf(at_ms, by)} ${oneLine(title)}`
+  }
+  const heads = {
+    appointments: t.digest.appointments,
+    overdue: t.digest.overdue,
+    today: t.digest.today,
+    notifications: t.digest.notifications,
+  }
+  const shown = parts.filter(({ total }) => total > 0)
+  return {
+    subject: t.digest.subject({ day: dateOf(Date.parse(`${day}T12:00Z`), { ...by, zone: 'UTC' }) }),
+    blocks: [
+      ...shown.flatMap(({ name, items, total }) => [
+        { text: heads[name]({ n: total }) },
+        {
+          list: [
+            ...items.map((item) => lineOf(name, item)),
+            ...(total > items.length ? [t.digest.more({ n: total - items.length })] : []),
+          ],
+        },
+      ]),
+      { text: t.digest.zone({ zone: zoneName(by.zone) }) },
+      { link: { label: t.digest.open, url: `${base}/` } },
       { link: { label: t.unsubscribe, url: `${base}${unsubscribe_path}${unsubscribe_mark}` } },
     ],
   }

@@ -18,12 +18,12 @@ const no_sender = 'rapport@localhost.invalid'
 export const createMailing = (
   { smtp_url, mail_from }: Pick<Settings, 'smtp_url' | 'mail_from'>,
   seal: Seal,
-  base: () => string,
+  rest: Pick<Mailing, 'mac' | 'base' | 'mailNotices'>,
 ): Mailing => ({
   configured: smtp_url !== null,
   seal,
   address: mail_from === null ? no_sender : mailboxOf(mail_from).address,
-  base,
+  ...rest,
 })
 
 /** The connections to the SMTP server of the settings; null without one. Throws if SMTP_CA_FILE cannot be used. */

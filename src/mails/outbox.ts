@@ -5,6 +5,7 @@ import type { Context } from '../events/context.ts'
 import { addressKey, addressOf, domainOf } from './address.ts'
 import { kindOf, type MailKind } from './kinds.ts'
 import { type Mailing, mailingOf } from './mailing.ts'
+import { tellManagers } from './record.ts'
 import { type Content, render } from './render.ts'
 import { type Language, mailTexts } from './texts.ts'
 import { type Unsubscribed, unsubscribeSubject } from './unsubscribing.ts'
@@ -25,7 +26,7 @@ export type NewMail = {
   calendar?: (base: string) => { method: string; file: string }
   /** The secrets of its links. */
   tokens?: readonly string[]
-  /** The preference that its link to unsubscribe switches off. */
+  /** The mails that its link to unsubscribe switches off. */
   unsubscribe?: Unsubscribed
   /** Until when a finished mail keeps them, ISO 8601. By default it keeps none. */
   tokens_until?: string
@@ -81,6 +82,31 @@ const insert = prepareInsert('mails', {
 export function writeMail(tx: Tx, context: Context, mail: NewMail, lease?: OwnLease): string | null {
   const mailing = mailingOf(tx)
   if (!mailing) return null
+  const row = rowOf(mailing, context, mail, lease)
+  tx.rows(insert, [row])
+  announce(tx, context, [row])
+  return row.id
+}
+
+/** The same for several mails, which are written together and at once. */
+export async function writeMails(tx: Tx, context: Context, mails: readonly NewMail[]): Promise<void> {
+  const mailing = mailingOf(tx)
+  if (!mailing || !mails.length) return
+  const rows = mails.map((mail) => rowOf(mailing, context, mail))
+  await insert(tx, rows)
+  announce(tx, context, rows)
+}
+
+type MailRow = ReturnType<typeof rowOf>
+
+/** Wakes the senders, and tells of a mail that nobody can send. */
+function announce(tx: Tx, context: Context, rows: readonly MailRow[]): void {
+  if (rows.some(({ status, is_single }) => status === 'pending' && !is_single)) tx.announce('mails')
+  const failed = rows.find(({ status, is_single }) => status === 'failed' && !is_single)
+  if (failed) tellManagers(tx, failed, context)
+}
+
+function rowOf(mailing: Mailing, context: Context, mail: NewMail, lease?: OwnLease) {
   const { workspace_id, now } = context
   const { kind, recipient, language, tokens, record } = mail
   const id = newId('mail')
@@ -89,7 +115,7 @@ export function writeMail(tx: Tx, context: Context, mail: NewMail, lease?: OwnLe
   const elapsed_ms = context.elapsed()
   const calendar = mail.calendar?.(mailing.base())
   const keeps_tokens = tokens !== undefined && (is_pending || mail.tokens_until !== undefined)
-  const row = {
+  return {
     id,
     workspace_id,
     kind,
@@ -119,9 +145,6 @@ export function writeMail(tx: Tx, context: Context, mail: NewMail, lease?: OwnLe
     created_at: now,
     finished_at: is_pending ? null : now,
   }
-  tx.rows(insert, [row])
-  if (is_pending && !lease) tx.announce('mails')
-  return id
 }
 
 /** The status with which a mail is written. */

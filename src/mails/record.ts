@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import { isoTime, type Moment, shownTime } from '../clock.ts'
 import { rowLock } from '../db/locks.ts'
 import { notifyManagers } from '../db/notifications.ts'
-import { prepareRows, storable } from '../db/statements/recordset.ts'
+import { prepareAttempts } from '../db/statements/attempts.ts'
+import { storable } from '../db/statements/recordset.ts'
 import type { Tx } from '../db/tx.ts'
 import { nextAttemptAt } from '../work/schedule.ts'
+import { cancelOvertaken } from './cancel.ts'
 import type { Claim } from './claim.ts'
 import type { AttemptError, Outcome } from './smtp.ts'
 
@@ -14,7 +16,8 @@ type Key = { workspace_id: number; id: string }
 const told_after_ms = 15 * 60_000
 type Attempt = Pick<Outcome, 'server' | 'tls' | 'response' | 'error'> & { started_ms: number; moment: Moment }
 
-const columns = {
+// The caller has locked the row of the mail. So no two attempts get the same number.
+const add = prepareAttempts('mail_attempts', 'mail_id', {
   workspace_id: 'bigint!',
   mail_id: 'text!',
   started_at: 'text!',
@@ -25,15 +28,6 @@ const columns = {
   response_text: 'text',
   error_code: 'text',
   error_message: 'text',
-} as const
-const names = Object.keys(columns) as (keyof typeof columns)[]
-
-// The caller has locked the row of the mail. So no two attempts get the same number.
-const add = prepareRows(columns, ({ row, values }) => {
-  const number = sql`1 + coalesce((SELECT max(a.number) FROM mail_attempts AS a
-    WHERE a.workspace_id = ${row.workspace_id} AND a.mail_id = ${row.mail_id}), 0)`
-  return sql`INSERT INTO mail_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
-    ${values([number, ...names.map((name) => row[name])])}`
 })
 
 export async function insertAttempt(
@@ -61,13 +55,17 @@ export type Ending = { status: 'sent' | 'failed' | 'cancelled'; reason: string |
 /** The reason of a mail that nobody needs any longer. */
 export const useless = 'It became useless before it was sent.'
 
-/** Ends a mail. Its secrets go, unless a resend may need them. */
+/** A mail that ends. `is_single`: the person who sends it again, or a test, sees the outcome. */
+type Ended = Key & { tokens: string | null; tokens_until: string | null; is_single: number }
+
+/** Ends a mail. Its secrets go, unless a resend may need them. Managers are notified of one that fails for good. */
 export async function finish(
   tx: Tx,
-  { workspace_id, id, tokens, tokens_until }: Key & { tokens: string | null; tokens_until: string | null },
+  { workspace_id, id, tokens, tokens_until, is_single }: Ended,
   { status, reason }: Ending,
-  { now_ms }: Moment,
+  { now_ms }: Pick<Moment, 'now_ms'>,
 ): Promise<void> {
+  if (status === 'failed' && !is_single) tellManagers(tx, { workspace_id, id }, { now_ms })
   await tx
     .updateTable('mails')
     .set({
@@ -121,12 +119,12 @@ export async function record(
     .where((eb) => eb.and({ workspace_id, id }))
     .execute()
   const next_ms = nextOf(result, tries, retry_delays, moment.elapsed_ms)
-  if (result === 'sent') return finish(tx, claim, { status: 'sent', reason: null }, moment)
-  if (next_ms === null || (claim.is_single && !is_interrupted)) {
-    // The person who sends a mail again or a test sees the outcome.
-    if (!claim.is_single) tellManagers(tx, claim, moment)
-    return finish(tx, claim, { status: 'failed', reason: error?.code ?? null }, moment)
+  if (result === 'sent') {
+    await finish(tx, claim, { status: 'sent', reason: null }, moment)
+    return cancelOvertaken(tx, claim, isoTime(moment.now_ms))
   }
+  if (next_ms === null || (claim.is_single && !is_interrupted))
+    return finish(tx, claim, { status: 'failed', reason: error?.code ?? null }, moment)
   await tx
     .updateTable('mails')
     .set({ run_at_ms: next_ms })
@@ -136,11 +134,11 @@ export async function record(
 }
 
 /** Notifies owners and administrators of a mail that failed for good: once, until they have read it. No mail of that. */
-function tellManagers(tx: Tx, { workspace_id, id }: Key, { now_ms }: Moment): void {
+export function tellManagers(tx: Tx, { workspace_id, id }: Key, { now_ms }: Pick<Moment, 'now_ms'>): void {
   const now = isoTime(now_ms)
   tx.announce('changes')
   const about = { kind: 'mail_failed', record_kind: 'mails', record_id: id, source: 'mail_failed' }
-  const times = { occurred_at: now, changed_at: now, mail_due: 0 }
+  const times = { occurred_at: now, changed_at: now }
   tx.defer(notifyManagers(tx, { workspace_id, ...about, actor: 'service', ...times }))
 }
 
@@ -175,7 +173,12 @@ async function recordServer(
   const server = () => tx.updateTable('mail_server').where('id', '=', 1)
   if (result !== 'server') {
     const has_answered = result === 'sent' || response !== null
-    const well = has_answered && { failures: 0, next_try_ms: null, failing_since_ms: null, is_told: 0 }
+    const well = has_answered && {
+      failures: 0,
+      next_try_ms: null,
+      failing_since_ms: null,
+      notified_workspaces: '[]',
+    }
     if (has_answered || failed)
       await server()
         .set({ ...well, ...sent, ...failed })
@@ -185,7 +188,7 @@ async function recordServer(
   }
   const before = await tx
     .selectFrom('mail_server')
-    .select(['failures', 'failed_at_ms', 'failing_since_ms', 'is_told'])
+    .select(['failures', 'failed_at_ms', 'failing_since_ms'])
     .where('id', '=', 1)
     .modifyEnd(rowLock(tx, 'FOR UPDATE'))
     .executeTakeFirstOrThrow()
@@ -194,9 +197,6 @@ async function recordServer(
   if (is_old) return
   const failures = Number(before.failures) + 1
   const failing_since_ms = Number(before.failing_since_ms ?? elapsed_ms)
-  const is_told = Number(before.is_told) === 1
-  const tells = !is_told && elapsed_ms - failing_since_ms >= told_after_ms
-  if (tells) await tellOfServer(tx, { now_ms, elapsed_ms })
   const delay_s = retry_delays[failures - 1] ?? retry_delays.at(-1) ?? 60
   await server()
     .set({
@@ -204,17 +204,37 @@ async function recordServer(
       failures,
       failed_at_ms: elapsed_ms,
       failing_since_ms,
-      is_told: is_told || tells ? 1 : 0,
       next_try_ms: Math.ceil(elapsed_ms + delay_s * 1000),
     })
     .execute()
 }
 
-/** Notifies the managers of each workspace whose mails wait for the server. */
-async function tellOfServer(tx: Tx, moment: Moment): Promise<void> {
-  const { rows } = await sql<Key>`SELECT workspace_id, max(id) AS id FROM mails
-    WHERE status = 'pending' GROUP BY workspace_id ORDER BY workspace_id`.execute(tx)
-  for (const mail of rows) tellManagers(tx, mail, moment)
+/** Notifies the managers of each workspace whose mails wait for a server that has failed for 15 minutes: once in an outage. */
+export async function tellOfServer(tx: Tx, moment: Moment): Promise<void> {
+  const server = await tx
+    .selectFrom('mail_server')
+    .select('notified_workspaces')
+    .where('failing_since_ms', '<=', moment.elapsed_ms - told_after_ms)
+    .modifyEnd(rowLock(tx, 'FOR UPDATE'))
+    .executeTakeFirst()
+  if (!server) return
+  const notified = new Set<number>(JSON.parse(server.notified_workspaces))
+  // Once all are notified, later calls do not read the pending mails.
+  const all = await tx.selectFrom('workspaces').select('id').execute()
+  if (all.every(({ id }) => notified.has(Number(id)))) return
+  // Without the +, SQLite would read all mails, in the order of workspaces, and not the index of pending ones.
+  const { rows } = await sql<Key>`SELECT +workspace_id AS workspace_id, max(id) AS id FROM mails
+    WHERE status = 'pending' GROUP BY +workspace_id ORDER BY 1`.execute(tx)
+  const others = rows.filter(({ workspace_id }) => !notified.has(Number(workspace_id)))
+  if (!others.length) return
+  for (const mail of others) {
+    notified.add(Number(mail.workspace_id))
+    tellManagers(tx, mail, moment)
+  }
+  await tx
+    .updateTable('mail_server')
+    .set({ notified_workspaces: JSON.stringify([...notified]) })
+    .execute()
 }
 
 /** The error of an attempt that a stop interrupted. */

@@ -55,13 +55,19 @@ const textOf = (block: Block): string => {
 }
 
 const paragraph = 'margin:0 0 16px'
+const quiet = 'margin:0 0 16px;font-size:13px;opacity:.7'
 const button =
   'display:inline-block;padding:10px 18px;border-radius:6px;background:#1f6feb;color:#ffffff;text-decoration:none'
 
 const htmlOf = (block: Block): Html => {
   if ('text' in block) return html`<p style="${paragraph};white-space:pre-line">${block.text}</p>\n`
-  if ('link' in block)
-    return html`<p style="${paragraph}"><a href="${block.link.url}" style="${button}">${block.link.label}</a></p>\n`
+  if ('link' in block) {
+    const { label, url } = block.link
+    // A button is what the reader came for.
+    return url.endsWith(unsubscribe_mark)
+      ? html`<p style="${quiet}"><a href="${url}" style="color:inherit">${label}</a></p>\n`
+      : html`<p style="${paragraph}"><a href="${url}" style="${button}">${label}</a></p>\n`
+  }
   if ('list' in block)
     return html`<ul style="${paragraph}">${block.list.map((line) => html`<li>${line}</li>`)}</ul>\n`
   const rows = block.facts.map(

@@ -1,21 +1,16 @@
 import { Readable } from 'node:stream'
-import type { SecureContext } from 'node:tls'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { addressOf } from './address.ts'
-import type { SmtpServer } from './settings.ts'
+import {
+  createConnections,
+  type ErrorCode,
+  max_answer_bytes,
+  type Open,
+  SmtpError,
+  type SmtpOptions,
+  settled,
+} from './connections.ts'
 
-export type ErrorCode =
-  | 'smtp_4xx'
-  | 'smtp_5xx'
-  | 'timeout'
-  | 'dns_error'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'tls_error'
-  | 'auth_error'
-  | 'protocol_error'
-  | 'address_unsupported'
-  | 'interrupted'
 export type AttemptError = { code: ErrorCode; message: string }
 
 /** The outcome of an attempt. It decides what happens to the mail. */
@@ -35,129 +30,18 @@ export type Outcome = {
 /** A message with its envelope. */
 export type Message = { from: string; to: string; bytes: Buffer }
 
-export type SmtpOptions = {
-  server: SmtpServer
-  /** Replaces the default certificate authorities. */
-  secureContext?: SecureContext | undefined
-  /** The limit of one answer. */
-  timeout_ms: number
-}
-
 export type Smtp = ReturnType<typeof createSmtp>
 
-const max_connections = 2
-const idle_ms = 5000
-const max_answer_bytes = 16 * 1024
 // Each of connecting, EHLO, AUTH, MAIL, RCPT, DATA and the final dot has an answer. A server that sends a byte at a time must
 // not hold a connection longer than all of them.
 const max_answers = 12
 
-type Open = { connection: SMTPConnection; has_smtputf8: boolean }
-
-/** An error with its code: the server's fault before a mail has begun. */
-class SmtpError extends Error {
-  readonly code: ErrorCode
-  constructor(code: ErrorCode, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-/**
- * Sends mails over at most two connections, which it closes 5 s after the last mail. The SMTP client is loaded at the first
- * attempt.
- */
-export function createSmtp({ server, secureContext, timeout_ms }: SmtpOptions) {
-  const { host, port, secure, auth } = server
+/** Sends mails, and says what each attempt came to. */
+export function createSmtp(options: SmtpOptions) {
+  const { host, port, secure } = options.server
   const server_name = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const idle = new Map<Open, NodeJS.Timeout>()
-  const waiting: (() => void)[] = []
-  let free = max_connections
-
-  async function acquire(): Promise<void> {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-  function release(): void {
-    const next = waiting.shift()
-    if (next) next()
-    else free++
-  }
-
-  /** Connects, greets and authenticates. */
-  async function open(signal: AbortSignal): Promise<Open> {
-    const { default: Connection } = await import('nodemailer/lib/smtp-connection')
-    const connection = new Connection({
-      host,
-      port,
-      secure,
-      connectionTimeout: timeout_ms,
-      greetingTimeout: timeout_ms,
-      socketTimeout: timeout_ms,
-      dnsTimeout: timeout_ms,
-      socketCloseTimeout: 1000,
-      maxResponseSize: 4 * max_answer_bytes,
-      tls: { ...(secureContext && { secureContext }) },
-    })
-    const stop = () => connection.close()
-    signal.addEventListener('abort', stop)
-    try {
-      await settled(connection, signal, (done) => connection.connect(done))
-      const greeting = String(connection.lastServerResponse)
-      if (auth) {
-        refuseInTheClear(connection)
-        await settled(connection, signal, (done) =>
-          connection.login({ user: auth.user, pass: auth.pass }, done),
-        )
-      }
-      const one = { connection, has_smtputf8: /^250[ -]SMTPUTF8\b/im.test(greeting) }
-      connection.once('end', () => {
-        clearTimeout(idle.get(one))
-        idle.delete(one)
-      })
-      return one
-    } catch (error) {
-      connection.close()
-      throw error
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
-  }
-
-  function refuseInTheClear(connection: SMTPConnection): void {
-    const address = (connection._socket || null)?.remoteAddress ?? ''
-    const is_local = /^(127\.|::1$|::ffff:127\.)/.test(address)
-    if (!connection.secure && !is_local)
-      throw new SmtpError(
-        'auth_error',
-        'The server offers no TLS, so the user and the password are not sent.',
-      )
-    if (!connection.allowsAuth)
-      throw new SmtpError('auth_error', 'The server offers no authentication, but SMTP_URL has a user.')
-  }
-
-  function takeIdle(): Open | null {
-    for (const [one, timer] of idle) {
-      clearTimeout(timer)
-      idle.delete(one)
-      if (!one.connection.destroyed) return one
-    }
-    return null
-  }
-
-  function keep(one: Open): void {
-    const drop = () => {
-      idle.delete(one)
-      one.connection.close()
-    }
-    const quit = () => {
-      idle.delete(one)
-      one.connection.quit()
-      // A server that does not answer QUIT.
-      setTimeout(drop, 1000).unref()
-    }
-    idle.set(one, setTimeout(quit, idle_ms).unref())
-  }
+  const connections = createConnections(options)
+  const longest = () => AbortSignal.timeout(max_answers * options.timeout_ms)
 
   const outcomeOf = (
     result: Outcome['result'],
@@ -172,17 +56,21 @@ export function createSmtp({ server, secureContext, timeout_ms }: SmtpOptions) {
     result,
   })
 
-  async function attempt(message: Message, signal: AbortSignal): Promise<Outcome> {
+  async function attempt(
+    message: Message,
+    signal: AbortSignal,
+    idle: Open | null = connections.takeIdle(),
+  ): Promise<Outcome> {
     let one: Open
     try {
-      one = takeIdle() ?? (await open(signal))
+      one = idle ?? (await connections.open(signal))
     } catch (error) {
       const told = describe(error as SmtpFailure)
       return outcomeOf(signal.aborted ? 'interrupted' : 'server', null, told)
     }
     const { connection, has_smtputf8 } = one
     if (addressOf(message.to)?.needs_utf8 && !has_smtputf8) {
-      keep(one)
+      connections.keep(one)
       const text = 'The server has no SMTPUTF8, which this address needs.'
       return outcomeOf('refused', connection, { error: { code: 'address_unsupported', message: text } })
     }
@@ -200,12 +88,15 @@ export function createSmtp({ server, secureContext, timeout_ms }: SmtpOptions) {
       const info = await settled<{ response?: string }>(connection, signal, (done) =>
         connection.send(envelope, stream, done),
       )
-      keep(one)
+      connections.keep(one)
       return outcomeOf('sent', connection, { response: answerOf(info?.response) })
     } catch (error) {
       connection.close()
       const told = describe(error as SmtpFailure)
       if (signal.aborted) return outcomeOf('interrupted', connection, told)
+      // A server may end a connection between two mails. That says nothing about this one, which it cannot have yet.
+      const has_ended = told.response?.code === 421 || told.error.code === 'connection_reset'
+      if (idle && has_ended && !is_written) return await attempt(message, signal, null)
       return outcomeOf(resultOf(error as SmtpFailure, told.response, is_written), connection, told)
     } finally {
       signal.removeEventListener('abort', stop)
@@ -216,8 +107,8 @@ export function createSmtp({ server, secureContext, timeout_ms }: SmtpOptions) {
     server_name,
     /** Attempts a mail. Never throws. `stopping` ends the attempt. */
     async send(message: Message, stopping?: AbortSignal): Promise<Outcome> {
-      await acquire()
-      const limit = AbortSignal.timeout(max_answers * timeout_ms)
+      await connections.acquire()
+      const limit = longest()
       const signal = stopping ? AbortSignal.any([stopping, limit]) : limit
       try {
         const outcome = await attempt(message, signal)
@@ -228,53 +119,24 @@ export function createSmtp({ server, secureContext, timeout_ms }: SmtpOptions) {
           error: { code: 'timeout', message: 'The attempt took too long.' },
         }
       } finally {
-        release()
+        connections.release()
       }
     },
     /** Connects, greets and authenticates, and sends nothing. Null, or what is wrong. */
     async check(): Promise<AttemptError | null> {
       try {
-        const { connection } = await open(AbortSignal.timeout(max_answers * timeout_ms))
+        const { connection } = await connections.open(longest())
         connection.quit()
         return null
       } catch (error) {
         return describe(error as SmtpFailure).error
       }
     },
-    close(): void {
-      for (const [{ connection }, timer] of idle) {
-        clearTimeout(timer)
-        connection.close()
-      }
-      idle.clear()
-    },
+    close: connections.close,
   }
 }
 
 type SmtpFailure = Error & { code?: string; originalCode?: string; responseCode?: number; response?: string }
-
-/** Runs a step of a connection; rejects also when the connection fails or is closed. */
-function settled<T>(
-  connection: SMTPConnection,
-  signal: AbortSignal,
-  step: (done: (error?: Error | null, result?: T) => void) => void,
-): Promise<T | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<T | undefined>()
-  const onError = (error: Error) => reject(error)
-  // The callback of a step may come after this, with the error that says more.
-  const onEnd = () =>
-    setImmediate(() => reject(new SmtpError('connection_reset', 'The connection was closed.')))
-  connection.on('error', onError)
-  connection.once('end', onEnd)
-  if (signal.aborted) reject(signal.reason)
-  else step((error, result) => (error ? reject(error) : resolve(result)))
-  return promise.finally(() => {
-    connection.removeListener('end', onEnd)
-    connection.removeListener('error', onError)
-    // A late error of a closed connection is nobody's.
-    if (!connection.listenerCount('error')) connection.on('error', () => {})
-  })
-}
 
 const answerOf = (text: string | undefined): Outcome['response'] => {
   const code = Number(/^\d{3}/.exec(text ?? '')?.[0])
@@ -323,14 +185,14 @@ function codeOf(error: SmtpFailure, response: Outcome['response']): ErrorCode {
 
 /** The meaning of a failed attempt, after its MAIL was sent. */
 function resultOf(
-  { code = '' }: SmtpFailure,
+  { code = '', response: said }: SmtpFailure,
   response: Outcome['response'],
   is_written: boolean,
 ): Outcome['result'] {
   // Before the connection closes (RFC 5321, 4.2.1).
   if (response?.code === 421) return 'server'
   if (response) return response.code < 500 ? 'later' : 'refused'
-  // The client refuses it: larger than the server takes, or an address that is none.
-  if (code === 'EMESSAGE' || code === 'EENVELOPE') return 'refused'
+  // The client refuses it: larger than the server takes, or an address that is none. An answer without a code says nothing.
+  if (!said && (code === 'EMESSAGE' || code === 'EENVELOPE')) return 'refused'
   return is_written ? 'unknown' : 'later'
 }

@@ -8,6 +8,7 @@ import { html } from '../http/html.ts'
 import { operation } from '../http/operation.ts'
 import type { App } from '../http/server.ts'
 import type { Service } from '../http/service.ts'
+import { mailingOf } from './mailing.ts'
 import { languageOf, mailTexts } from './texts.ts'
 import { unsubscribe, unsubscribedBy } from './unsubscribing.ts'
 
@@ -53,7 +54,7 @@ const HtmlPage = { description: 'A page.', content: { 'text/html': { schema: { t
 /** The links to unsubscribe (RFC 8058). GET shows a page with a button, POST switches the kind of mails off. */
 export async function unsubscribeRoutes(
   root: App,
-  { db, seal, clock, config }: Service & { config: { open_rate_per_second: number } },
+  { db, clock, config }: Service & { config: { open_rate_per_second: number } },
 ): Promise<void> {
   await root.register(async (scope) => {
     const app = scope as unknown as App
@@ -72,7 +73,8 @@ export async function unsubscribeRoutes(
       unlogged: true,
     }
     const known = (token: string) => {
-      const found = unsubscribedBy(seal, token)
+      const mailing = mailingOf(db)
+      const found = mailing && unsubscribedBy(mailing.mac, token)
       if (!found) throw notFound('This link')
       return found
     }

@@ -2,32 +2,63 @@ import { timingSafeEqual } from 'node:crypto'
 import { rowLock } from '../db/locks.ts'
 import type { Seal } from '../db/seal.ts'
 import type { Tx } from '../db/tx.ts'
+import { addressKey } from './address.ts'
+import type { Mailing } from './mailing.ts'
 import { type MailSwitch, mail_switches, preferencesOf, storedPreferences } from './preferences.ts'
 
-/** A kind of mails of a person, which a link to unsubscribe switches off. */
-export type Unsubscribed = { user_id: string; name: MailSwitch }
+/** Reminders of a workspace to the address of a visitor, which is a keyed hash. */
+type Reminders = { workspace_id: number; address_hash: string }
+/** The mails that a link to unsubscribe switches off. */
+export type Unsubscribed = { user_id: string; name: MailSwitch } | Reminders
 
-export const unsubscribeSubject = ({ user_id, name }: Unsubscribed): string => `${user_id} ${name}`
+const of_reminders = 'reminders'
 
-const macOf = (seal: Pick<Seal, 'mac'>, subject: string) => seal.mac('unsubscribe', subject)
+export const unsubscribeSubject = (which: Unsubscribed): string =>
+  'user_id' in which
+    ? `${which.user_id} ${which.name}`
+    : `${of_reminders} ${which.workspace_id} ${which.address_hash}`
+
+/** The hash by which a workspace knows the address of a visitor who wants no reminders. */
+export const visitorHash = ({ mac }: Pick<Mailing, 'mac'>, workspace_id: number, address: string): string =>
+  mac(of_reminders, `${workspace_id} ${addressKey(address)}`)
+
+const macOf = (mac: Seal['mac'], subject: string) => mac('unsubscribe', subject)
 
 /** The token of a link. It holds its subject with a signature, and opens nothing else. */
-export const unsubscribeToken = (seal: Pick<Seal, 'mac'>, subject: string): string =>
-  `${Buffer.from(subject).toString('base64url')}.${macOf(seal, subject)}`
+export const unsubscribeToken = (mac: Seal['mac'], subject: string): string =>
+  `${Buffer.from(subject).toString('base64url')}.${macOf(mac, subject)}`
 
 /** The subject of a token; null for one that this installation did not make. */
-export function unsubscribedBy(seal: Pick<Seal, 'mac'>, token: string): Unsubscribed | null {
+export function unsubscribedBy(signs: Seal['mac'], token: string): Unsubscribed | null {
   const [, encoded = '', mac = ''] = /^([\w-]{1,200})\.([\w-]{43})$/.exec(token) ?? []
   const subject = Buffer.from(encoded, 'base64url').toString()
-  const expected = macOf(seal, subject)
+  const expected = macOf(signs, subject)
   if (mac.length !== expected.length || !timingSafeEqual(Buffer.from(mac), Buffer.from(expected))) return null
-  const [user_id = '', name] = subject.split(' ')
+  const [user_id = '', name, address_hash = ''] = subject.split(' ')
+  if (user_id === of_reminders) return { workspace_id: Number(name), address_hash }
   const found = mail_switches.find((one) => one === name)
   return found ? { user_id, name: found } : null
 }
 
-/** Switches off a kind of mails of a person. A no-op the second time, and after the account is gone. */
-export async function unsubscribe(tx: Tx, { user_id, name }: Unsubscribed): Promise<void> {
+/** Whether a visitor wants no reminders of a workspace. */
+export const hasStopped = async (tx: Tx, reminders: Reminders): Promise<boolean> =>
+  (await tx
+    .selectFrom('reminder_stops')
+    .select('workspace_id')
+    .where((eb) => eb.and(reminders))
+    .executeTakeFirst()) !== undefined
+
+/** Switches off mails. A no-op the second time, and after the account is gone. */
+export async function unsubscribe(tx: Tx, which: Unsubscribed): Promise<void> {
+  if (!('user_id' in which)) {
+    await tx
+      .insertInto('reminder_stops')
+      .values(which)
+      .onConflict((one) => one.doNothing())
+      .execute()
+    return
+  }
+  const { user_id, name } = which
   const user = await tx
     .selectFrom('users')
     .select('mail_preferences')

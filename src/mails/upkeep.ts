@@ -1,15 +1,19 @@
 import { sql } from 'kysely'
 import { type Clock, isoTime, momentOf } from '../clock.ts'
 import { batch, inBatches } from '../db/batches.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, transaction } from '../db/db.ts'
 import { rowLock } from '../db/locks.ts'
 import { prepareRows } from '../db/statements/recordset.ts'
 import type { Tx } from '../db/tx.ts'
 import { day_ms, removeOldCauses } from './limits.ts'
-import { finish, useless } from './record.ts'
+import { finish, tellOfServer, useless } from './record.ts'
 
-/** Ends pending mails that are too old, or useless: those that wait for a server that fails, too. */
+/**
+ * Ends pending mails that are too old, or useless: those that wait for a server that fails, too. Tells of such a server. Its
+ * next try may come hours later, so that no attempt can tell in time.
+ */
 export async function endPending(db: Db, clock: Clock, stopping?: AbortSignal): Promise<void> {
+  await transaction(db, (tx) => tellOfServer(tx, momentOf(clock)))
   await inBatches(db, stopping, (tx) => endSome(tx, clock))
   await inBatches(db, stopping, (tx) => forgetTokens(tx, isoTime(clock.now())))
 }
@@ -19,7 +23,7 @@ async function endSome(tx: Tx, clock: Clock): Promise<number> {
   const now = isoTime(moment.now_ms)
   const ended = await tx
     .selectFrom('mails')
-    .select(['workspace_id', 'id', 'tokens', 'tokens_until', 'expires_ms'])
+    .select(['workspace_id', 'id', 'tokens', 'tokens_until', 'is_single', 'expires_ms'])
     .where('status', '=', sql.lit('pending' as const))
     .where('claim_id', 'is', null)
     .where((eb) => eb.or([eb('expires_ms', '<=', moment.elapsed_ms), eb('useless_at', '<=', now)]))
@@ -44,7 +48,7 @@ async function forgetTokens(tx: Tx, now: string): Promise<number> {
     .selectFrom('mails')
     .select(['workspace_id', 'id'])
     .where('tokens_until', '<=', now)
-    .where('status', '<>', 'pending')
+    .where('status', '<>', sql.lit('pending' as const))
     .limit(batch)
     .execute()
   for (const key of old)

@@ -26,7 +26,7 @@ test('each language has the same messages, and none is unused', () => {
     .map((name) => readFileSync(new URL(`../mails/${name}.ts`, import.meta.url), 'utf8'))
     .join('\n')
   // The last name of a message is read by name, or is a case of a kind.
-  const cases = ['requested', 'confirmed', 'declined', 'moved', 'cancelled']
+  const cases = ['requested', 'confirmed', 'declined', 'moved', 'cancelled', 'replaced']
   const unused = keysOf(en).filter((key) => {
     const last = key.split('.').at(-1) ?? ''
     return !cases.includes(last) && !new RegExp(`\\.${last}\\b`).test(code)

@@ -26,6 +26,13 @@ function shownAt(wall_ms: number, zone: Zone): number[] {
     .sort((a, b) => a - b)
 }
 
+/**
+ * The moment of a wall-clock time as RFC 5545, section 3.3.5 reads it: the first one that shows it. A time that the clock
+ * skips has the offset of before the gap.
+ */
+export const firstTimeAt = (wall_ms: number, zone: Zone): number =>
+  shownAt(wall_ms, zone)[0] ?? wall_ms - zone.offsetAt(wall_ms - day_ms)
+
 /** The first moment of a day of a zone, which is not at 00:00 where the clock skips midnight. */
 export function startOfDay(day: string, zone_name: string): number {
   const zone = zoneOf(zone_name)

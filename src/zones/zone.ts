@@ -12,17 +12,25 @@ export type Zone = {
 /** A zone as data: the offset before the first change, the changes in their order, and the rule after them. */
 export type ZoneTable = { first_ms: number; changes: readonly Change[]; rule: string }
 
+const max_years = 200
+
 /** The clock of a table. A rule that cannot be read keeps the last offset. */
 export function tabledZone({ first_ms, changes, rule: text }: ZoneTable): Zone {
   const rule = parseRule(text)
   const last = changes.at(-1)
   const listed_until_ms = last?.at_ms ?? Number.NEGATIVE_INFINITY
-  // The changes before and after a time.
+  // The changes around the times of a year, by the year.
+  const known = new Map<number, readonly Change[]>()
   function around(at_ms: number): readonly Change[] {
     if (!rule || at_ms < listed_until_ms) return changes
     const year = new Date(at_ms).getUTCFullYear()
+    const found = known.get(year)
+    if (found) return found
     const later = [year - 1, year, year + 1].flatMap(rule)
-    return [...(last ? [last] : []), ...later.filter((one) => one.at_ms > listed_until_ms).sort(byTime)]
+    const all = [...(last ? [last] : []), ...later.filter((one) => one.at_ms > listed_until_ms).sort(byTime)]
+    if (known.size >= max_years) known.clear()
+    known.set(year, all)
+    return all
   }
   return {
     offsetAt: (at_ms) => around(at_ms).findLast((one) => one.at_ms <= at_ms)?.offset_ms ?? first_ms,

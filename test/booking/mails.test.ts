@@ -1,18 +1,17 @@
 // runs: both
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
-import { ana, type Made, openPage } from '../booking.ts'
+import { keepUpBookings } from '../../src/booking-site/upkeep.ts'
+import { ana, type Made, openPage, visitor } from '../booking.ts'
 import { turnableClock, useRapport } from '../harness.ts'
-import { mailOf, mailSettings, mailsOf, untilMail } from '../mails.ts'
+import { arrivedMail, besideMails, mailOf, mailsOf, mailsTo, partsOf, untilMail } from '../mails.ts'
 import { ask, type Browser, join, keyCaller, setUp } from '../people.ts'
 import { startSmtpServer } from '../smtp-server.ts'
 import { before, use } from '../use.ts'
 
 const clock = turnableClock()
 const server = use(startSmtpServer)
-const rapport = useRapport(
-  Object.defineProperty({ clock }, 'env', { get: () => mailSettings(server.url), enumerable: true }),
-)
+const rapport = useRapport(mailsTo(server, clock))
 let ada: Browser
 before(async () => {
   ada = await setUp(rapport)
@@ -45,36 +44,14 @@ async function booked(fields: object = {}, form: Record<string, string> = {}) {
 }
 const kindsTo = async (address: string) =>
   (await mailsOf(rapport, `&recipient=${encodeURIComponent(address)}`)).map(({ kind }) => kind).reverse()
+const kindsOfHost = async (address: string) =>
+  (await kindsTo(address)).filter((kind) => kind !== 'invitation' && kind !== 'new_sign_in')
 const newest = async (address: string, kind: string) => {
   const [mail] = await mailsOf(rapport, `&kind=${kind}&recipient=${encodeURIComponent(address)}`)
   return untilMail(rapport, mail.id, ({ status }) => status !== 'pending')
 }
 
-/** The parts of a message by their types, decoded. */
-function partsOf(raw: string): Record<string, string> {
-  const parts: Record<string, string> = {}
-  for (const part of raw.split(/^--[^\r\n]+\r\n/m)) {
-    const [head = '', ...body] = part.split('\r\n\r\n')
-    const type = /^Content-Type: ([^;\r\n]+)/im.exec(head)?.[1]
-    if (!type || type.startsWith('multipart')) continue
-    const text = body.join('\r\n\r\n').replace(/\r\n--[^\r\n]*--[\s\S]*$/, '')
-    const encoding = /^Content-Transfer-Encoding: (\S+)/im.exec(head)?.[1]
-    parts[type] =
-      encoding === 'base64'
-        ? Buffer.from(text, 'base64').toString()
-        : encoding === 'quoted-printable'
-          ? Buffer.from(
-              text
-                .replaceAll('=\r\n', '')
-                .replaceAll(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
-              'latin1',
-            ).toString()
-          : text
-  }
-  return parts
-}
-const arrived = (address: string) =>
-  partsOf(server.accepted.findLast(({ to }) => to.includes(address))?.raw ?? '')
+const arrived = (mail: { id: string }) => partsOf(arrivedMail(server, mail))
 const property = (file: string, name: string) =>
   new RegExp(`^${name}[:;](.*)$`, 'm').exec(file.replaceAll('\r\n ', ''))?.[1]?.trim()
 
@@ -86,7 +63,7 @@ describe('the visitor', () => {
       [mail.status, mail.has_calendar, mail.record],
       ['sent', true, { kind: 'appointments', id: one.id }],
     )
-    const { 'text/plain': text = '', 'text/html': html = '', 'text/calendar': file = '' } = arrived(one.email)
+    const { 'text/plain': text = '', 'text/html': html = '', 'text/calendar': file = '' } = arrived(mail)
     for (const part of [text, html, file])
       assert.ok(part.replaceAll('\r\n ', '').includes(`${rapport.url}${one.link}`))
     assert.deepEqual([property(file, 'METHOD'), property(file, 'STATUS')], ['REQUEST', 'CONFIRMED'])
@@ -96,11 +73,9 @@ describe('the visitor', () => {
     assert.ok(!JSON.stringify(mail).includes(one.link))
 
     await ask(key, 'PUT', `/appointments/${one.id}`, { start_at: inHours(30), end_at: inHours(31) })
-    await newest(one.email, 'booking_moved')
-    const moved = arrived(one.email)['text/calendar'] ?? ''
+    const moved = arrived(await newest(one.email, 'booking_moved'))['text/calendar'] ?? ''
     await one.post(`${one.link}/cancel`, {})
-    await newest(one.email, 'booking_cancelled')
-    const gone = arrived(one.email)['text/calendar'] ?? ''
+    const gone = arrived(await newest(one.email, 'booking_cancelled'))['text/calendar'] ?? ''
     assert.deepEqual([property(gone, 'METHOD'), property(gone, 'STATUS')], ['CANCEL', 'CANCELLED'])
     assert.equal(new Set([file, moved, gone].map((one) => property(one, 'UID'))).size, 1)
     const sequences = [file, moved, gone].map((one) => Number(property(one, 'SEQUENCE')))
@@ -108,11 +83,21 @@ describe('the visitor', () => {
     assert.deepEqual(await kindsTo(one.email), ['booking_confirmed', 'booking_moved', 'booking_cancelled'])
   })
 
+  test('reads with whom they meet, in the mail and on the private page', async () => {
+    const { call, id: user_id } = await join(ada, rapport.url, 'member')
+    const { user, workspace } = await ask(call, 'GET', '/session')
+    const one = await booked({ hosts: [{ user_id }] })
+    const mail = await newest(one.email, 'booking_confirmed')
+    const whom = `${user.name} · ${workspace.name}`
+    const { 'text/plain': text = '', 'text/html': html = '' } = arrived(mail)
+    for (const part of [text, html, (await one.get(one.link)).text]) assert.ok(part.includes(whom), part)
+  })
+
   test('reads nothing that a visitor typed', async () => {
     const spam = 'BUY-NOW'
     const one = await booked(
-      {},
-      { first_name: spam, last_name: spam, message: `${spam} https://spam.example` },
+      { questions: [{ key: 'topic', type: 'text' }] },
+      { first_name: spam, last_name: spam, message: `${spam} https://spam.example`, answer_topic: spam },
     )
     await newest(one.email, 'booking_confirmed')
     await one.post(`${one.link}/cancel`, { reason: spam })
@@ -125,13 +110,15 @@ describe('the visitor', () => {
     const one = await booked({ approval: true }, { zone: 'Asia/Tokyo' })
     const asked = await newest(one.email, 'booking_requested')
     assert.match(asked.text, /Asia\/Tokyo/)
-    assert.equal(property(arrived(one.email)['text/calendar'] ?? '', 'STATUS'), 'TENTATIVE')
+    assert.equal(property(arrived(asked)['text/calendar'] ?? '', 'STATUS'), 'TENTATIVE')
     await ask(key, 'POST', `/appointments/${one.id}/accept`, {})
     assert.equal((await newest(one.email, 'booking_confirmed')).status, 'sent')
     const other = await booked({ approval: true })
     await ask(key, 'POST', `/appointments/${other.id}/decline`, { reason: 'We are closed.' })
     const declined = await newest(other.email, 'booking_declined')
     assert.doesNotMatch(declined.text, /We are closed/)
+    const { 'text/calendar': file = '' } = arrived(declined)
+    assert.deepEqual([property(file, 'METHOD'), property(file, 'STATUS')], ['CANCEL', 'CANCELLED'])
   })
 
   test('gets no mail for an appointment that members make, or when the contact is in the trash', async () => {
@@ -155,6 +142,17 @@ describe('the visitor', () => {
     assert.deepEqual(await kindsTo(one.email), ['booking_confirmed'])
   })
 
+  test('gets mails that do not name the guests, who get none', async () => {
+    const one = await booked()
+    const guest = { first_name: 'Gustav', last_name: 'Gastmann', email: 'guest@example.com' }
+    const { id } = await ask(key, 'POST', '/contacts', guest)
+    await ask(key, 'PUT', `/appointments/${one.id}`, { guest_ids: [id] })
+    await ask(key, 'PUT', `/appointments/${one.id}`, { start_at: inHours(30), end_at: inHours(31) })
+    const moved = await newest(one.email, 'booking_moved')
+    assert.doesNotMatch(JSON.stringify(arrived(moved)), /Gastmann|guest@/)
+    assert.deepEqual(await kindsTo(guest.email), [])
+  })
+
   test('gets no mail that became useless: the appointment has begun', async () => {
     server.script.rcpt = 451
     const one = await booked()
@@ -166,6 +164,103 @@ describe('the visitor', () => {
   })
 })
 
+test('a member who deletes a booking, and a request that nobody answers, tell the visitor', async () => {
+  const deleted = await booked()
+  await ask(key, 'DELETE', `/appointments/${deleted.id}`)
+  const gone = await newest(deleted.email, 'booking_cancelled')
+  assert.equal(gone.status, 'sent')
+  assert.equal(property(arrived(gone)['text/calendar'] ?? '', 'METHOD'), 'CANCEL')
+  const expired = await booked({ approval: true }, { slot: inHours(100) })
+  clock.advance(48 * hour)
+  await besideMails(rapport, (db) => keepUpBookings(db, clock))
+  const [{ id }] = await mailsOf(rapport, `&kind=booking_declined&recipient=${expired.email}`)
+  const { text, has_calendar } = await mailOf(rapport, id)
+  assert.ok(has_calendar)
+  assert.doesNotMatch(text, /Nobody answered/)
+})
+
+test('a visitor reads in the language of the page when they booked, and a host in the own language and zone', async () => {
+  const grace = await join(ada, rapport.url, 'member')
+  await ask(grace.call, 'PUT', '/profile', { language: 'de', time_zone: 'America/New_York' })
+  const opened = await openPage(rapport, { ...always, hosts: [{ user_id: grace.id }] })
+  const german = visitor(rapport.url, { 'accept-language': 'de-AT,de;q=0.9' })
+  const email = 'deutsch@example.com'
+  const booking = { ...ana, email, slot: inHours(24), zone: 'Europe/Vienna' }
+  assert.equal((await german.post(opened.path, booking)).status, 303)
+  const [{ id }] = await ask(key, 'GET', `/appointments?booking_page_id=${opened.page.id}`)
+  const to_visitor = await newest(email, 'booking_confirmed')
+  assert.equal(to_visitor.language, 'de')
+  assert.match(to_visitor.text, /Europe\/Vienna/)
+  const to_host = await newest(grace.email, 'booking_confirmed')
+  assert.equal(to_host.language, 'de')
+  assert.match(to_host.text, /America\/New York/)
+  await ask(grace.call, 'PUT', '/profile', { language: null })
+  await ask(key, 'POST', `/appointments/${id}/cancel`, {})
+  assert.equal((await newest(email, 'booking_cancelled')).language, 'de')
+  assert.equal((await newest(grace.email, 'booking_cancelled')).language, 'en')
+})
+
+test('both parts of a booking mail have the same calendar file, with the sender and the recipient alone', async () => {
+  const one = await booked()
+  const raw = arrivedMail(server, await newest(one.email, 'booking_confirmed'))
+  const parts = raw
+    .split(/^--[^\r\n]+\r\n/m)
+    .filter((part) => /^Content-Type: (text\/calendar|application\/ics)/im.test(part))
+  const files = parts.map((part) => {
+    const [head = '', ...body] = part.split('\r\n\r\n')
+    const text = body.join('\r\n\r\n').replace(/\r\n--[^\r\n]*--[\s\S]*$/, '')
+    if (/base64/i.test(head)) return Buffer.from(text, 'base64').toString()
+    assert.match(head, /^Content-Transfer-Encoding: 7bit/im)
+    return text
+  })
+  assert.equal(files.length, 2)
+  assert.equal(files[0]?.trim(), files[1]?.trim())
+  assert.match(parts[0] ?? '', /^Content-Type: text\/calendar;[^\r]*method=REQUEST/im)
+  assert.match(raw, /filename="?invite\.ics/i)
+  const file = files[0] ?? ''
+  assert.equal(property(file, 'ORGANIZER'), 'mailto:crm@example.com')
+  const attendees = file.replaceAll('\r\n ', '').match(/^ATTENDEE.*$/gm) ?? []
+  assert.equal(attendees.length, 1)
+  assert.match(attendees[0] ?? '', new RegExp(`RSVP=FALSE.*:mailto:${one.email}`))
+})
+
+test('every host of a collective booking gets its mail, and its owner one of the notification, too', async () => {
+  const people = [await join(ada, rapport.url, 'member'), await join(ada, rapport.url, 'member')]
+  const hosts = people.map(({ id }) => ({ user_id: id }))
+  const { id } = await booked({ assignment: 'collective', hosts })
+  const { owner_id } = await ask(key, 'GET', `/appointments/${id}`)
+  for (const one of people) {
+    const told = one.id === owner_id ? ['assigned'] : []
+    assert.deepEqual((await kindsOfHost(one.email)).sort(), [...told, 'booking_confirmed'])
+    await newest(one.email, 'booking_confirmed')
+    const { raw } =
+      server.accepted.find(({ to, raw }) => to.includes(one.email) && /invite\.ics/.test(raw)) ?? {}
+    const { 'text/html': page = '' } = partsOf(raw ?? '')
+    assert.equal(
+      page.match(/<a [^>]*style="[^"]*background/g)?.length,
+      1,
+      'the way to unsubscribe is no button',
+    )
+    assert.match(page, /\/mail\/unsubscribe\//)
+    const { data } = (await one.call('GET', '/notifications')).body
+    assert.deepEqual(
+      data.map(({ kind }: Made) => kind),
+      told,
+    )
+  }
+})
+
+test('a host may switch off the mails of bookings, and those of assignments', async () => {
+  const { id, email, call } = await join(ada, rapport.url, 'member')
+  const preferences = { bookings: 'assigned', assigned: 'booking_confirmed' }
+  for (const [off, left] of Object.entries(preferences)) {
+    await ask(call, 'PUT', '/profile', { mail_preferences: { bookings: true, assigned: true, [off]: false } })
+    const known = (await kindsOfHost(email)).length
+    await booked({ assignment: 'round_robin', hosts: [{ user_id: id }] }, { slot: inHours(24 + known) })
+    assert.deepEqual((await kindsOfHost(email)).slice(known), [left])
+  }
+})
+
 describe('the host', () => {
   test('gets mails with the address in the web app and never the private link; not about the own act', async () => {
     const grace = await join(ada, rapport.url, 'member')
@@ -175,13 +270,56 @@ describe('the host', () => {
     const mail = await newest(grace.email, 'booking_moved')
     assert.match(mail.text, /Room 4[\s\S]*Ana Ruiz/)
     assert.match(mail.text, new RegExp(`${rapport.url}/calendar/${one.id}`))
-    assert.doesNotMatch(JSON.stringify(arrived(grace.email)), /\/book\//)
+    assert.doesNotMatch(JSON.stringify(arrived(mail)), /\/book\//)
     await ask(grace.call, 'POST', `/appointments/${one.id}/cancel`, {})
     assert.deepEqual(
       (await kindsTo(grace.email)).filter((kind) => kind.startsWith('booking')),
-      ['booking_moved'],
+      ['booking_confirmed', 'booking_moved'],
     )
     assert.deepEqual((await kindsTo(one.email)).at(-1), 'booking_cancelled')
+  })
+
+  test('of a booking that another host gets has its entry removed, and the new host has it', async () => {
+    const people = [await join(ada, rapport.url, 'member'), await join(ada, rapport.url, 'member')]
+    const hosts = people.map(({ id }) => ({ user_id: id }))
+    const one = await booked({ assignment: 'round_robin', hosts })
+    const { owner_id } = await ask(key, 'GET', `/appointments/${one.id}`)
+    const [first, second] = people[0]?.id === owner_id ? people : people.toReversed()
+    assert.ok(first && second)
+    const entryOf = async (email: string, kind: string) => {
+      const mail = await newest(email, kind)
+      const { text } = mail
+      const { 'text/calendar': file = '' } = arrived(mail)
+      const [uid, method] = [property(file, 'UID'), property(file, 'METHOD')]
+      return { uid, method, sequence: Number(property(file, 'SEQUENCE')), text }
+    }
+    const entry = await entryOf(first.email, 'booking_confirmed')
+
+    await ask(key, 'PUT', `/appointments/${one.id}`, { owner_id: second.id })
+    const gone = await entryOf(first.email, 'booking_cancelled')
+    assert.deepEqual([gone.uid, gone.method], [entry.uid, 'CANCEL'])
+    assert.ok(gone.sequence > entry.sequence)
+    assert.match(gone.text, /no longer a host/)
+    const given = await entryOf(second.email, 'booking_confirmed')
+    assert.deepEqual([given.uid, given.method], [entry.uid, 'REQUEST'])
+    assert.deepEqual(await kindsTo(one.email), ['booking_confirmed'])
+
+    // The second host is busy then, so a move gives the booking back, as a new one.
+    const times = { start_at: inHours(50), end_at: inHours(51) }
+    await ask(key, 'POST', '/appointments', { title: 'Call', owner_id: second.id, ...times })
+    await ask(key, 'PUT', `/appointments/${one.id}`, times)
+    const left = await entryOf(second.email, 'booking_cancelled')
+    const back = await entryOf(first.email, 'booking_confirmed')
+    assert.deepEqual(
+      [left.uid, left.method, back.uid, back.method],
+      [entry.uid, 'CANCEL', entry.uid, 'REQUEST'],
+    )
+    assert.ok(left.sequence > given.sequence && back.sequence > gone.sequence)
+    assert.deepEqual(
+      (await kindsTo(first.email)).filter((kind) => kind.startsWith('booking')),
+      ['booking_confirmed', 'booking_cancelled', 'booking_confirmed'],
+    )
+    assert.deepEqual(await kindsTo(one.email), ['booking_confirmed', 'booking_moved'])
   })
 })
 

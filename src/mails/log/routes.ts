@@ -16,12 +16,15 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { unlessStopped } from '../../http/stopping.ts'
+import { addressKey } from '../address.ts'
 import { kindOf, type MailKind, mail_kinds } from '../kinds.ts'
 import { countMail, day_ms, hour_ms, type Limit } from '../limits.ts'
 import type { Mailer } from '../mailer.ts'
+import { mailingOf } from '../mailing.ts'
 import { testMail } from '../messages.ts'
 import { writeMail } from '../outbox.ts'
 import { languageOf } from '../texts.ts'
+import { hasStopped, visitorHash } from '../unsubscribing.ts'
 import { findMail, listMails, serverState } from './queries.ts'
 import { Mail, MailDetail, MailParams, MailServer, mail_statuses, TestBody } from './schema.ts'
 
@@ -148,7 +151,7 @@ function resendRoute(app: App, service: MailService): void {
       id: 'resendMail',
       summary: 'Send a finished mail again, once, and wait for its outcome',
       description:
-        'The same message, without retries. 409: it is pending or cancelled, its appointment has begun, it is an invitation or a password reset, or SMTP_URL is not set. At most 10 times a day.',
+        'The same message, without retries. 409: it is pending or cancelled, its appointment has begun, it reminds of an appointment that was moved or is not scheduled, or a visitor who gets no reminders, it is an invitation or a password reset, or SMTP_URL is not set. At most 10 times a day.',
       params: MailParams,
       body: NoFields,
       answers: { 200: Single(MailDetail) },
@@ -162,12 +165,18 @@ function resendRoute(app: App, service: MailService): void {
       const { workspace_id, scopes } = request.access
       return write.inSteps(request, reply, {
         async before(tx, context, problems) {
+          const appointment = await lockAppointment(tx, workspace_id, mail_id)
           const found = await lockMail(tx, workspace_id, mail_id)
           const mail = orNotFound('mail', await findMail(tx, workspace_id, scopes, mail_id, momentOf(clock)))
           checkMatch(request, mail)
           refuse(problems)
           const lease = configured(mailer).lease()
-          refuseResend(mail.kind as MailKind, found, isoTime(clock.now()))
+          refuseResend(mail.kind as MailKind, found, appointment, isoTime(clock.now()))
+          if (mail.kind === 'booking_reminder' && !(await isWanted(tx, workspace_id, found, appointment)))
+            throw conflict(
+              'mail_made_anew',
+              'The visitor gets no reminders: they switched them off, have another address, or are in the trash.',
+            )
           const limit = { subject: `resend ${mail_id}`, max: max_resends, window_ms: day_ms }
           await limited(
             tx,
@@ -190,6 +199,7 @@ function resendRoute(app: App, service: MailService): void {
 }
 
 type Locked = { status: string; useless_at: string | null; recipient: string }
+type About = { start_at: string; status: string; deleted_at: string | null; contact_id: number | null }
 
 async function lockMail(tx: Tx, workspace_id: number, id: string): Promise<Locked> {
   const row = await tx
@@ -202,15 +212,68 @@ async function lockMail(tx: Tx, workspace_id: number, id: string): Promise<Locke
   return row
 }
 
+/**
+ * The appointment of a mail, also one in the trash. It is locked before the mail, in the order of a move: no reminder of the time
+ * before a move is sent after it.
+ */
+async function lockAppointment(tx: Tx, workspace_id: number, mail_id: string): Promise<About | undefined> {
+  const mail = await tx
+    .selectFrom('mails')
+    .select('record_id')
+    .where((eb) => eb.and({ workspace_id, id: mail_id, record_kind: 'appointments' }))
+    .executeTakeFirst()
+  return mail
+    ? tx
+        .selectFrom('appointments')
+        .select(['start_at', 'status', 'deleted_at', 'contact_id'])
+        .where((eb) => eb.and({ workspace_id, id: Number(mail.record_id) }))
+        .modifyEnd(rowLock(tx, 'FOR SHARE'))
+        .executeTakeFirst()
+    : undefined
+}
+
 /** Throws 409 for a mail that cannot be sent again. */
-function refuseResend(kind: MailKind, { status, useless_at, recipient }: Locked, now: string): void {
+function refuseResend(
+  kind: MailKind,
+  { status, useless_at, recipient }: Locked,
+  appointment: About | undefined,
+  now: string,
+): void {
   if (status === 'pending')
     throw conflict('mail_pending', 'The mail is pending: its next attempt comes by itself.')
   if (kindOf(kind).is_made_anew || status === 'cancelled')
     throw conflict('mail_made_anew', 'This mail cannot be sent again. Make a new one.')
-  if (useless_at !== null && useless_at <= now)
+  if ((useless_at !== null && useless_at <= now) || (appointment && appointment.start_at <= now))
     throw conflict('mail_made_anew', 'The appointment has begun, so the mail is useless.')
+  if (kind === 'booking_reminder') {
+    if (appointment?.status !== 'scheduled' || appointment.deleted_at !== null)
+      throw conflict('mail_made_anew', 'The appointment is not scheduled. Schedule it, or send no reminder.')
+    if (appointment.start_at !== useless_at)
+      throw conflict(
+        'mail_made_anew',
+        'The appointment was moved. A reminder of the new time comes by itself.',
+      )
+  }
   if (recipient === '') throw conflict('mail_made_anew', 'The recipient was erased.')
+}
+
+/** Whether the contact of an appointment still has the address of a reminder, and wants it. */
+async function isWanted(
+  tx: Tx,
+  workspace_id: number,
+  { recipient }: Locked,
+  appointment: About | undefined,
+): Promise<boolean> {
+  const mailing = mailingOf(tx)
+  const visitor = await tx
+    .selectFrom('contacts')
+    .select('email')
+    .where((eb) => eb.and({ workspace_id, id: appointment?.contact_id ?? 0 }))
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  if (!mailing || !visitor?.email || addressKey(visitor.email) !== addressKey(recipient)) return false
+  const address_hash = visitorHash(mailing, workspace_id, recipient)
+  return !(await hasStopped(tx, { workspace_id, address_hash }))
 }
 
 async function claimAgain(

@@ -42,8 +42,8 @@ export const mails = {
 "text": (values: { n: number; actor: string }): string => (plural(values.n) === "one" ? `${values.actor} hat Ihnen einen Datensatz zugewiesen.` : `${values.actor} hat Ihnen ${number(values.n)} Datensätze zugewiesen.`),
 },
 "mentioned": {
-"subject": (values: { actor: string; title: string }): string => `${values.actor} hat Sie erwähnt: ${values.title}`,
-"text": (values: { actor: string }): string => `${values.actor} hat Sie in einer Notiz erwähnt.`,
+"subject": (values: { n: number; actor: string; title: string }): string => (values.n === 1 ? `${values.actor} hat Sie erwähnt: ${values.title}` : plural(values.n) === "one" ? `${values.actor} hat Sie in ${number(values.n)} Datensatz erwähnt` : `${values.actor} hat Sie in ${number(values.n)} Datensätzen erwähnt`),
+"text": (values: { n: number; actor: string }): string => (plural(values.n) === "one" ? `${values.actor} hat Sie in einer Notiz erwähnt.` : `${values.actor} hat Sie in ${number(values.n)} Datensätzen erwähnt.`),
 },
 "webhook_failed": {
 "subject": "Ein Webhook ist fehlgeschlagen",
@@ -52,6 +52,17 @@ export const mails = {
 "import_ended": {
 "subject": (values: { outcome: "succeeded" | "cancelled" | "other" }): string => (values.outcome === "succeeded" ? `Ihr Import ist beendet` : values.outcome === "cancelled" ? `Ihr Import wurde abgebrochen` : `Ihr Import ist fehlgeschlagen`),
 "text": (values: { outcome: "succeeded" | "cancelled" | "other" }): string => (values.outcome === "succeeded" ? `Alle Zeilen Ihres Imports wurden gelesen. Seine Seite zeigt, was geschrieben wurde und welche Zeilen ausgelassen wurden.` : values.outcome === "cancelled" ? `Ihr Import wurde abgebrochen. Seine Seite zeigt, was vorher geschrieben wurde.` : `Ihr Import ist fehlgeschlagen. Seine Seite sagt, warum, und was vorher geschrieben wurde.`),
+},
+"digest": {
+"subject": (values: { day: string }): string => `Ihr Tag: ${values.day}`,
+"appointments": (values: { n: number }): string => (plural(values.n) === "one" ? `Der Termin von heute` : `Die ${number(values.n)} Termine von heute`),
+"overdue": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} Aktivität ist überfällig` : `${number(values.n)} Aktivitäten sind überfällig`),
+"today": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} Aktivität ist heute fällig` : `${number(values.n)} Aktivitäten sind heute fällig`),
+"notifications": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} ungelesene Benachrichtigung` : `${number(values.n)} ungelesene Benachrichtigungen`),
+"mail_failed": "Eine E-Mail konnte nicht gesendet werden",
+"more": (values: { n: number }): string => (plural(values.n) === "one" ? `und ${number(values.n)} weitere` : `und ${number(values.n)} weitere`),
+"zone": (values: { zone: string }): string => `Die Zeiten sind in der Zeitzone ${values.zone}.`,
+"open": "Rapport öffnen",
 },
 "actor": {
 "service": "Rapport",
@@ -74,6 +85,7 @@ export const mails = {
 "declined": (values: { title: string; name: string }): string => `Abgelehnt: ${values.title}, ${values.name}`,
 "moved": (values: { title: string; name: string }): string => `Verschoben: ${values.title}, ${values.name}`,
 "cancelled": (values: { title: string; name: string }): string => `Abgesagt: ${values.title}, ${values.name}`,
+"replaced": (values: { title: string; name: string }): string => `Nicht mehr bei Ihnen: ${values.title}, ${values.name}`,
 },
 "visitor": {
 "requested": "Ihre Anfrage ist angekommen. Der Termin ist noch nicht gebucht: Er wird erst bestätigt, und eine weitere E-Mail sagt es Ihnen.",
@@ -88,11 +100,18 @@ export const mails = {
 "declined": "Diese Anfrage ist abgelehnt.",
 "moved": "Dieser Termin hat sich geändert.",
 "cancelled": "Dieser Termin ist abgesagt.",
+"replaced": "Sie sind bei diesem Termin nicht mehr Gastgeber. Für den Besucher ist er nicht abgesagt.",
+},
+"reminder": {
+"subject": (values: { title: string }): string => `Erinnerung: ${values.title}`,
+"text": "Ihr Termin steht bevor.",
+"stop": "Diese Erinnerungen abbestellen",
 },
 "what": "Was",
 "when": "Wann",
 "before": "Vorher",
 "where": "Wo",
+"with": "Mit",
 "who": "Wer",
 "change": "Verschieben oder absagen",
 "see": "Termin ansehen",

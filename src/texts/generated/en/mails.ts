@@ -42,8 +42,8 @@ export const mails = {
 "text": (values: { n: number; actor: string }): string => (plural(values.n) === "one" ? `${values.actor} assigned you a record.` : `${values.actor} assigned you ${number(values.n)} records.`),
 },
 "mentioned": {
-"subject": (values: { actor: string; title: string }): string => `${values.actor} mentioned you: ${values.title}`,
-"text": (values: { actor: string }): string => `${values.actor} mentioned you in a note.`,
+"subject": (values: { n: number; actor: string; title: string }): string => (values.n === 1 ? `${values.actor} mentioned you: ${values.title}` : plural(values.n) === "one" ? `${values.actor} mentioned you in ${number(values.n)} record` : `${values.actor} mentioned you in ${number(values.n)} records`),
+"text": (values: { n: number; actor: string }): string => (plural(values.n) === "one" ? `${values.actor} mentioned you in a note.` : `${values.actor} mentioned you in ${number(values.n)} records.`),
 },
 "webhook_failed": {
 "subject": "A webhook has failed",
@@ -52,6 +52,17 @@ export const mails = {
 "import_ended": {
 "subject": (values: { outcome: "succeeded" | "cancelled" | "other" }): string => (values.outcome === "succeeded" ? `Your import has ended` : values.outcome === "cancelled" ? `Your import was cancelled` : `Your import has failed`),
 "text": (values: { outcome: "succeeded" | "cancelled" | "other" }): string => (values.outcome === "succeeded" ? `All rows of your import were read. Its page shows what was written, and which rows were left out.` : values.outcome === "cancelled" ? `Your import was cancelled. Its page shows what was written before.` : `Your import has failed. Its page says why, and what was written before.`),
+},
+"digest": {
+"subject": (values: { day: string }): string => `Your day: ${values.day}`,
+"appointments": (values: { n: number }): string => (plural(values.n) === "one" ? `Today's appointment` : `Today's ${number(values.n)} appointments`),
+"overdue": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} activity is overdue` : `${number(values.n)} activities are overdue`),
+"today": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} activity is due today` : `${number(values.n)} activities are due today`),
+"notifications": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} unread notification` : `${number(values.n)} unread notifications`),
+"mail_failed": "A mail could not be sent",
+"more": (values: { n: number }): string => (plural(values.n) === "one" ? `and ${number(values.n)} more` : `and ${number(values.n)} more`),
+"zone": (values: { zone: string }): string => `Times are in the time zone ${values.zone}.`,
+"open": "Open Rapport",
 },
 "actor": {
 "service": "Rapport",
@@ -74,6 +85,7 @@ export const mails = {
 "declined": (values: { title: string; name: string }): string => `Declined: ${values.title}, ${values.name}`,
 "moved": (values: { title: string; name: string }): string => `Moved: ${values.title}, ${values.name}`,
 "cancelled": (values: { title: string; name: string }): string => `Cancelled: ${values.title}, ${values.name}`,
+"replaced": (values: { title: string; name: string }): string => `No longer yours: ${values.title}, ${values.name}`,
 },
 "visitor": {
 "requested": "Your request has arrived. It is not booked yet: somebody confirms it first, and another mail tells you.",
@@ -88,11 +100,18 @@ export const mails = {
 "declined": "This request is declined.",
 "moved": "This appointment has changed.",
 "cancelled": "This appointment is cancelled.",
+"replaced": "You are no longer a host of this appointment. It is not cancelled for the visitor.",
+},
+"reminder": {
+"subject": (values: { title: string }): string => `Reminder: ${values.title}`,
+"text": "Your appointment is coming up.",
+"stop": "Stop these reminders",
 },
 "what": "What",
 "when": "When",
 "before": "Before",
 "where": "Where",
+"with": "With",
 "who": "Who",
 "change": "Move or cancel it",
 "see": "See the appointment",
