@@ -4,6 +4,8 @@ import type { Db } from '../../db/db.ts'
 import type { Listed } from '../../db/lists/lists.ts'
 import { type MatchKey, match_keys } from '../../db/lists/match-keys.ts'
 import type { DuplicateReason, Resource } from '../../resources/resource.ts'
+import { dismissedFor, remaining } from './dismissals.ts'
+import { isTelling, type Member } from './members.ts'
 
 /** Records that are likely the same, with their lowest ids first. */
 export type Group = { reason: DuplicateReason; ids: number[] }
@@ -79,30 +81,32 @@ async function sharedKeys(db: Db, index: Index, after: string, limit: number): P
   return { keys: end === null ? keys : [...keys, end], end }
 }
 
-type Member = { id: number } & Record<DuplicateReason, string | null>
-
-/** The ids of a key's records; null if it makes no group, or if a better reason has the same group. */
+/** The ids of a key's records; null if it makes no group, was dismissed, or if a better reason has the same group. */
 async function idsOf(
   db: Db,
   index: Index,
-  { duplicates: reasons }: Resource,
+  { table: kind, duplicates: reasons }: Resource,
   reason: DuplicateReason,
   key: string,
 ): Promise<number[] | null> {
   if (!isTelling(reason, key)) return null
+  const { workspace_id } = index
+  const dismissed = await dismissedFor(db, { workspace_id, kind, reason, value: key })
+  // Records that are left out make room for others.
+  const most = max_ids + new Set(dismissed.flatMap((pair) => Object.values(pair))).size
   const better = reasons.slice(0, reasons.indexOf(reason))
   const columns = [sql`id`, ...better.map((one) => sql`${match_keys[one].key} AS ${sql.ref(one)}`)]
   const { rows } =
     await sql<Member>`SELECT ${sql.join(columns)} ${entriesOf(index, sql`${index.key} = ${key}`)}
-    ORDER BY id LIMIT ${sql.lit(max_ids)}`.execute(db)
+    ORDER BY id LIMIT ${sql.lit(most)}`.execute(db)
   const [one] = rows
-  if (!one || rows.length < 2) return null
+  const ids = remaining(
+    rows.map(({ id }) => id),
+    dismissed,
+  )
+  if (!one || ids.length < 2) return null
   const isSame = (other: DuplicateReason) =>
     isTelling(other, one[other] ?? '') && rows.every((row) => row[other] === one[other])
-  if (rows.length < max_ids && better.some(isSame)) return null
-  return rows.map(({ id }) => id)
+  if (rows.length < most && better.some(isSame)) return null
+  return ids.slice(0, max_ids)
 }
-
-/** Whether an equal value says something: not the extension of a telephone, and not a name without letters. */
-const isTelling = (reason: DuplicateReason, key: string): boolean =>
-  reason === 'phone' ? key.replaceAll(/\D/g, '').length >= 6 : key.trim() !== ''

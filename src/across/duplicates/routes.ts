@@ -1,12 +1,28 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { refuse } from '../../errors.ts'
 import { endpoints } from '../../http/endpoints.ts'
+import { Single, single } from '../../http/envelope.ts'
 import { Id } from '../../http/fields.ts'
 import { first_cursor } from '../../http/first-cursor.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
+import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { DuplicateReason, Resource } from '../../resources/resource.ts'
+import { dismiss, undismiss } from './dismissals.ts'
 import { findGroups, max_ids, type Place } from './groups.ts'
+
+const Body = Type.Object(
+  {
+    ids: Type.Array(Id(), {
+      minItems: 2,
+      maxItems: max_ids,
+      description: 'Records of a group.',
+      examples: [[42, 57]],
+    }),
+  },
+  { additionalProperties: false, title: 'DuplicateIds' },
+)
 
 const Query = Type.Object(
   {
@@ -18,7 +34,11 @@ const Query = Type.Object(
 
 /** Lists of likely duplicates, for each resource that has them. */
 export function duplicateRoutes(app: App, service: Service): void {
-  for (const resource of service.resources) if (resource.duplicates.length) addList(app, service, resource)
+  for (const resource of service.resources.filter(({ duplicates }) => duplicates.length)) {
+    addList(app, service, resource)
+    addDismissal(app, service, resource, 'dismiss')
+    addDismissal(app, service, resource, 'restore')
+  }
 }
 
 function addList(app: App, service: Service, resource: Resource): void {
@@ -39,7 +59,7 @@ function addList(app: App, service: Service, resource: Resource): void {
   }).list(
     {
       summary: `List likely duplicates of ${table}`,
-      description: `Groups with an equal value, best reason first: ${duplicates.join(', ')}. Case, accents and the separators of telephone numbers are ignored. \`ids\` has at most ${max_ids} ids, lowest first. A page may have fewer groups than \`per_page\`: follow \`next_cursor\` until it is null. A group is left out if a better reason has the same records.`,
+      description: `Groups with an equal value, best reason first: ${duplicates.join(', ')}. Case, accents and the separators of telephone numbers are ignored. \`ids\` has at most ${max_ids} ids, lowest first. A page may have fewer groups than \`per_page\`: follow \`next_cursor\` until it is null. A group is left out if a better reason has the same records. A record is left out if it was dismissed with each of the others.`,
       query: Query,
       view: Group,
       pages: (query) => pages({ page: 1, per_page: query.per_page, cursor: query.cursor ?? first_cursor }),
@@ -55,4 +75,48 @@ function placeOf(parts: readonly unknown[] | null): Place | null {
   if (!parts) return null
   const [reason, key] = parts
   return { reason: reason as DuplicateReason, key: String(key) }
+}
+
+const actions = {
+  dismiss: {
+    summary: (table: string) => `Say that ${table} are not the same`,
+    description:
+      'Each two of them leave the groups, for everybody, until one of the two changes in what made them alike, such as its e-mail.',
+    run: dismiss,
+  },
+  restore: {
+    summary: (table: string) => `List dismissed ${table} as duplicates again`,
+    description: 'Takes back each dismissal of two of them. Without any, it changes nothing.',
+    async run(...[tx, context, resource, ids]: Parameters<typeof dismiss>) {
+      await undismiss(tx, context, resource, ids)
+      return []
+    },
+  },
+}
+
+function addDismissal(app: App, service: Service, resource: Resource, action: keyof typeof actions): void {
+  const { table, path, scope } = resource
+  const { summary, description, run } = actions[action]
+  operation(
+    app,
+    {
+      method: 'POST',
+      path: `${path}/duplicates/${action}`,
+      scope: `${scope}:write`,
+      summary: summary(table),
+      description,
+      body: Body,
+      answers: { 200: Single(Body) },
+      extension: true,
+      answers_no_record: true,
+      repeatable: true,
+    },
+    (request, reply) =>
+      service.write(request, reply, async (tx, context, problems) => {
+        refuse(problems)
+        const { ids } = request.body as Static<typeof Body>
+        refuse(await run(tx, context, resource, ids))
+        return { body: single({ ids }) }
+      }),
+  )
 }
