@@ -22,6 +22,7 @@ const columns: Record<string, Record<string, string>> = {
   defined_values: { sort_value: removed, unique_value: removed },
   merges: { wanted: removed, changes: removed },
   merged_values: { value: removed },
+  dismissed_pairs: { reason: 'a word of the service', value: removed },
   merge_links: { reason: 'a word of the service' },
   import_errors: { content: removed, message: removed },
   import_changes: { before: removed },
@@ -48,7 +49,9 @@ const columns: Record<string, Record<string, string>> = {
     headers: 'sealed, as docs/trash.md says',
   },
   settings: { name: 'a setting of the installation', value: 'a setting of the installation' },
+  taken_times: { calendar: 'an id' },
   schema_migrations: { name: 'a name of the program' },
+  choices: { value: 'words of the workspace', label: 'words of the workspace', colour: 'a colour' },
   workspaces: { name: 'the name of the customer’s own organisation' },
   mails: {
     reason: 'a code or words of the service',
@@ -61,7 +64,7 @@ const columns: Record<string, Record<string, string>> = {
     tokens_until: 'a time',
     calendar: removed,
     calendar_method: 'a word of the service',
-    unsubscribe: 'the id of a member',
+    unsubscribe: 'the id of a member, or a keyed hash of an address',
     useless_at: 'a time',
     message_id: removed,
   },
@@ -71,15 +74,30 @@ const columns: Record<string, Record<string, string>> = {
     error_message: removed,
   },
   mail_server: {
+    notified_workspaces: 'ids of workspaces',
     last_error_code: 'a word of the service',
     last_error_message: 'the newest words of the SMTP server, of the installation',
   },
   mail_causes: { subject: 'a keyed hash or an id' },
-  bookings: { uid: 'a hash', token: 'sealed, until the appointment ends' },
+  bookings: {
+    uid: 'a hash',
+    token: 'sealed, until the appointment ends',
+    reminded: 'times and numbers of minutes',
+  },
   sign_in_failures: { name: 'a hash of an address or an account' },
 }
 // Accounts of people who sign in have an erasure of their own: docs/people.md.
-const of_accounts = ['users', 'memberships', 'sessions', 'invitations', 'view_tabs', 'reset_links']
+const of_accounts = [
+  'users',
+  'memberships',
+  'sessions',
+  'invitations',
+  'view_tabs',
+  'reset_links',
+  'calendar_feeds',
+  'busy_calendars',
+  'busy_periods',
+]
 // The row of the record goes; texts of other records stay, as docs/trash.md says.
 const of_records = resources.flatMap(({ table, owns }) => [table, ...Object.keys(owns)])
 

@@ -113,7 +113,14 @@ async function makePerson() {
     due_at: times(10).start_at,
   })
   await ok('POST', `/activities/${activity.id}/complete`, { outcome: 'Agrees' })
-  const page = await ok('POST', '/booking-pages', { slug: 'demo', title: 'Demo', time_zone: 'UTC' })
+  await ok('POST', '/custom-fields', { resource: 'appointments', key: 'code', type: 'text', unique: true })
+  const questions = ['wish', 'code'].map((key) => ({ key, label: key, type: 'text' }))
+  const page = await ok('POST', '/booking-pages', {
+    slug: 'demo',
+    title: 'Demo',
+    time_zone: 'UTC',
+    questions,
+  })
   const meeting = await ok('POST', '/appointments', {
     title: 'Demo',
     location: 'Video',
@@ -159,7 +166,8 @@ async function makeVisits(id: number) {
   const { get, post } = visitor(rapport.url)
   const book = async (hour: number) => {
     const slot = `2026-11-24T${hour}:00:00.000Z`
-    const wish = { ...typed, email: person.email, message: 'a private word from the form', slot }
+    const answers = { answer_wish: 'a private word as an answer', answer_code: `a private word ${hour}` }
+    const wish = { ...typed, email: person.email, message: 'a private word from the form', slot, ...answers }
     const { status, location } = await post('/book/demo', wish)
     assert.equal(status, 303)
     const [booked] = await ok('GET', `/appointments?contact_id=${id}&sort=-created_at`)
@@ -179,6 +187,8 @@ async function makeVisits(id: number) {
   await beside(rapport.data_dir, (db) =>
     transaction(db, async (tx) => {
       await tx.deleteFrom('appointments').where('id', '=', deleted.id).execute()
+      const values = tx.deleteFrom('field_values').where('kind', '=', 'appointments')
+      await values.where('record_id', '=', deleted.id).execute()
       const entries = tx.updateTable('audit_log').where('kind', '=', 'appointments')
       await entries.set({ before: null, after: null }).where('record_id', '=', String(deleted.id)).execute()
     }),
@@ -306,8 +316,12 @@ async function seeVisits({ moved, cancelled, other, get }: Made['visits']) {
     [booked.title, booked.location, booked.notes, booked.contact_id],
     ['Demo', 'Room 2', null, other.id],
   )
-  const { notes, cancel_reason } = await ok('GET', `/appointments/${cancelled.id}`)
-  assert.deepEqual([notes, cancel_reason], [null, null])
+  const { notes, cancel_reason, custom_fields } = await ok('GET', `/appointments/${cancelled.id}`)
+  assert.deepEqual([notes, cancel_reason, custom_fields], [null, null, {}])
+  assert.deepEqual(
+    await ok('GET', `/appointments?custom_fields%5Bcode%5D=${encodeURIComponent('a private word 11')}`),
+    [],
+  )
   for (const path of [moved.path, `${moved.path}/calendar.ics`, cancelled.path, `${moved.path}/cancel`]) {
     const { status, text } = await get(path)
     assert.equal(status, 200)

@@ -4,7 +4,7 @@ import { forgetSearched } from '../../db/lists/search.ts'
 import { pending_removal } from '../../db/records.ts'
 import type { Seal } from '../../db/seal.ts'
 import type { Context } from '../../events/context.ts'
-import { eraseMails } from '../../mails/erase.ts'
+import { eraseMails, eraseMailsNaming } from '../../mails/erase.ts'
 import { createResourceOfEvent } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { removeRecords } from '../trash/removal.ts'
@@ -14,7 +14,7 @@ import { type EventText, rewriteEvents } from './events.ts'
 import { forgetImportsOf } from './imports.ts'
 import { redactLinked } from './linked.ts'
 import { forgetMergesOf, mergedIds } from './merges.ts'
-import { readNamed } from './person.ts'
+import { createNaming, readNamed } from './person.ts'
 import { erasedPayload, persons_table, redactedPayload } from './redaction.ts'
 import { embeddedCopies, findEvents, findLinked, noneLinked } from './references.ts'
 import { redactSettings } from './settings.ts'
@@ -71,6 +71,8 @@ export async function eraseRecord(
   // Do these before the row is removed: it has the values.
   const named = await readNamed(db, workspace_id, resource, id)
   await redactSettings(db, { workspace_id, named, stopping })
+  const { names } = createNaming(named)
+  if (of_person) await eraseMailsNaming(db, workspace_id, { names, stopping }, now)
   await forgetImportsOf(db, { workspace_id, resource, id, named, stopping })
   // Do this after the events: the answer of a concurrent resend holds the current payload.
   await forgetAnswersOf(db, seal, workspace_id, { kind, id, linked, copies, named })

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { type Db, type Tx, transaction } from '../../db/db.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { linkedResources, redactedFields, visitorFields } from './redaction.ts'
+import { forgetValues } from '../trash/removal.ts'
+import { linkedResources, redactedFields, visitorFields, withoutVisitor } from './redaction.ts'
 import type { LinkedIds } from './references.ts'
 import { batchesOf, entriesOf } from './slices.ts'
 
@@ -40,7 +41,17 @@ async function redactBooked(
   contact_id: number,
 ): Promise<void> {
   const { table } = resource
-  const empty = visitorFields(resource).map((field) => sql`${sql.ref(field)} = NULL`)
+  const names = visitorFields(resource)
+  const empty = names.map((name) => {
+    const value = withoutVisitor(resource, name)
+    return sql`${sql.ref(name)} = ${value && JSON.stringify(value)}`
+  })
+  await forgetValues(tx, workspace_id, resource, ids, names)
+  // The sort values and unique values of their custom fields.
+  await sql`DELETE FROM defined_values WHERE workspace_id = ${workspace_id} AND record_id IN (${sql.join(ids)})
+    AND definition_id IN (SELECT id FROM field_definitions WHERE workspace_id = ${workspace_id} AND kind = ${table})`.execute(
+    tx,
+  )
   // Keep updated_at: no person changed the record.
   await sql`UPDATE ${sql.table(table)} SET ${sql.join(empty)}
     WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(ids)})`.execute(tx)

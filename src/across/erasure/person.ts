@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { normaliseText } from '../../db/lists/normalise.ts'
 import { emailKey, lowerCased, phoneKey, sameText, withoutSeparators } from '../../db/lists/same-text.ts'
 import { searchWords } from '../../db/lists/search.ts'
+import { formsOf, numberIn } from '../../db/lists/search-numbers.ts'
 import { createPace } from '../../db/pace.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { entriesOf } from './slices.ts'
@@ -115,9 +116,18 @@ export function createNaming({ emails, phones, first_names, last_names }: Named)
     return hasFullName(wordsOf(text))
   }
 
+  /** Whether the search finds the person by a number in a text, which may be a part of theirs. */
+  function hasNumber(text: string): boolean {
+    const number = numberIn(text)
+    if (!number || number.digits.length < min_digits) return false
+    const { digits, is_whole } = number
+    const forms = is_whole ? formsOf(digits) : []
+    return phones.some((phone) => phone.includes(digits) || forms.includes(phone))
+  }
+
   /** Whether a text that selects records selects the person by a name: each word is found, and one is a whole name. */
   function selects(text: string): boolean {
-    if (names(text)) return true
+    if (names(text) || hasNumber(text)) return true
     const words = searchWords(text)
     return (
       words.every((word) => searched.some((one) => one.includes(word))) &&

@@ -93,11 +93,11 @@ test('a payload loses the embedded contact and what its visitor wrote, and any o
   assert.equal(redactedPayload(without, '2027-01-01T00:00:00.000Z', contact_id, deal), without)
   const other = JSON.stringify({ ...event, data: { ...data, contact: { ...contact, id: 43 } } })
   assert.equal(redactedPayload(other, now, contact_id, deal), other)
-  const said = { notes: 'I am 40', cancel_reason: 'Too late' }
+  const said = { notes: 'I am 40', cancel_reason: 'Too late', custom_fields: { age: 40 } }
   const visit = JSON.stringify({ ...event, data: { id: 1, title: 'Demo', ...said }, previous: said })
   const meeting = { resource: appointments, booked: false }
   assert.equal(redactedPayload(visit, now, contact_id, meeting), visit)
   const left = JSON.parse(redactedPayload(visit, now, contact_id, { ...meeting, booked: true }))
-  const nothing = { notes: null, cancel_reason: null }
+  const nothing = { notes: null, cancel_reason: null, custom_fields: {} }
   assert.deepEqual([left.data, left.previous], [{ id: 1, title: 'Demo', ...nothing }, nothing])
 })

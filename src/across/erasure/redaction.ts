@@ -22,6 +22,9 @@ export const visitorFields = ({ columns }: Resource): string[] =>
 
 type Fields = Record<string, unknown>
 
+/** The value of a field without what a visitor wrote. */
+export const withoutVisitor = ({ columns }: Resource, name: string): unknown => columns[name]?.default ?? null
+
 /** A record that refers to the erased contact or did before, and whether a visitor booked it. */
 export type LinkedRecord = { resource: Resource; booked: boolean }
 
@@ -36,7 +39,8 @@ export function redactedFields(
     const embedded = fields[name] as { id?: unknown } | null | undefined
     if (embedded?.id === contact_id) redacted[name] = null
   }
-  for (const name of booked ? visitorFields(resource) : []) if (name in fields) redacted[name] = null
+  for (const name of booked ? visitorFields(resource) : [])
+    if (name in fields) redacted[name] = withoutVisitor(resource, name)
   return redacted
 }
 

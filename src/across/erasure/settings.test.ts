@@ -31,6 +31,8 @@ async function nameEverywhere() {
     await view('Zebulon', 'search=zebulon&stage=lead'),
     await view('Quux', 'search=quux&sort=-created_at'),
     await view('Private', 'search=private+quorn'),
+    await view('Number', 'search=0151+2347+9982'),
+    await view('Part', 'search=2347'),
   ]
   const named = [
     await view('One', 'stage=lead&search=qu%C3%B8rndale&sort=last_name'),
@@ -40,6 +42,9 @@ async function nameEverywhere() {
     await view('Five', 'phone=%2B49%20(151)%2023479981'),
     await view('Six', 'search=Maidenhart'),
     await view('For Zebuline Quorndale', 'stage=lead'),
+    await view('Seven', 'stage=lead&search=0151%2F2347-9981'),
+    await view('Eight', 'search=23479981'),
+    await view('Nine', 'search=zebuline+479981'),
   ]
   const changed = await view('Changed', 'search=quørndale')
   await ok('PUT', `/views/${changed.id}`, { query: 'stage=lead' })
@@ -109,6 +114,9 @@ test('after an erasure no answer and no setting names the person: views, webhook
     'phone=erased',
     'search=erased',
     'stage=lead',
+    'stage=lead&search=erased',
+    'search=erased',
+    'search=erased',
   ])
   const { name, conditions } = await ok('GET', `/webhooks/${hook.id}`)
   assert.deepEqual(

@@ -19,7 +19,7 @@ export const setting_columns = {
 const setting_kinds = ['views', 'webhooks', 'custom_fields', 'imports', 'api_keys']
 
 /** Replaces a text that names an erased person. */
-export const erased_text = 'erased'
+const erased_text = 'erased'
 
 /**
  * Replaces texts of settings, and of their audit entries, that name an erased person. A view or a condition that selected the

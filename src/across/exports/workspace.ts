@@ -25,12 +25,17 @@ const rows_at_once = { sqlite: 250, postgres: 1000 }
 // tar needs the size of a file before its content, so a long kind has several files.
 const max_file_bytes = 4 * 1024 * 1024
 
-/** The sources of all records, as their detail views, and of the rows that belong to them. Not those in the trash. */
+/**
+ * The sources of all records, as their detail views, and of the rows that belong to them. Not those in the trash, and not the rows of
+ * lists of ids, which the views have.
+ */
 export const sourcesOf = (rooms: readonly Room[]): Source[] =>
-  rooms.flatMap((room) => [
-    recordSource(room),
-    ...Object.entries(room.resource.owns).map(([table, by]) => ownedSource(room, table, by)),
-  ])
+  rooms.flatMap((room) => {
+    const { owns, columns } = room.resource
+    const lists = Object.values(columns).map(({ ids }) => ids?.table)
+    const owned = Object.entries(owns).filter(([table]) => !lists.includes(table))
+    return [recordSource(room), ...owned.map(([table, by]) => ownedSource(room, table, by))]
+  })
 
 const recordSource = ({ detailed: { table, select } }: Room): Source => ({
   name: table,

@@ -8,7 +8,7 @@ import { prepareInsert } from '../../db/statements/recordset.ts'
 import { ApiError } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { prepareEmit } from '../../events/emit.ts'
-import { referrersOf } from '../../resources/derived.ts'
+import { idListsOf, referrersOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Room } from '../../resources/room.ts'
 import type { Merge } from './state.ts'
@@ -24,10 +24,12 @@ export type MergeKind = {
   links: readonly Link[]
 }
 
-/** A field that refers to the records of a kind, or names the owner of a part. */
+/** A field that refers to the records of a kind, or names the owner of a part; or the rows of a list of ids. */
 export type Link = {
-  resource: Resource
+  resource: Pick<Resource, 'scope' | 'events'> & { table: string }
   field: string
+  /** The records that have the list, for the rows of one. Rows are changed one by one. An undo does not report removed rows. */
+  of_list?: Pick<Resource, 'table'>
   /** Makes a live record refer to another record, by its operation. */
   change(tx: Tx, context: Context, id: number, to: number): Promise<object>
 }
@@ -56,6 +58,11 @@ const linksTo = (rooms: readonly Room[], table: string): Link[] =>
         operations.change(tx, context, id, { [field]: to }, unconditional)
       return { resource, field, change }
     })
+    const lists = idListsOf([resource], table).map(({ ids }): Link => {
+      if (!give) throw lacks()
+      return { resource: { ...resource, table: ids.table }, field: ids.id, of_list: resource, change: give }
+    })
+    references.push(...lists)
     if (part_of?.table !== table) return references
     if (!give) throw lacks()
     return [...references, { resource, field: part_of.by, change: give }]
@@ -74,13 +81,19 @@ const batch = 25
 
 type Referring = { id: number; from_id: number; updated_at: string; deleted_at: string | null }
 
-/** Locks and reads records that refer to one of some ids, also those in the trash. */
-async function referring(tx: Tx, workspace_id: number, link: Link, ids: readonly number[]) {
-  const field = sql.ref(link.field)
+/** Locks and reads records by ids that a column has, also those in the trash. */
+async function referring(
+  tx: Tx,
+  workspace_id: number,
+  { resource, field, of_list }: Link,
+  ids: readonly number[],
+  column = field,
+) {
+  const deleted_at = of_list ? sql`NULL AS deleted_at` : sql`deleted_at`
   const locked = rowLock(tx, 'FOR NO KEY UPDATE')
   const { rows } = await sql<Referring>`
-    SELECT id, ${field} AS from_id, updated_at, deleted_at FROM ${sql.table(link.resource.table)}
-    WHERE workspace_id = ${workspace_id} AND ${field} IN (${sql.join(ids)})
+    SELECT id, ${sql.ref(field)} AS from_id, updated_at, ${deleted_at} FROM ${sql.table(resource.table)}
+    WHERE workspace_id = ${workspace_id} AND ${sql.ref(column)} IN (${sql.join(ids)})
     ORDER BY id LIMIT ${batch} ${locked}`.execute(tx)
   return rows
 }
@@ -102,7 +115,7 @@ export async function moveLinks(
       const rows = await referring(tx, merge.workspace_id, link, merge.from_ids)
       // A slow database, too, comes to an end.
       if (rows.length && count > 0 && performance.now() > until) return false
-      const moved = await inBulk(tx, rows, (member, row) => moveLink(member, context, link, merge, row))
+      const moved = await inBulk(tx, link, rows, (member, row) => moveLink(member, context, link, merge, row))
       await keepUntouched(tx, merge, link, timesOf(rows, moved))
       await addLinks(tx, moved)
       count += rows.length
@@ -148,7 +161,7 @@ const timesOf = (rows: readonly Referring[], moved: readonly { updated_at: strin
 async function keepUntouched(
   tx: Tx,
   { workspace_id, id }: Pick<Merge, 'workspace_id' | 'id'>,
-  { resource }: Pick<Link, 'resource'>,
+  { resource }: { resource: { table: string } },
   times: readonly Times[],
 ): Promise<void> {
   if (!times.length) return
@@ -190,11 +203,16 @@ async function moveLink(tx: Tx, context: Context, link: Link, merge: Merge, row:
 /** Runs a step for each item. Equal statements of the items are sent together (db/statements/bulk.ts). */
 async function inBulk<T, R>(
   tx: Tx,
+  { of_list }: Link,
   items: readonly T[],
   step: (member: Tx, item: T) => Promise<R>,
 ): Promise<R[]> {
-  const bulk = openBulk(tx)
   const results: R[] = []
+  if (of_list) {
+    for (const item of items) results.push(await step(tx, item))
+    return results
+  }
+  const bulk = openBulk(tx)
   if (tx.engine === 'sqlite')
     for (const [index, item] of items.entries()) results.push(await step(bulk.member(index), item))
   else {
@@ -213,12 +231,15 @@ async function inBulk<T, R>(
 async function setLink(
   tx: Tx,
   context: Context,
-  { resource, field, change }: Link,
+  { resource, field, of_list, change }: Link,
   { id, updated_at, deleted_at }: Pick<Referring, 'id' | 'updated_at' | 'deleted_at'>,
   to: number,
 ): Promise<string> {
   if (deleted_at === null) {
-    const after = (await change(tx, context, id, to)) as { updated_at: string }
+    const after = (await change(tx, context, id, to)) as { updated_at: string; owner?: Times }
+    // Merges that have moved the record of the list can still be undone: this one, too, so no merge is left out.
+    if (of_list && after.owner)
+      await keepUntouched(tx, { ...context, id: 0 }, { resource: of_list }, [after.owner])
     return after.updated_at
   }
   await sql`UPDATE ${sql.table(resource.table)} SET ${sql.ref(field)} = ${to}
@@ -279,14 +300,11 @@ async function movePieceBack(
   moved: readonly Moved[],
 ): Promise<number> {
   const { workspace_id, survivor_id } = merge
-  const locked = rowLock(tx, 'FOR NO KEY UPDATE')
-  const { rows } = await sql<Referring>`
-    SELECT id, ${sql.ref(link.field)} AS from_id, updated_at, deleted_at FROM ${sql.table(link.resource.table)}
-    WHERE workspace_id = ${workspace_id} AND id IN (${sql.join(moved.map(({ record_id }) => record_id))})
-    ORDER BY id ${locked}`.execute(tx)
+  const ids = moved.map(({ record_id }) => record_id)
+  const rows = await referring(tx, workspace_id, link, ids, 'id')
   const by_id = new Map(rows.map((row) => [row.id, row]))
   const times: Times[] = []
-  const reasons = await inBulk(tx, moved, async (member, { record_id, from_id, updated_at }) => {
+  const reasons = await inBulk(tx, link, moved, async (member, { record_id, from_id, updated_at }) => {
     const row = by_id.get(record_id)
     if (!row) return 'not_found'
     if (row.from_id !== survivor_id || row.updated_at !== updated_at) return 'changed'
@@ -304,26 +322,26 @@ async function movePieceBack(
     )
   })
   await keepUntouched(tx, merge, link, times)
-  const ids = new Map<string | null, number[]>()
+  const by_reason = new Map<string | null, number[]>()
   for (const [index, reason] of reasons.entries()) {
     const { record_id = 0 } = moved[index] ?? {}
-    ids.set(reason, [...(ids.get(reason) ?? []), record_id])
+    by_reason.set(reason, [...(by_reason.get(reason) ?? []), record_id])
   }
-  for (const [reason, those] of ids) await settle(tx, merge, link, those, reason)
-  return ids.get(null)?.length ?? 0
+  for (const [reason, those] of by_reason) await settle(tx, merge, link, those, reason)
+  return by_reason.get(null)?.length ?? 0
 }
 
 /** Forgets links that went back, or notes why they did not. */
 async function settle(
   tx: Tx,
   { workspace_id, id }: Merge,
-  { resource, field }: Link,
+  { resource, field, of_list }: Link,
   record_ids: readonly number[],
   reason: string | null,
 ): Promise<void> {
   const these = sql<SqlBool>`workspace_id = ${workspace_id} AND merge_id = ${id} AND kind = ${resource.table}
     AND field = ${field} AND record_id IN (${sql.join(record_ids)})`
-  await (reason === null
+  await (reason === null || of_list
     ? sql`DELETE FROM merge_links WHERE ${these}`
     : sql`UPDATE merge_links SET reason = ${reason} WHERE ${these}`
   ).execute(tx)

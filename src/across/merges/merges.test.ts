@@ -90,6 +90,62 @@ describe('a merge', () => {
     assert.equal((await ok('POST', `/deals/${gone.id}/restore`)).contact_id, survivor)
   })
 
+  test('gives the place of a guest to the survivor, beside whom it may be, and an undo puts each back', async () => {
+    const [survivor, first, second] = [await contact(), await contact(), await contact()]
+    const invite = async (guest_ids: number[], more = {}) =>
+      (await ok('POST', '/appointments', { title: 'Demo', guest_ids, ...times, ...more })).id as number
+    const ids = [
+      await invite([first]),
+      await invite([survivor, first]),
+      await invite([first, second], { contact_id: second }),
+    ]
+    const gone = await invite([first])
+    const paths = ids.map((id) => `/appointments/${id}`)
+    const originals = await readAll(paths)
+    await ok('DELETE', `/appointments/${gone}`)
+    clock.advance(1000)
+    const { meta } = await merge(`/contacts/${survivor}`, [first, second])
+    const merged = await readAll(paths)
+    assert.deepEqual(
+      merged.map(({ guest_ids }) => guest_ids),
+      paths.map(() => [survivor]),
+    )
+    assert.equal(merged[2].contact_id, survivor)
+    const [id = 0] = ids
+    const { event, changed_fields, previous } = (await stored.events('appointment', id)).at(-1) as Json
+    assert.deepEqual(
+      { event, changed_fields, previous },
+      { event: 'appointment.updated', changed_fields: ['guest_ids'], previous: { guest_ids: [first] } },
+    )
+    clock.advance(1000)
+    assert.deepEqual((await undo(meta.merge_id)).left, [])
+    assert.deepEqual(await readAll(paths), originals)
+    assert.deepEqual((await ok('POST', `/appointments/${gone}/restore`)).guest_ids, [first])
+  })
+
+  test('of a guest leaves other merges of the appointment to their undo, and its own where the guest was removed', async () => {
+    const [survivor, whom, guest] = [await contact(), await contact(), await contact()]
+    const { id } = await ok('POST', '/appointments', {
+      ...times,
+      title: 'Demo',
+      contact_id: whom,
+      guest_ids: [guest],
+    })
+    const path = `/appointments/${id}`
+    const [original] = await readAll([path])
+    const of_contact = await merge(`/contacts/${survivor}`, [whom])
+    clock.advance(1000)
+    const of_guest = await merge(`/contacts/${survivor}`, [guest])
+    clock.advance(1000)
+    assert.deepEqual((await undo(of_contact.meta.merge_id)).left, [])
+    assert.deepEqual((await undo(of_guest.meta.merge_id)).left, [])
+    assert.deepEqual(await readAll([path]), [original])
+    const again = await merge(`/contacts/${survivor}`, [guest])
+    await ok('PUT', path, { guest_ids: [] })
+    assert.deepEqual((await undo(again.meta.merge_id)).left, [])
+    assert.deepEqual((await ok('GET', path)).guest_ids, [])
+  })
+
   test('of companies moves their contacts, deals and notes, and an undo moves them back', async () => {
     const survivor = await ok('POST', '/companies', { name: 'Acme' })
     const other = await ok('POST', '/companies', { name: 'ACME Inc.', website: 'https://acme.example' })

@@ -6,7 +6,7 @@ import { cursor } from '../../http/lists.ts'
 import { max_left } from './state.ts'
 
 /** The most records that one merge takes. */
-export const max_from_ids = 10
+const max_from_ids = 10
 
 export const MergeBody = Type.Object(
   {

@@ -3,8 +3,8 @@ import type { Db } from '../../db/db.ts'
 import { bytesOf, listed_bytes } from '../../db/sizes.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { engineOf } from '../../db/tx.ts'
-import { linkTo, longestText } from '../../resources/derived.ts'
-import type { Resource } from '../../resources/resource.ts'
+import { idListsOf, linkTo, longestText } from '../../resources/derived.ts'
+import type { IdRows, Resource } from '../../resources/resource.ts'
 import type { OtherEntries, Room } from '../../resources/room.ts'
 import { changes } from './changes.ts'
 
@@ -80,6 +80,8 @@ const newest = (rows: Rows) =>
 // Records that refer to the owner, or that refer to such records: for example the notes of a company's contacts.
 function rowsOf(resource: Resource, owner: Resource, resources: readonly Resource[]): Rows | undefined {
   const link = linkTo(resource, owner.table)
+  const [list] = idListsOf([resource], owner.table)
+  if (link && list) return rowsByLinkOrList(resource, link, list.ids)
   if (link) return rowsByLink(resource, link)
   for (const between of resources) {
     const [to_between, to_owner] = [linkTo(resource, between.table), linkTo(between, owner.table)]
@@ -94,19 +96,34 @@ function rowsByLink(resource: Resource, link: string): Rows {
     WHERE workspace_id = ${workspace_id} AND ${sql.ref(link)} = ${owner_id} AND deleted_at IS NULL`
 }
 
+// A record that names the owner twice is one row.
+function rowsByLinkOrList(resource: Resource, link: string, { table, by, id }: IdRows): Rows {
+  const own = rowsByLink(resource, link)
+  const of_list = rowsThrough(resource, table, sql`t.id = ${sql.ref(`b.${by}`)}`, id)
+  return (p, db) => sql`${own(p, db)} UNION ${of_list(p, db)}`
+}
+
+const rowsBetween = (resource: Resource, link: string, { table }: Resource, to_owner: string): Rows =>
+  rowsThrough(resource, table, sql`${sql.ref(`t.${link}`)} = b.id`, to_owner, sql`AND b.deleted_at IS NULL`)
+
 // SQLite joins the tables of a CROSS JOIN in their order. Without statistics, it would choose the wrong order.
-function rowsBetween(resource: Resource, link: string, between: Resource, to_owner: string): Rows {
+function rowsThrough(
+  resource: Resource,
+  through: string,
+  on: RawBuilder<unknown>,
+  to_owner: string,
+  live = sql``,
+): Rows {
   const [table, more] = [sql.table(resource.table), bytesOfLong(resource)]
-  const of_between = sql`t.workspace_id = b.workspace_id AND ${sql.ref(`t.${link}`)} = b.id AND t.deleted_at IS NULL`
+  const of_row = sql`t.workspace_id = b.workspace_id AND ${on} AND t.deleted_at IS NULL`
   return ({ workspace_id, owner_id }, db) => {
-    const of_owner = sql`b.workspace_id = ${workspace_id} AND ${sql.ref(`b.${to_owner}`)} = ${owner_id}
-      AND b.deleted_at IS NULL`
-    const entries = sql`${sql.table(between.table)} AS b CROSS JOIN`
+    const of_owner = sql`b.workspace_id = ${workspace_id} AND ${sql.ref(`b.${to_owner}`)} = ${owner_id} ${live}`
+    const entries = sql`${sql.table(through)} AS b CROSS JOIN`
     // OFFSET 0 is a fence: without statistics, PostgreSQL would scan the whole workspace once for each record.
     return engineOf(db) === 'postgres'
       ? sql`SELECT t.* FROM ${entries} LATERAL (
-          SELECT created_at AS at, id${more} FROM ${table} AS t WHERE ${of_between} OFFSET 0) AS t WHERE ${of_owner}`
-      : sql`SELECT t.created_at AS at, t.id${more} FROM ${entries} ${table} AS t WHERE ${of_between} AND ${of_owner}`
+          SELECT created_at AS at, id${more} FROM ${table} AS t WHERE ${of_row} OFFSET 0) AS t WHERE ${of_owner}`
+      : sql`SELECT t.created_at AS at, t.id${more} FROM ${entries} ${table} AS t WHERE ${of_row} AND ${of_owner}`
   }
 }
 

@@ -51,7 +51,12 @@ async function apply(world: World, records: string[], one: Command): Promise<voi
     case 'appointment': {
       const start_at = new Date(Date.parse('2027-01-01T00:00:00Z') + ++times * 60_000).toISOString()
       const body = { title: 'x', start_at, end_at: '2028-01-01T00:00:00Z' }
-      const whose = one.link.contact ? { contact_id: world.contacts } : {}
+      const whose = {
+        ...(one.link.contact && { contact_id: world.contacts }),
+        ...(one.link.deal && { deal_id: world.deals }),
+        // As a guest, too.
+        ...(one.link.company && { guest_ids: [world.contacts] }),
+      }
       records.push(`/appointments/${await made('/appointments', { ...body, ...whose })}`)
       return
     }
@@ -110,6 +115,7 @@ async function model(owner: keyof World, id: number): Promise<string[]> {
     await rows('deal_stages'),
     await rows('audit_log'),
   ]
+  const invited = await stored.rows('SELECT * FROM appointment_guests')
   await stored.close()
   const field = { contacts: 'contact_id', companies: 'company_id', deals: 'deal_id' }[owner]
   const people = contacts.flatMap((row) =>
@@ -134,7 +140,13 @@ async function model(owner: keyof World, id: number): Promise<string[]> {
       .map(entry('deal_note', 'created_at')),
     ...activities.filter((row) => row[field] === id).map(entry('activity', 'created_at')),
     ...appointments
-      .filter((row) => people.includes(row.contact_id as never))
+      .filter(
+        (row) =>
+          people.includes(row.contact_id as never) ||
+          (owner === 'deals' && row.deal_id === id) ||
+          (owner === 'contacts' &&
+            invited.some((one) => one.appointment_id === row.id && one.contact_id === id)),
+      )
       .map(entry('appointment', 'created_at')),
     ...(owner === 'deals' ? [] : mine.map(entry('deal', 'created_at'))),
     ...stages

@@ -45,7 +45,8 @@ async function everything() {
     deal_id: deal.id,
   })
   const times = { start_at: '2027-01-04T10:00:00Z', end_at: '2027-01-04T11:00:00Z' }
-  const appointment = await made('/appointments', { title: 'Demo', ...times, contact_id: contact.id })
+  const of_demo = { contact_id: contact.id, deal_id: deal.id }
+  const appointment = await made('/appointments', { title: 'Demo', ...times, ...of_demo })
   await done('POST', `/deals/${deal.id}/change-stage`, { stage: 'demo' })
   await done('PUT', `/contacts/${contact.id}`, { title: 'CEO' })
   await done('PUT', `/companies/${company.id}`, { phone: '123' })
@@ -75,6 +76,7 @@ test('each timeline has its entries, newest first, and shows records as their li
   assert.deepEqual(kinds(of_deal), [
     ['stage_change', 'demo'],
     ['change', 'stage_changed'],
+    ['appointment', appointment.id],
     ['activity', activity.id],
     ['deal_note', deal_note.id],
     ['change', 'created'],

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { inBatches } from '../../db/batches.ts'
 import { type Db, type Tx, transaction } from '../../db/db.ts'
+import { forgetDismissals } from '../../db/dismissed.ts'
 import { indexValues, type Valued } from '../../db/lists/field-values.ts'
 import { forgetMergedValues } from '../../db/merged.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
-import { referrersOf } from '../../resources/derived.ts'
+import { idListsOf, referrersOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { entriesOf } from '../erasure/slices.ts'
 
@@ -19,8 +20,8 @@ const inOrder = (tx: Tx) => (tx.engine === 'postgres' ? sql`ORDER BY id` : sql``
 
 /**
  * Removes records of one workspace that cannot be restored (`pending_removal` in db/records.ts). References to them become
- * null, and their parts are removed too. The audit log keeps that they existed, without their values. Returns how many
- * records this call removed. It is idempotent, may be stopped at any point, and may run concurrently.
+ * null, lists lose their ids, and their parts are removed too. The audit log keeps that they existed, without their values.
+ * Returns how many records this call removed. It is idempotent, may be stopped at any point, and may run concurrently.
  */
 export async function removeRecords(
   db: Db,
@@ -32,12 +33,21 @@ export async function removeRecords(
   if (!ids.length) return 0
   const { workspace_id } = context
   const referrers = referrersOf(resources, resource.table)
-  for (const { resource: other, field } of referrers)
+  const named = [
+    ...referrers.map(({ resource: other, field }) => ({ name: other.table, by: field, in_list: false })),
+    ...idListsOf(resources, resource.table).map(({ ids: { table, id } }) => ({
+      name: table,
+      by: id,
+      in_list: true,
+    })),
+  ]
+  for (const { name, by, in_list } of named)
     await inBatches(db, stopping, async (tx) => {
-      const [table, column] = [sql.table(other.table), sql.ref(field)]
+      const [table, column] = [sql.table(name), sql.ref(by)]
+      const change = in_list ? sql`DELETE FROM ${table}` : sql`UPDATE ${table} SET ${column} = NULL`
       // The second condition keeps a reference that was changed while this statement waited for its row.
       const { numAffectedRows } = await sql`
-        UPDATE ${table} SET ${column} = NULL
+        ${change}
         WHERE workspace_id = ${workspace_id} AND id IN (
           SELECT id FROM ${table}
           WHERE workspace_id = ${workspace_id} AND ${column} IN (${idsOf(ids)}) ${inOrder(tx)} LIMIT ${batch})
@@ -101,7 +111,10 @@ async function removeRows(
   for (const [owned, by] of Object.entries(owns))
     await sql`DELETE FROM ${sql.table(owned)} WHERE ${mine} AND ${sql.ref(by)} IN (${idsOf(ids)})`.execute(tx)
   await forgetSides(tx, workspace_id, table, ids)
-  if (resource.duplicates.length) await forgetMergedValues(tx, workspace_id, table, ids, action)
+  if (resource.duplicates.length) {
+    await forgetMergedValues(tx, workspace_id, table, ids, action)
+    await forgetDismissals(tx, workspace_id, table, ids)
+  }
   if (totals.length)
     await sql`DELETE FROM record_counts WHERE ${mine} AND name IN (${idsOf(totals)})`.execute(tx)
   const { rows } = await sql<{ id: number }>`
@@ -110,14 +123,15 @@ async function removeRows(
   return rows.length
 }
 
-/** Removes the rows by which lists find records by their tags and custom fields. */
-async function forgetValues(
+/** Removes the rows by which lists find records by these fields: by their tags and custom fields. */
+export async function forgetValues(
   tx: Tx,
   workspace_id: number,
   { table, columns }: Resource,
   ids: readonly number[],
+  fields: readonly string[] = Object.keys(columns),
 ) {
-  const indexed = ['tags', 'custom_fields'].filter((name) => name in columns)
+  const indexed = ['tags', 'custom_fields'].filter((name) => name in columns && fields.includes(name))
   if (!indexed.length) return
   const { rows } = await sql<{ id: number } & Record<string, string>>`
     SELECT id, ${sql.join(indexed.map((name) => sql.ref(name)))} FROM ${sql.table(table)}

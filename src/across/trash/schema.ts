@@ -5,7 +5,7 @@ import { cursor } from '../../http/lists.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** The field of parts that records of all kinds have. */
-export const always_shown = 'contact_id'
+const always_shown = 'contact_id'
 
 /** The schemas of the trash, for the records of these resources. */
 export function trashSchemas(resources: readonly Resource[]) {

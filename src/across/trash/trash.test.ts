@@ -75,6 +75,7 @@ async function oneOfEach() {
     end_at: '2026-12-01T10:30:00.000Z',
     contact_id: contact.id,
     booking_page_id: page.id,
+    deal_id: deal.id,
     location: 'Video',
     notes: 'Bring the offer',
   })
@@ -127,6 +128,7 @@ test('delete and restore give back the exact earlier state of every kind, in eve
     `/deals?contact_id=${contact.id}`,
     '/activities?type=call',
     `/activities?deal_id=${deal.id}`,
+    `/appointments?deal_id=${deal.id}`,
     ...[contact, company, deal].map(({ path }) => `${path}/notes`),
   ]
   // A list of something that is gone may refuse to answer: that too is its state.

@@ -18,6 +18,7 @@ const make = (body: object = {}) => ok('POST', path, { title: 'Demo', start_at, 
 const read = (id: number) => ok('GET', `${path}/${id}`)
 const put = (id: number, body: object) => ok('PUT', `${path}/${id}`, body)
 const contact = () => ok('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'Okafor' })
+const deal = () => ok('POST', '/api/v1/deals', { name: 'Seats' })
 let pages = 0
 const page = () =>
   ok('POST', '/api/v1/booking-pages', { slug: `page-${++pages}`, title: 'Demo', time_zone: 'UTC' })
@@ -38,9 +39,12 @@ describe('create', () => {
     assert.equal(reply.status, 201)
     const { id, ...rest } = reply.body.data
     assert.equal(reply.headers.get('location'), `${path}/${id}`)
-    const nothing = { type: null, contact_id: null, booking_page_id: null, location: null, notes: null }
+    const nothing = {
+      ...{ type: null, contact_id: null, booking_page_id: null },
+      ...{ deal_id: null, location: null, notes: null },
+    }
     const state = { status: 'scheduled', cancel_reason: null, created_at: now(), updated_at: now() }
-    const added = { ...unset, ...authorsOf(rest) }
+    const added = { ...unset, host_ids: [], guest_ids: [], ...authorsOf(rest) }
     assert.deepEqual(rest, { title: 'Demo', start_at, end_at, ...nothing, ...state, ...added })
     assert.deepEqual(await read(id), reply.body.data)
   })
@@ -53,10 +57,12 @@ describe('create', () => {
       notes: 'Bring the offer',
       contact_id: (await contact()).id,
       booking_page_id: (await page()).id,
+      deal_id: (await deal()).id,
+      guest_ids: [(await contact()).id, (await contact()).id],
     }
     const times = { start_at: '2026-12-01T11:00:00+01:00', end_at: '2026-12-01T05:30:00.0009-05:00' }
     const { id, created_at, updated_at, ...rest } = await ok('POST', path, { ...fields, ...times })
-    const added = { ...unset, ...authorsOf(rest) }
+    const added = { ...unset, host_ids: [], ...authorsOf(rest) }
     assert.deepEqual(rest, {
       ...fields,
       start_at,
@@ -68,8 +74,9 @@ describe('create', () => {
   })
 
   test('it writes appointment.created with exactly the seven keys of the interface, and one audit entry', async () => {
-    const one = await make({ type: 'demo', contact_id: (await contact()).id, location: 'Room 1' })
-    const { id, title, type, contact_id, booking_page_id } = one
+    const refers = { contact_id: (await contact()).id, deal_id: (await deal()).id }
+    const one = await make({ type: 'demo', ...refers, location: 'Room 1' })
+    const { id, title, type, contact_id, booking_page_id, deal_id } = one
     const [event, ...others] = await stored.events('appointment', id)
     assert.deepEqual(others, [])
     assert.deepEqual(Object.keys(event ?? {}), ['id', 'event', 'timestamp', 'data'])
@@ -81,8 +88,11 @@ describe('create', () => {
       start_at,
       end_at,
       contact_id,
+      deal_id,
       location: 'Room 1',
       status: 'scheduled',
+      host_ids: [],
+      guest_ids: [],
       tags: [],
       custom_fields: {},
     }
@@ -104,6 +114,7 @@ describe('create', () => {
       notes: 'x'.repeat(65_536),
       contact_id: 999_999,
       booking_page_id: '1',
+      deal_id: 999_999,
       color: 'red',
     }
     assert.deepEqual(await refusedFields('POST', path, wrong), {
@@ -115,6 +126,7 @@ describe('create', () => {
       notes: 'too_long',
       contact_id: 'not_found',
       booking_page_id: 'invalid_type',
+      deal_id: 'not_found',
       color: 'unknown_field',
     })
     assert.deepEqual(
@@ -302,27 +314,129 @@ describe('trash', () => {
   })
 
   test('a reference to a record in the trash reads null, may be put back so, and shows again with the record', async () => {
-    const fields = { contact_id: (await contact()).id, booking_page_id: (await page()).id }
+    const fields = {
+      contact_id: (await contact()).id,
+      booking_page_id: (await page()).id,
+      deal_id: (await deal()).id,
+    }
     const one = await make(fields)
     await ok('DELETE', `/api/v1/contacts/${fields.contact_id}`)
     await ok('DELETE', `/api/v1/booking-pages/${fields.booking_page_id}`)
+    await ok('DELETE', `/api/v1/deals/${fields.deal_id}`)
     const shown = await read(one.id)
-    assert.deepEqual(shown, { ...one, contact_id: null, booking_page_id: null })
+    assert.deepEqual(shown, { ...one, contact_id: null, booking_page_id: null, deal_id: null })
     assert.deepEqual(await put(one.id, shown), shown)
     assert.deepEqual(await refusedFields('PUT', `${path}/${one.id}`, fields), {
       contact_id: 'not_found',
       booking_page_id: 'not_found',
+      deal_id: 'not_found',
     })
     await ok('POST', `/api/v1/contacts/${fields.contact_id}/restore`)
     await ok('POST', `/api/v1/booking-pages/${fields.booking_page_id}/restore`)
+    await ok('POST', `/api/v1/deals/${fields.deal_id}/restore`)
     assert.deepEqual(await read(one.id), one)
   })
 })
 
-test("another workspace's appointments, contacts and pages do not exist", async () => {
+describe('guests', () => {
+  test('are contacts, each once, at most 50, shown in the order of their ids', async () => {
+    const [ada, bea, cy] = [(await contact()).id, (await contact()).id, (await contact()).id]
+    const one = await make({ guest_ids: [cy, ada, cy] })
+    assert.deepEqual(one.guest_ids, [ada, cy])
+    clock.advance(1000)
+    assert.deepEqual(await put(one.id, { guest_ids: [cy, ada, ada] }), one)
+    const changed = await put(one.id, { guest_ids: [bea, ada] })
+    assert.deepEqual(changed, { ...one, guest_ids: [ada, bea], updated_at: now() })
+    assert.deepEqual((await eventsOf(one.id)).slice(1), [
+      {
+        event: 'appointment.updated',
+        data: changed,
+        changed_fields: ['guest_ids'],
+        previous: { guest_ids: [ada, cy] },
+      },
+    ])
+    assert.deepEqual((await entriesOf(one.id)).slice(1), [
+      { action: 'updated', before: { guest_ids: [ada, cy] }, after: { guest_ids: [ada, bea] } },
+    ])
+    for (const [guest_ids, found] of [
+      [[ada, 999_999], { 'guest_ids.1': 'not_found' }],
+      [Array.from({ length: 51 }, (_, n) => n + 1), { guest_ids: 'too_many' }],
+      [[ada, 'x', 0], { 'guest_ids.1': 'invalid_type', 'guest_ids.2': 'out_of_range' }],
+      [ada, { guest_ids: 'invalid_type' }],
+    ] as const) {
+      assert.deepEqual(
+        await refusedFields('POST', path, { title: 'Demo', start_at, end_at, guest_ids }),
+        found,
+      )
+      assert.deepEqual(await refusedFields('PUT', `${path}/${one.id}`, { guest_ids }), found)
+    }
+    assert.deepEqual(await read(one.id), changed)
+    assert.deepEqual((await put(one.id, { guest_ids: null })).guest_ids, [])
+  })
+
+  test('in the trash count, so that PUT takes what GET answered when they are back, also after a merge', async () => {
+    const items = Array.from({ length: 52 }, (_, n) => ({
+      op: 'create',
+      data: { first_name: 'Ada', last_name: `${n}` },
+    }))
+    const made = await ok('POST', '/api/v1/contacts/batch', { items })
+    const ids: number[] = made.map(({ id }: { id: number }) => id)
+    const [first, second, ...others] = ids.slice(0, 50)
+    const [other, survivor] = ids.slice(50)
+    const { id } = await make({ guest_ids: [first, second, ...others] })
+    const too_many = { guest_ids: 'too_many' }
+    await ok('DELETE', `/api/v1/contacts/${first}`)
+    assert.deepEqual(
+      await refusedFields('PUT', `${path}/${id}`, { guest_ids: [second, ...others, other] }),
+      too_many,
+    )
+    assert.equal((await put(id, { guest_ids: [...others, other] })).guest_ids.length, 49)
+    await ok('POST', `/api/v1/contacts/${first}/restore`)
+    const all = await read(id)
+    assert.equal(all.guest_ids.length, 50)
+    assert.deepEqual(await put(id, all), all)
+    // The undo of a merge, too, gives places back.
+    await ok('POST', `/api/v1/contacts/${first}/merge`, { from_ids: [other] })
+    const more = { guest_ids: [first, survivor, ...others] }
+    assert.deepEqual(await refusedFields('PUT', `${path}/${id}`, more), too_many)
+  })
+
+  test('in the trash are left out, stay through a change of the others, and come back; who is erased is no guest', async () => {
+    const [ada, bea, cy] = [(await contact()).id, (await contact()).id, (await contact()).id]
+    const one = await make({ guest_ids: [ada, bea] })
+    await ok('DELETE', `/api/v1/contacts/${bea}`)
+    assert.deepEqual((await read(one.id)).guest_ids, [ada])
+    assert.deepEqual((await put(one.id, { guest_ids: [cy] })).guest_ids, [cy])
+    assert.deepEqual(await refusedFields('PUT', `${path}/${one.id}`, { guest_ids: [bea] }), {
+      'guest_ids.0': 'not_found',
+    })
+    await ok('POST', `/api/v1/contacts/${bea}/restore`)
+    assert.deepEqual((await read(one.id)).guest_ids, [bea, cy])
+    await ok('DELETE', `/api/v1/contacts/${cy}`)
+    await ok('DELETE', `/api/v1/trash/contacts/${cy}`)
+    assert.deepEqual((await read(one.id)).guest_ids, [bea])
+    assert.deepEqual(
+      await stored.rows('SELECT contact_id FROM appointment_guests WHERE appointment_id = ?', one.id),
+      [{ contact_id: bea }],
+    )
+    await ok('DELETE', `${path}/${one.id}`)
+    await ok('DELETE', `/api/v1/trash/appointments/${one.id}`)
+    assert.deepEqual(
+      await stored.rows('SELECT id FROM appointment_guests WHERE appointment_id = ?', one.id),
+      [],
+    )
+  })
+})
+
+test("another workspace's appointments, contacts, deals and pages do not exist", async () => {
   const other = await newWorkspace(rapport)
   const { id } = await make()
-  const fields = { contact_id: (await contact()).id, booking_page_id: (await page()).id }
+  const fields = {
+    contact_id: (await contact()).id,
+    booking_page_id: (await page()).id,
+    deal_id: (await deal()).id,
+    guest_ids: [(await contact()).id],
+  }
   for (const [method, suffix] of [
     ['GET', ''],
     ['PUT', ''],
@@ -338,6 +452,8 @@ test("another workspace's appointments, contacts and pages do not exist", async 
   assert.deepEqual(problems(await other('POST', path, { title: 'Demo', start_at, end_at, ...fields })), {
     contact_id: 'not_found',
     booking_page_id: 'not_found',
+    deal_id: 'not_found',
+    'guest_ids.0': 'not_found',
   })
   assert.equal((await other('GET', path)).body.meta.total, 0)
 })

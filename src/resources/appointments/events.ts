@@ -11,6 +11,7 @@ const example = {
   end_at: '2026-11-25T10:30:00.000Z',
   contact_id: 42,
   booking_page_id: 2,
+  deal_id: 7,
   location: 'Video call',
   notes: null,
   status: 'scheduled',

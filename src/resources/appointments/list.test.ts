@@ -21,10 +21,13 @@ const list = async (query: string): Promise<{ data: Shown[]; meta: Record<string
 test('every filter alone, and all together, finds what a look at each appointment finds, with the exact total', async () => {
   const contacts: number[] = []
   const pages: number[] = []
+  const deals: number[] = []
+  const deal_of = new Map<number, number | null>()
   for (const n of [1, 2]) {
     contacts.push((await ok('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: `${n}` })).data.id)
     const page = { slug: `page-${n}`, title: 'Demo', time_zone: 'UTC' }
     pages.push((await ok('POST', '/api/v1/booking-pages', page)).data.id)
+    deals.push((await ok('POST', '/api/v1/deals', { name: 'Seats' })).data.id)
   }
   const hour = (n: number) => `2026-12-01T${String(n).padStart(2, '0')}:00:00.000Z`
   for (let n = 0; n < 20; n++) {
@@ -39,8 +42,10 @@ test('every filter alone, and all together, finds what a look at each appointmen
       type: n % 4 ? 'demo' : null,
       contact_id: n % 3 ? contacts[n % 2] : null,
       booking_page_id: n % 5 ? pages[n % 2] : null,
+      deal_id: n % 4 ? deals[n % 2] : null,
     }
     const { data } = await ok('POST', path, fields)
+    deal_of.set(data.id, data.deal_id)
     if (n % 3 === 1) await ok('POST', `${path}/${data.id}/cancel`)
     if (n % 10 === 9) await ok('DELETE', `${path}/${data.id}`)
   }
@@ -50,7 +55,12 @@ test('every filter alone, and all together, finds what a look at each appointmen
     all,
     all.toSorted((a, b) => b.id - a.id),
   )
-  assert.deepEqual(all[3], (await ok('GET', `${path}/${all[3]?.id}`)).data)
+  // The deal, the hosts and the guests are in the detail view alone.
+  const id = all[3]?.id ?? 0
+  assert.deepEqual(
+    { ...all[3], deal_id: deal_of.get(id), host_ids: [], guest_ids: [] },
+    (await ok('GET', `${path}/${id}`)).data,
+  )
 
   const conditions: [string, (one: Shown) => boolean][] = [
     ['status=scheduled', ({ status }) => status === 'scheduled'],
@@ -59,6 +69,8 @@ test('every filter alone, and all together, finds what a look at each appointmen
     ['type=none', () => false],
     [`contact_id=${contacts[0]}`, ({ contact_id }) => contact_id === contacts[0]],
     [`booking_page_id=${pages[1]}`, ({ booking_page_id }) => booking_page_id === pages[1]],
+    [`deal_id=${deals[0]}`, ({ id }) => deal_of.get(id) === deals[0]],
+    ['deal_id=null', ({ id }) => deal_of.get(id) === null],
     [`start_from=${hour(8)}`, ({ start_at }) => start_at >= hour(8)],
     [`start_to=${hour(15)}`, ({ start_at }) => start_at <= hour(15)],
     [`end_from=${hour(8)}`, ({ end_at }) => String(end_at) >= hour(8)],
@@ -106,15 +118,21 @@ test('sorted by start, both ways, by page and by cursor', async () => {
 
 test('the id of a record in the trash matches nothing, an unknown status or order is refused', async () => {
   const contact = (await ok('POST', '/api/v1/contacts', { first_name: 'Ada', last_name: 'Okafor' })).data
+  const deal = (await ok('POST', '/api/v1/deals', { name: 'Seats' })).data
   const times = { start_at: '2026-12-03T10:00:00Z', end_at: '2026-12-03T11:00:00Z' }
-  await ok('POST', path, { title: 'Demo', ...times, contact_id: contact.id })
-  assert.equal((await list(`contact_id=${contact.id}`)).meta.total, 1)
-  await ok('DELETE', `/api/v1/contacts/${contact.id}`)
-  assert.deepEqual(await list(`contact_id=${contact.id}`), {
-    success: true,
-    data: [],
-    meta: { current_page: 1, last_page: 1, per_page: 100, total: 0 },
-  })
+  await ok('POST', path, { title: 'Demo', ...times, contact_id: contact.id, deal_id: deal.id })
+  for (const [query, record] of [
+    [`contact_id=${contact.id}`, `/api/v1/contacts/${contact.id}`],
+    [`deal_id=${deal.id}`, `/api/v1/deals/${deal.id}`],
+  ] as const) {
+    assert.equal((await list(query)).meta.total, 1)
+    await ok('DELETE', record)
+    assert.deepEqual(await list(query), {
+      success: true,
+      data: [],
+      meta: { current_page: 1, last_page: 1, per_page: 100, total: 0 },
+    })
+  }
   for (const [query, found] of [
     ['status=open', { status: 'unknown_value' }],
     ['sort=location', { sort: 'unknown_value' }],

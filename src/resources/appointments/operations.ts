@@ -1,10 +1,11 @@
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/db.ts'
-import { lockRow } from '../../db/locks.ts'
 import { conflict, type FieldProblem, refuse } from '../../errors.ts'
 import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
+import type { Links } from '../../events/define.ts'
 import { emit } from '../../events/emit.ts'
+import { lockCalendars } from '../booking-pages/hosts.ts'
 import { changedValues, newValues, valueProblems } from '../writing/input.ts'
 import {
   addRecord,
@@ -19,10 +20,19 @@ import {
   verbOf,
 } from '../writing/operations.ts'
 import { recordsOf } from '../writing/records.ts'
-import { mailBooking } from './booking-mails.ts'
+import { firstKind, hostsOf, mailBooking } from './booking-mails.ts'
+import { countBookingChange, eventLinks, wasVisited } from './bookings.ts'
 import { clockAt, findClockChange, zoneOfFields } from './clocks.ts'
 import { appointmentCancelled, appointmentCreated, appointmentUpdated } from './events.ts'
-import { findStoredPage } from './queries.ts'
+import { guestProblems, lockGuest, replaceGuest, saveGuests, sortGuests } from './guests.ts'
+import {
+  holdForRestore,
+  hostsOfArchived,
+  hostsOfChange,
+  hostsOfNew,
+  lockForChange,
+  type Received,
+} from './hosting.ts'
 import { lapsesAt } from './requests.ts'
 import { appointments } from './resource.ts'
 import type {
@@ -42,22 +52,14 @@ const isBooked = ({ status }: Appointment) => status === 'scheduled' || status =
 export const lockAppointment = (tx: Tx, context: Context, id: number): Promise<Appointment> =>
   lockRecord(tx, context, appointmentRecords, id)
 
-/**
- * Locks the times of a booking page until the transaction ends. Other bookings of the page wait, and then see this one.
- * The database refuses an overlap without this lock, too. But concurrent bookings of one time would wait for each
- * other's uncommitted rows, and PostgreSQL would end them as deadlocks. Take this lock after the lock of an
- * appointment, and before any other read of the page. The check of a reference takes a shared lock of the row. Two
- * holders of a shared lock would deadlock.
- */
-export async function lockTimes(tx: Tx, workspace_id: number, booking_page_id: number | null): Promise<void> {
-  if (booking_page_id !== null) await lockRow(tx, 'booking_pages', workspace_id, booking_page_id)
-}
-
-/** Adds an appointment from a body. 409 when the time is taken on the booking page. */
+/** Adds an appointment from a body. 409 when the time is taken on the booking page, or its hosts are busy. */
 export const createAppointment: Create<Appointment, AppointmentBody> = (tx, context, body, problems) =>
   createWith(tx, context, body, problems)
 
-/** Adds an appointment of an archive in its status. A cancelled or declined one takes no time of its page. */
+/**
+ * Adds an appointment of an archive in its status. A cancelled or declined one takes no time of its page. The owner receives the
+ * visitor.
+ */
 export const createArchived: Create<Appointment, ArchivedBody> = (
   tx,
   context,
@@ -72,24 +74,31 @@ async function createWith(
   context: Context,
   body: AppointmentBody,
   problems: readonly FieldProblem[],
-  set?: Partial<Pick<Appointment, 'status' | 'cancel_reason'>>,
+  archived?: Pick<Appointment, 'status' | 'cancel_reason'>,
 ): Promise<Appointment> {
   const { workspace_id } = context
-  const values = newValues(appointments, body, problems) as AppointmentFields
-  if (!problems.length) await lockTimes(tx, workspace_id, values.booking_page_id)
+  const values = newValues(appointments, sortGuests(body), problems) as AppointmentFields
+  const { owner_id = null, booking_page_id } = values
+  const author = context.actor.kind === 'person' ? context.actor.id : null
+  if (!problems.length)
+    await lockCalendars(tx, workspace_id, { pages: [booking_page_id], people: [owner_id ?? author] })
   const wrong = [...problems, ...timeProblems(values, problems)]
   const known = { problems: wrong, before: null }
-  const [found, zone] = await Promise.all([
+  const [found, no_guests, zone] = await Promise.all([
     valueProblems(tx, context, appointments, values, known),
+    guestProblems(tx, workspace_id, body, null, problems),
     zoneOfFields(tx, context, values),
   ])
-  refuse([...wrong, ...found])
-  return addAppointment(tx, context, values, zone, set)
+  refuse([...wrong, ...found, ...no_guests])
+  const received = archived
+    ? await hostsOfArchived(tx, context, values)
+    : await hostsOfNew(tx, context, values)
+  return addAppointment(tx, context, values, zone, { ...archived, ...received })
 }
 
 /**
- * Adds an appointment whose values are checked and whose page's times are locked: appointment.created, if it is
- * scheduled. `zone` is that of its wall clock. `link_hash` is the SHA-256 of the private link's token.
+ * Adds an appointment whose values are checked and whose calendars are locked: appointment.created, if it is
+ * scheduled. `zone` is that of its wall clock. `link_hash` is the SHA-256 of the private link's token; `links` are for the event.
  */
 export async function addAppointment(
   tx: Tx,
@@ -100,19 +109,29 @@ export async function addAppointment(
     status = 'scheduled',
     cancel_reason = null,
     link_hash = null,
-  }: Partial<Pick<Appointment, 'status' | 'cancel_reason'>> & { link_hash?: string | null } = {},
+    links = {},
+    host_ids = [],
+    owner_id = values.owner_id,
+  }: Partial<Pick<Appointment, 'status' | 'cancel_reason'>> &
+    Received & {
+      link_hash?: string | null
+      links?: Partial<Links>
+    } = {},
 ): Promise<Appointment> {
-  const appointment = await addRecord(tx, context, appointmentRecords, values, {
+  const fields = { ...values, owner_id }
+  const appointment = await addRecord(tx, context, appointmentRecords, fields, {
     status,
     cancel_reason,
     link_hash,
+    host_ids,
     ...clockAt(zone, values.start_at),
   })
-  if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment)
+  await saveGuests(tx, context, appointment.id, [], values.guest_ids)
+  if (isBooked(appointment)) await emit(tx, context, appointmentCreated, appointment, links)
   return appointment
 }
 
-/** Changes an appointment. 409 when the new time is taken on the booking page. */
+/** Changes an appointment. 409 when the new time is taken on the booking page, or its hosts are busy. */
 export const changeAppointment: Change<Appointment, AppointmentBody> = async (
   tx,
   context,
@@ -122,21 +141,41 @@ export const changeAppointment: Change<Appointment, AppointmentBody> = async (
 ) => {
   const { workspace_id } = context
   const before = await lockRecord(tx, context, appointmentRecords, id, expect)
-  const values = changedValues(appointments, body, before, problems) as Partial<AppointmentFields>
-  if (!problems.length) await lockTimesToChange(tx, workspace_id, id, values)
+  const values = changedValues(appointments, sortGuests(body), before, problems) as Partial<AppointmentFields>
+  if (!problems.length) await lockForChange(tx, workspace_id, before, values)
   const wrong = [...problems, ...timeProblems({ ...before, ...values }, problems)]
   const known = { problems: wrong, before }
-  const [found, zone] = await Promise.all([
+  const [found, no_guests, zone] = await Promise.all([
     valueProblems(tx, context, appointments, values, known),
+    guestProblems(tx, workspace_id, body, before, problems),
     'start_at' in values ? zoneOfFields(tx, context, { ...before, ...values }) : null,
   ])
-  refuse([...wrong, ...found])
+  refuse([...wrong, ...found, ...no_guests])
+  if (values.guest_ids) await saveGuests(tx, context, id, before.guest_ids, values.guest_ids)
   return saveAppointment(tx, context, before, values, zone)
 }
 
 /**
- * Saves checked values of a locked appointment: appointment.updated, if it is booked. First lock the page's times. A new
- * start is by the wall clock of `zone`.
+ * Gives the row of a guest to another contact: for a merge, or its undo. No event for an appointment in the trash. `owner` has
+ * the times of the change of the appointment.
+ */
+export async function giveGuest(tx: Tx, context: Context, id: number, contact_id: number) {
+  const { workspace_id, now: updated_at } = context
+  const { appointment_id, contact_id: old } = await lockGuest(tx, workspace_id, id)
+  const before = await appointmentRecords.find(tx, workspace_id, appointment_id)
+  await replaceGuest(tx, context, id, contact_id)
+  if (!before) return { updated_at }
+  const guest_ids = before.guest_ids.map((guest) => (guest === old ? contact_id : guest))
+  const after = await saveAppointment(tx, context, before, { guest_ids }, null)
+  return {
+    updated_at,
+    owner: { record_id: appointment_id, before: before.updated_at, after: after.updated_at },
+  }
+}
+
+/**
+ * Saves checked values of a locked appointment: appointment.updated, if it is booked. First lock its calendars. A new
+ * start is by the wall clock of `zone`. 409 if its hosts are busy, or have an appointment within the buffer.
  */
 export async function saveAppointment(
   tx: Tx,
@@ -144,41 +183,46 @@ export async function saveAppointment(
   before: Appointment,
   values: Partial<AppointmentFields>,
   zone: string | null,
+  buffer_minutes = 0,
 ): Promise<Appointment> {
   const { start_at } = values
-  const set = start_at === undefined ? {} : clockAt(zone, start_at)
-  const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, values, { set })
-  if (changes && isBooked(after)) await emit(tx, context, appointmentUpdated, after, changes)
-  if (changes?.changed_fields.some((field) => mailed_fields.includes(field)))
-    await mailMoved(tx, context, before, after)
+  const { owner_id, host_ids } = await hostsOfChange(tx, context, before, values, buffer_minutes)
+  const fields = { ...values, ...(owner_id !== undefined && owner_id !== before.owner_id && { owner_id }) }
+  const set = { ...(start_at !== undefined && clockAt(zone, start_at)), ...(host_ids && { host_ids }) }
+  const { after, changes } = await saveChanges(tx, context, appointmentRecords, before, fields, { set })
+  if (changes && isBooked(after))
+    await emit(tx, context, appointmentUpdated, after, {
+      ...changes,
+      ...(await eventLinks(tx, context, after)),
+    })
+  if (changes) await mailChange(tx, context, before, after, changes.changed_fields)
   return after
 }
 
 /** The fields whose change concerns a visitor. */
 const mailed_fields: readonly string[] = ['start_at', 'end_at', 'location']
 
-async function mailMoved(
+/** Mails a change of time, place or hosts. Of hosts alone, the visitor and the hosts who stay get no mail. */
+async function mailChange(
   tx: Tx,
   context: Context,
   old: Appointment,
   appointment: Appointment,
+  changed_fields: readonly string[],
 ): Promise<void> {
-  const { status } = appointment
+  const { id, status } = appointment
   if (status !== 'scheduled' && status !== 'requested') return
-  const has_time = old.start_at !== appointment.start_at || old.end_at !== appointment.end_at
-  await mailBooking(tx, context, { kind: 'booking_moved', appointment, before: has_time ? old : null })
-}
-
-// A change of the page locks both pages, in the order of their ids. So two changes cannot deadlock.
-async function lockTimesToChange(
-  tx: Tx,
-  workspace_id: number,
-  id: number,
-  { start_at, end_at, booking_page_id }: Partial<AppointmentFields>,
-): Promise<void> {
-  if (start_at === undefined && end_at === undefined && booking_page_id === undefined) return
-  const pages = new Set([await findStoredPage(tx, workspace_id, id), booking_page_id ?? null])
-  for (const page of [...pages].sort((a, b) => Number(a) - Number(b))) await lockTimes(tx, workspace_id, page)
+  const [old_hosts, hosts] = [hostsOf(old), hostsOf(appointment)]
+  const added = hosts.filter((host) => !old_hosts.includes(host))
+  const replaced = old_hosts.filter((host) => !hosts.includes(host))
+  if (changed_fields.some((field) => mailed_fields.includes(field))) {
+    const has_time = old.start_at !== appointment.start_at || old.end_at !== appointment.end_at
+    const before = has_time ? old : null
+    return mailBooking(tx, context, { kind: 'booking_moved', appointment, before, added, replaced })
+  }
+  if (!added.length && !replaced.length) return
+  if (!(await wasVisited(tx, { workspace_id: context.workspace_id, id }))) return
+  await mailBooking(tx, context, { kind: firstKind(appointment), appointment, only: added, replaced })
 }
 
 type Times = Pick<AppointmentFields, 'start_at' | 'end_at'>
@@ -241,7 +285,8 @@ export async function cancelLocked(
 /** Moves an appointment whose zone has new rules, so that its wall clock shows the agreed time again. 409 when that is taken. */
 export const keepWallClock = verbOf(appointmentRecords, async (tx, context, before) => {
   const { workspace_id } = context
-  await lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, before.id))
+  // The times are known under the lock only.
+  await lockForChange(tx, workspace_id, before, before)
   const change = await findClockChange(tx, context, before.id)
   if (!change) return before
   const { time_zone, kept_start_at: start_at, kept_end_at: end_at } = change
@@ -277,7 +322,7 @@ async function changeStatus(
 ): Promise<Appointment> {
   const { action, event, kind } = outcomes[set.status]
   const { after } = await saveChanges(tx, context, appointmentRecords, before, {}, { action, set })
-  if (event) await emit(tx, context, event, after)
+  if (event) await emit(tx, context, event, after, await eventLinks(tx, context, after))
   await mailBooking(tx, context, { kind, appointment: after })
   return after
 }
@@ -285,8 +330,10 @@ async function changeStatus(
 /** Moves an appointment to the trash. A scheduled one is cancelled for its listeners: appointment.cancelled. */
 export const deleteAppointment: Remove<Appointment> = async (tx, context, id, expect) => {
   const before = await moveToTrash(tx, context, appointmentRecords, id, expect)
-  if (before.status === 'scheduled')
-    await emit(tx, context, appointmentCancelled, { ...before, status: 'cancelled' })
+  if (before.status === 'scheduled') {
+    const cancelled = { ...before, status: 'cancelled' as const }
+    await emit(tx, context, appointmentCancelled, cancelled, await eventLinks(tx, context, cancelled))
+  }
   if (before.status === 'scheduled' || before.status === 'requested')
     await mailBooking(tx, context, { kind: 'booking_cancelled', appointment: before })
   return before
@@ -294,9 +341,12 @@ export const deleteAppointment: Remove<Appointment> = async (tx, context, id, ex
 
 /** Brings an appointment back from the trash: appointment.updated, if it was ever booked. 409 when its time is taken. */
 export const restoreAppointment: Restore<Appointment> = async (tx, context, id, sent) => {
-  const lockPage = async (tx: Tx, workspace_id: number, id: number) =>
-    lockTimes(tx, workspace_id, await findStoredPage(tx, workspace_id, id))
-  const { record, changes } = await moveFromTrash(tx, context, appointmentRecords, id, sent, lockPage)
-  if (changes && isBooked(record)) await emit(tx, context, appointmentUpdated, record, changes)
+  const { record, changes } = await moveFromTrash(tx, context, appointmentRecords, id, sent, holdForRestore)
+  if (changes && isBooked(record))
+    await emit(tx, context, appointmentUpdated, record, {
+      ...changes,
+      ...(await eventLinks(tx, context, record)),
+    })
+  if (changes) await countBookingChange(tx, context, id)
   return record
 }

@@ -6,6 +6,7 @@ import { useStored } from '../../../test/database.ts'
 import { dataOf, refused } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { runs } from '../../../test/quick.ts'
+import { unlessBusy } from '../../../test/webhooks.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
@@ -23,7 +24,7 @@ const time = (minute: number) =>
   new Date(Date.parse('2026-12-01T10:00:00.000Z') + minute * 60_000).toISOString()
 const times = (from: number, to: number) => ({ start_at: time(from), end_at: time(to) })
 const book = (booking_page_id: number | null, from: number, to: number) =>
-  call('POST', path, { title: 'Demo', ...times(from, to), booking_page_id })
+  unlessBusy(() => call('POST', path, { title: 'Demo', ...times(from, to), booking_page_id }))
 const taken = (reply: Awaited<ReturnType<typeof call>>) => {
   const { message } = refused(reply, 409, 'conflict')
   assert.match(message, /^This time is taken on the booking page/)
@@ -76,7 +77,7 @@ describe('one slot, many at once', () => {
       Array.from({ length: 20 }, (_, n) => book(page, 100 + n * 10, 105 + n * 10)),
     )
     const replies = await Promise.all(
-      made.map((reply) => call('PUT', `${path}/${reply.body.data.id}`, times(0, 30))),
+      made.map((reply) => unlessBusy(() => call('PUT', `${path}/${reply.body.data.id}`, times(0, 30)))),
     )
     assert.deepEqual(counted(replies), { 200: 1, 409: 19 })
     assert.equal((await scheduled(page)).length, 20)

@@ -31,18 +31,16 @@ const trashedLink = prepare((p: { link_hash: string }, db) =>
 export const isTrashedLink = async (db: Db, link_hash: string): Promise<boolean> =>
   (await trashedLink(db, { link_hash })).length > 0
 
-const storedPage = prepare((p: Key, db) =>
+const stored = prepare((p: Key, db) =>
   db
     .selectFrom('appointments')
-    .select('booking_page_id')
+    .select(['booking_page_id', 'owner_id', 'host_ids', 'start_at', 'end_at', 'status', 'deleted_at'])
     .where((eb) => eb.and({ workspace_id: p.workspace_id, id: p.id })),
 )
 
-/** The booking page that an appointment refers to, in the trash or not; null when it has none. */
-export async function findStoredPage(db: Db, workspace_id: number, id: number): Promise<number | null> {
-  const [row] = await storedPage(db, { workspace_id, id })
-  return row?.booking_page_id ?? null
-}
+/** An appointment in the trash or not, with the booking page to which it refers, in the trash or not. */
+export const findStored = async (db: Db, workspace_id: number, id: number) =>
+  (await stored(db, { workspace_id, id }))[0] ?? null
 
 type Lapsing = { asked_before: string; now: string; limit: number }
 const lapsed = prepare((p: Lapsing, db) =>

@@ -18,6 +18,7 @@ export const appointments = defineResource({
   filter_aliases: { start: 'start_at', end: 'end_at' },
   events: [appointmentCreated, appointmentUpdated, appointmentCancelled],
   timeline: { type: 'appointment', rank: 3 },
+  owns: { appointment_guests: 'appointment_id' },
 })
 
 declare module '../../db/tables.ts' {

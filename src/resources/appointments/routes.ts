@@ -17,6 +17,7 @@ import {
   createArchived,
   declineRequest,
   deleteAppointment,
+  giveGuest,
   keepTime,
   keepWallClock,
   restoreAppointment,
@@ -45,6 +46,7 @@ const operations = {
 export const appointmentRoom: Room = {
   ...appointmentRecords,
   operations,
+  give: giveGuest,
   archived: {
     operations: { ...operations, create: createArchived },
     batch: { create: AppointmentArchived, update: AppointmentUpdate, match: [] },

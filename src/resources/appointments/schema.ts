@@ -20,6 +20,9 @@ export const Status = (options: object = {}) =>
 const start_at = ['2026-11-25T10:00:00.000Z']
 const end_at = ['2026-11-25T10:30:00.000Z']
 
+/** The guests that an appointment may have, with those that no answer shows. */
+export const max_guests = 50
+
 export const columns = defineColumns({
   title: { shown: Text(255, { examples: ['Product demo'] }), required: true, personal: true },
   type: { shown: OptionalText(64, { examples: ['demo'] }), counted: true, personal: true },
@@ -39,12 +42,14 @@ export const columns = defineColumns({
   contact_id: { shown: OptionalId({ examples: [3] }), refers_to: 'contacts', counted: true },
   booking_page_id: {
     shown: OptionalId({
-      description: 'Two scheduled or requested appointments of one booking page never overlap.',
+      description:
+        'Two scheduled or requested appointments of one booking page never overlap, unless their hosts differ.',
       examples: [2],
     }),
     refers_to: 'booking_pages',
     counted: true,
   },
+  deal_id: { shown: OptionalId({ examples: [7] }), refers_to: 'deals', counted: true, listed: false },
   location: { shown: OptionalText(255, { examples: ['Video call'] }), personal: true },
   notes: { shown: OptionalText(65_535), listed: { up_to_bytes: 8 * 1024 }, personal: 'visitor' },
   status: {
@@ -65,8 +70,43 @@ export const columns = defineColumns({
     personal: 'visitor',
   },
   ...owner,
+  host_ids: {
+    shown: Type.Array(Type.String(), {
+      description:
+        'The hosts who receive the visitor, the owner first. Empty on a booking page without hosts, and without a page.',
+      examples: [[]],
+    }),
+    taken: false,
+    listed: false,
+    default: [],
+    encoding: 'json',
+    personal: false,
+  },
+  guest_ids: {
+    shown: Type.Array(Id(), {
+      description: `Contacts who also take part, at most ${max_guests}, in the order of their ids. They are for the members: guests get no mail.`,
+      examples: [[]],
+    }),
+    taken: Type.Unsafe<number[] | null>({
+      type: ['array', 'null'],
+      maxItems: max_guests,
+      items: Id(),
+      examples: [[4]],
+    }),
+    listed: false,
+    default: [],
+    personal: false,
+    stored: false,
+    ids: {
+      table: 'appointment_guests',
+      by: 'appointment_id',
+      id: 'contact_id',
+      refers_to: 'contacts',
+    },
+  },
   ...tags,
-  ...custom_fields,
+  // A visitor answers the questions of a page there.
+  custom_fields: { ...custom_fields.custom_fields, personal: 'visitor' },
   ...authors,
   ...dates,
 })
