@@ -5,23 +5,26 @@ import { emailKey, phoneKey, sameText } from '../db/lists/same-text.ts'
 import { lockText } from '../db/locks.ts'
 import { isLive } from '../db/references.ts'
 import { type Context, contextOf } from '../events/context.ts'
-import { mailBooking, noteNetwork } from '../resources/appointments/booking-mails.ts'
-import { addBookingRow } from '../resources/appointments/bookings.ts'
+import type { CustomFields } from '../http/fields.ts'
+import { firstKind, mailBooking, noteNetwork } from '../resources/appointments/booking-mails.ts'
+import { addBookingRow, linksOf } from '../resources/appointments/bookings.ts'
+import { hostsOfNew, lockForChange } from '../resources/appointments/hosting.ts'
 import {
   addAppointment,
   appointmentRecords,
   cancelLocked,
   lockAppointment,
-  lockTimes,
   saveAppointment,
 } from '../resources/appointments/operations.ts'
 import { findLinkedAppointment, isTrashedLink } from '../resources/appointments/queries.ts'
 import type { Appointment } from '../resources/appointments/schema.ts'
+import { lockCalendars } from '../resources/booking-pages/hosts.ts'
 import { bookingPageRecords, findPublicPage } from '../resources/booking-pages/operations.ts'
-import type { BookingPage } from '../resources/booking-pages/schema.ts'
+import { type BookingPage, pageWith } from '../resources/booking-pages/schema.ts'
 import { fitsRules, isOffered } from '../resources/booking-pages/slots.ts'
 import { createContact, findContactByEmail } from '../resources/contacts/operations.ts'
 import type { Contact } from '../resources/contacts/schema.ts'
+import { storedAnswers } from './answers.ts'
 import { recordBooking, waitToBook } from './limits.ts'
 
 /** The fields of a visitor, with trimmed texts. */
@@ -70,6 +73,8 @@ export const linkHash = (token: string): string => hash('sha256', token)
 type Form = Wish & {
   token: string
   visitor: Visitor
+  /** The answers to the page's questions. */
+  answers: CustomFields
   address_hash: string
   /** A keyed hash of the network address, for limits of mails. */
   network: string
@@ -104,10 +109,11 @@ export async function book(
   if (!found) return { refused: 'closed' }
   const { workspace_id } = found
   return transaction(deps.db, async (tx) => {
-    // Hold the page's times: a free time, with its buffers, stays free until the commit.
-    await lockTimes(tx, workspace_id, found.page.id)
-    const { page } = (await findPublicPage(tx, slug)) ?? {}
-    if (page?.id !== found.page.id) return { refused: 'closed' }
+    // Hold the page's calendars: a free time, with its buffers, stays free until the commit.
+    await lockCalendars(tx, workspace_id, { pages: [found.page.id] })
+    const opened = (await findPublicPage(tx, slug))?.page
+    if (opened?.id !== found.page.id) return { refused: 'closed' }
+    const page = ofLength(opened, form.minutes)
     const token = await untrashedToken(tx, slug, form)
     if (await linkedAppointment(tx, linkHash(token))) return { token }
     const context = visitorContext(deps, workspace_id)
@@ -132,11 +138,12 @@ async function addBooking(
   tx: Tx,
   context: Context,
   page: BookingPage,
-  { start_at, visitor, address_hash, language, zone: time_zone }: Form,
+  { start_at, visitor, answers, address_hash, language, zone: time_zone }: Form,
   token: string,
 ): Promise<void> {
   const start_ms = Date.parse(start_at)
   const contact = await contactOf(tx, context, visitor)
+  const { custom_fields, lines } = await storedAnswers(tx, context, page.questions, answers)
   const values = {
     title: page.title,
     type: 'booking',
@@ -144,23 +151,34 @@ async function addBooking(
     end_at: endOf(start_ms, page),
     contact_id: contact.id,
     booking_page_id: page.id,
+    deal_id: null,
     location: null,
-    notes: notesOf(visitor, contact),
+    notes: notesOf(visitor, contact, lines),
     owner_id: null,
+    guest_ids: [],
     tags: [],
-    custom_fields: {},
+    custom_fields,
   }
   const status = page.approval ? 'requested' : 'scheduled'
   const link_hash = linkHash(token)
-  const appointment = await addAppointment(tx, context, values, page.time_zone, { status, link_hash })
+  const received = await hostsOfNew(tx, context, values, page.buffer_minutes)
+  const appointment = await addAppointment(tx, context, values, page.time_zone, {
+    status,
+    link_hash,
+    links: page.links_in_events ? linksOf(tx, page.slug, token) : {},
+    ...received,
+  })
   const { id: appointment_id } = appointment
   await addBookingRow(tx, context, appointment_id, { token, language, time_zone })
-  const kind = page.approval ? 'booking_requested' : 'booking_confirmed'
-  await mailBooking(tx, context, { kind, appointment, is_new: true })
+  await mailBooking(tx, context, { kind: firstKind(appointment), appointment, is_new: true })
   await recordBooking(tx, context, { booking_page_id: page.id, appointment_id, address_hash })
 }
 
-/** Why a visitor cannot have a time of a page, or null. The caller holds the page's times. */
+/** The page with a duration, if it offers this one. */
+export const ofLength = (page: BookingPage, minutes: number | null): BookingPage =>
+  pageWith(page, minutes ?? page.duration_minutes) ?? page
+
+/** Why a visitor cannot have a time of a page, or null. The caller holds the page's calendars. */
 async function refusalOf(
   tx: Tx,
   { workspace_id, now_ms }: Context,
@@ -179,7 +197,7 @@ async function contactOf(tx: Tx, context: Context, visitor: Visitor): Promise<Co
   const { workspace_id } = context
   const { first_name, last_name, email, phone } = visitor
   // Two concurrent bookings on two pages with a new e-mail must create one contact. To avoid deadlocks, always lock the
-  // page's times before the e-mail.
+  // calendars before the e-mail.
   await lockText(tx, 'contact_email', workspace_id, emailKey(email))
   for (;;) {
     const known = await findContactByEmail(tx, workspace_id, email)
@@ -190,8 +208,8 @@ async function contactOf(tx: Tx, context: Context, visitor: Visitor): Promise<Co
   return createContact(tx, context, { first_name, last_name, email, phone, source: 'booking' }, [])
 }
 
-// The visitor's message, and the name and phone if they differ from the contact's.
-function notesOf(visitor: Visitor, contact: Contact): string | null {
+// The visitor's message, the name and phone if they differ from the contact's, and answers that no field takes.
+function notesOf(visitor: Visitor, contact: Contact, answers: readonly string[]): string | null {
   const name = `${visitor.first_name} ${visitor.last_name}`
   const other_name = sameText(name) !== sameText(`${contact.first_name} ${contact.last_name}`)
   const known = [contact.phone, contact.mobile].map((number) => number && phoneKey(number))
@@ -199,6 +217,7 @@ function notesOf(visitor: Visitor, contact: Contact): string | null {
   const lines = [
     ...(other_name ? [`Name: ${name}`] : []),
     ...(other_phone ? [`Phone: ${visitor.phone}`] : []),
+    ...answers,
   ]
   return [visitor.message, lines.join('\n')].filter(Boolean).join('\n\n') || null
 }
@@ -246,15 +265,17 @@ export const cancelLinked = (deps: Deps, linked: Linked, reason: string | null):
 export const moveLinked = (deps: Deps, linked: Linked, wish: Wish): Promise<Outcome<Closed | Unfit>> =>
   changeLinked<Closed | Unfit>(deps, linked, async (tx, context, before) => {
     const { workspace_id } = context
-    await lockTimes(tx, workspace_id, before.booking_page_id)
-    const page = await openPage(tx, workspace_id, before)
-    if (!page) return { refused: 'closed' }
+    await lockForChange(tx, workspace_id, before, before)
+    const opened = await openPage(tx, workspace_id, before)
+    if (!opened) return { refused: 'closed' }
+    const minutes = (Date.parse(before.end_at) - Date.parse(before.start_at)) / 60_000
+    const page = ofLength(opened, wish.minutes ?? minutes)
     const start_ms = Date.parse(wish.start_at)
     if (start_ms === Date.parse(before.start_at)) return { done: before }
     const refused = await refusalOf(tx, context, page, wish, before.id)
     if (refused) return { refused }
     const times = { start_at: isoTime(start_ms), end_at: endOf(start_ms, page) }
-    return { done: await saveAppointment(tx, context, before, times, page.time_zone) }
+    return { done: await saveAppointment(tx, context, before, times, page.time_zone, page.buffer_minutes) }
   })
 
 /** The booking page of an appointment, if it takes bookings. */

@@ -88,13 +88,20 @@ export async function readChoices(
 }
 
 /** The calendar of a month, the times of a day, and the choice of the time zone. `path` is the path of the page. */
-export function chooser(path: string, choices: Choices | null, reader: Reader, own_zone: string): Html {
+export function chooser(
+  path: string,
+  choices: Choices | null,
+  reader: Reader,
+  own_zone: string,
+  duration?: string,
+): Html {
   const t = textsOf(reader)
   if (!choices) return html`<p class="empty">${t.none_free}</p>`
   const { month, days, today, selected } = choices
   const week = weekOf(reader.locale)
   const names = week.map((day) => Object.values(t.weekdays)[day - 1] ?? '')
-  return html`${zoneForm(path, choices, reader, own_zone)}
+  const kept = duration && html`<input type="hidden" name="duration" value="${duration}">`
+  return html`${zoneForm(path, choices, reader, own_zone, kept)}
 <div class="choices">
 <section class="calendar" aria-labelledby="month">
 <div class="months">
@@ -113,7 +120,7 @@ ${selected ? timesOf(selected) : nothing()}
 </div>`
 
   function link(query: Record<string, string>) {
-    return `${path}?${new URLSearchParams({ ...query, zone: reader.zone })}`
+    return `${path}?${new URLSearchParams({ ...query, zone: reader.zone, ...(duration && { duration }) })}`
   }
 
   function step(name: 'previous' | 'next', to: string | null) {
@@ -144,7 +151,7 @@ ${selected ? timesOf(selected) : nothing()}
     return html`<h2 id="day" tabindex="-1">${name}</h2>
 ${
   slots.length
-    ? html`<form action="${path}"><input type="hidden" name="zone" value="${reader.zone}">
+    ? html`<form action="${path}"><input type="hidden" name="zone" value="${reader.zone}">${kept}
 <ul class="slots">${labelled(slots, reader).map(({ start_at, label }) => html`<li><button name="slot" value="${start_at}">${label}</button>`)}</ul></form>`
     : html`<p class="empty">${t.none_on_day}</p>`
 }`
@@ -169,7 +176,13 @@ const allZones = (): Html => {
 }
 
 // The form needs the button: with a keyboard, a closed list changes with each key.
-function zoneForm(path: string, { selected, month }: Choices, reader: Reader, own_zone: string): Html {
+function zoneForm(
+  path: string,
+  { selected, month }: Choices,
+  reader: Reader,
+  own_zone: string,
+  kept: Html | undefined | '',
+): Html {
   const t = textsOf(reader)
   const at = Date.parse(selected?.slots[0]?.start_at ?? new Date(month.from_ms).toISOString())
   const choice = (zone: string) =>
@@ -177,7 +190,7 @@ function zoneForm(path: string, { selected, month }: Choices, reader: Reader, ow
   return html`<form class="zone" action="${path}">
 <label for="zone">${t.shown_in}</label>
 <select id="zone" name="zone">${[...new Set([reader.zone, own_zone])].map(choice)}<optgroup label="${t.all_zones}">${allZones()}</optgroup></select>
-${selected ? html`<input type="hidden" name="day" value="${selected.date}">` : html`<input type="hidden" name="month" value="${month.month}">`}
+${selected ? html`<input type="hidden" name="day" value="${selected.date}">` : html`<input type="hidden" name="month" value="${month.month}">`}${kept}
 <button id="change">${t.change}</button>
 </form>`
 }

@@ -15,6 +15,8 @@ export type Screen = {
   body: Html
   /** The time zone of the page, if the page can also show another one. */
   zone?: string
+  /** The origins that may show the page in a frame, besides the own one. */
+  origins?: readonly string[]
 }
 
 /** The answer of a page, for the declaration of its route. */
@@ -47,21 +49,23 @@ ${body}
 `.text
 
 // The pages load files of this server only, without inline scripts or styles. The web app shows a preview in a frame.
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src data:',
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'self'",
-].join('; ')
+const policy = (origins: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    'img-src data:',
+    "form-action 'self'",
+    "base-uri 'none'",
+    `frame-ancestors ${["'self'", ...origins].join(' ')}`,
+  ].join('; ')
 
 /** For all answers below /book except the assets. No cache or referrer may have the forms and private links. */
-export const page_headers = {
-  'content-security-policy': policy,
+export const headersFor = (origins: readonly string[] = []) => ({
+  'content-security-policy': policy(origins),
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-}
+})
+export const page_headers = headersFor()

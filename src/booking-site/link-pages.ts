@@ -3,8 +3,10 @@ import { type Static, Type } from 'typebox'
 import { notFound } from '../errors.ts'
 import { bodyProblems } from '../http/validation.ts'
 import { calendar_statuses, eventFile, foldedLines } from '../icalendar/event.ts'
+import type { Whom } from '../mails/whom.ts'
 import { findBooking, uidOfToken } from '../resources/appointments/bookings.ts'
 import { bookingPageRecords } from '../resources/booking-pages/operations.ts'
+import { publicNames } from '../resources/booking-pages/queries.ts'
 import { type BookingPage, isSlug } from '../resources/booking-pages/schema.ts'
 import { isOffered } from '../resources/booking-pages/slots.ts'
 import {
@@ -16,6 +18,7 @@ import {
   linkedAppointment,
   linkHash,
   moveLinked,
+  ofLength,
 } from './book.ts'
 import { readChoices } from './choose.ts'
 import { type CancelForm, isToken, type MoveForm, typedOf } from './form.ts'
@@ -39,17 +42,20 @@ import {
 export const LinkParams = Type.Object({ slug: Type.String(), token: Type.String() })
 type LinkRequest = FastifyRequest<{ Params: Static<typeof LinkParams> }>
 /** An appointment with its page. The page is null when it is in the trash: times are shown in UTC then. */
-type Link = Linked & { page: BookingPage | null; path: string }
+type Link = Linked & { page: BookingPage | null; path: string; names: Whom }
 
 const linkOf = ({ reading }: Site, { params: { slug, token } }: LinkRequest): Promise<Link> =>
   reading(async (handle) => {
     const linked = isSlug(slug) && isToken(token) ? await linkedAppointment(handle, linkHash(token)) : null
     if (!linked) throw notFound('This appointment')
     const { workspace_id, appointment } = linked
-    const { booking_page_id } = appointment
-    const page =
+    const { booking_page_id, start_at, end_at } = appointment
+    const found =
       booking_page_id === null ? null : await bookingPageRecords.find(handle, workspace_id, booking_page_id)
-    return { ...linked, page, path: linkPath(page?.slug ?? slug, token) }
+    // A move keeps the length, if the page offers it.
+    const page = found && ofLength(found, (Date.parse(end_at) - Date.parse(start_at)) / 60_000)
+    const names = await publicNames(handle, workspace_id, appointment.host_ids)
+    return { ...linked, page, path: linkPath(page?.slug ?? slug, token), names }
   })
 
 const viewOfLink = (request: FastifyRequest, { path, page }: Link, zone: unknown) =>
@@ -75,7 +81,7 @@ function explain(
   const visitor = viewOfLink(request, link, zone)
   const text = refused ? textsOf(visitor.reader).refusals[refused] : null
   const view = { open_slug: page?.active ? page.slug : null, now_ms: clock.now(), text }
-  const screen = linkScreen(appointment, visitor, view)
+  const screen = linkScreen(appointment, { ...visitor, names: link.names }, view)
   return show(privately(reply), { ...screen, ...(refused && { status: 409 }) })
 }
 

@@ -6,9 +6,9 @@ import { SlotsQuery } from '../resources/booking-pages/schema.ts'
 import { assetRoute } from './assets.ts'
 import { answerErrors, errorScreen, limitAddresses, wantsJson } from './errors.ts'
 import { BookingForm, parseForms } from './form.ts'
-import { documentOf, HtmlPage, page_headers } from './html.ts'
+import { documentOf, HtmlPage, headersFor } from './html.ts'
 import { linkRoutes } from './link-routes.ts'
-import { listSlots, SlotList, SlugParams, showPage, submitBooking } from './pages.ts'
+import { isFramed, listSlots, SlotList, SlugParams, showBooked, showPage, submitBooking } from './pages.ts'
 import { languageOf } from './texts.ts'
 import { localeOfRequest, type Show, type Site } from './visitor.ts'
 
@@ -20,11 +20,12 @@ export async function publicBooking(root: App, service: Service): Promise<void> 
       const assets = assetRoute(app)
       const show: Show = (reply, screen) => {
         const { request } = reply
-        // Only the web app has the pages in a frame, as a preview in which no script may run.
-        const js = request.headers['sec-fetch-dest'] === 'iframe' ? null : assets.js
+        const { origins = [] } = screen
+        // In a frame of the web app, as a preview, no script may run.
+        const js = isFramed(request) && !origins.length ? null : assets.js
         return reply
           .code(screen.status ?? 200)
-          .headers(page_headers)
+          .headers(headersFor(origins))
           .type('text/html; charset=utf-8')
           .send(documentOf(screen, languageOf(localeOfRequest(request)), { ...assets, js }))
       }
@@ -79,6 +80,22 @@ function pageRoutes(app: App, site: Site): void {
       repeatable: false,
     },
     (request, reply) => submitBooking(site, request, reply),
+  )
+
+  operation(
+    app,
+    {
+      method: 'GET',
+      path: '/:slug/booked',
+      scope: 'open',
+      summary: 'End of a booking in a frame: opens the private page in a new window',
+      params: SlugParams,
+      answers: { 200: HtmlPage },
+      extension: true,
+      // The query holds the token of the private link.
+      unlogged: true,
+    },
+    (request, reply) => showBooked(site, request, reply),
   )
 
   operation(

@@ -28,10 +28,16 @@ const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 export const localeOfRequest = ({ headers }: Pick<FastifyRequest, 'headers'>): string =>
   localeOf(headers['accept-language'])
 
-/** The days, the time and the time zone in the query of a request. */
+/** The days, the time, the time zone and the duration in the query of a request. */
 export const askedOf = (request: FastifyRequest) => {
-  const { month, day, slot, zone } = request.query as Query
-  return { month: text(month), day: text(day), slot: text(slot), zone: text(zone) }
+  const { month, day, slot, zone, duration } = request.query as Query
+  return {
+    month: text(month),
+    day: text(day),
+    slot: text(slot),
+    zone: text(zone),
+    duration: text(duration),
+  }
 }
 
 /** The path of a visitor's page, and the visitor's locale and time zone. The default zone is that of the booking page. */

@@ -1,9 +1,13 @@
 import {
   type Availability,
-  freeSlots,
+  type Busy,
+  clearOf,
   type Interval,
+  isFreeSlot as isFreeWhere,
   type PageRules,
   type Slot,
+  type SlotWindow,
+  freeSlots as slotsWhere,
   weekdays,
 } from '../../src/resources/booking-pages/availability.ts'
 
@@ -29,6 +33,11 @@ export const page = (changes: Partial<PageRules> = {}): PageRules => ({
 })
 export const at = (text: string) => Date.parse(text)
 export const starts = (slots: Slot[]) => slots.map(({ start_at }) => start_at)
+/** The slots of a calendar that is taken at some times. */
+export const freeSlots = (rules: PageRules, busy: readonly Busy[], window: SlotWindow) =>
+  slotsWhere(rules, clearOf(busy), window)
+export const isFreeSlot = (rules: PageRules, busy: readonly Busy[], start_ms: number, now_ms: number) =>
+  isFreeWhere(rules, clearOf(busy), start_ms, now_ms)
 /** The slots of one day that alone is open, seen from a week before. */
 export function onDay(
   time_zone: string,

@@ -139,6 +139,7 @@ test('with ten thousand appointments ahead a page looks no further for free time
       location: null,
       notes: null,
       tags: '[]',
+      host_ids: '[]',
       custom_fields: '{}',
       end_at: new Date(start + (i + j + 1) * five).toISOString(),
       status: 'scheduled' as const,

@@ -87,8 +87,8 @@ function spansOfDays(rules: PageRules, first_day: number, last_day: number): Wal
   return spans.filter(({ to_ms }) => to_ms > first_day * day_ms)
 }
 
-/** The starts of slots in a span: one slot after the other from the span's beginning, on the wall clock. */
-function startsIn(span: WallSpan, periods: readonly OffsetPeriod[], slot_ms: number): number[] {
+/** The pieces of a span between clock changes. A slot that starts in a piece is open until `until_ms`. */
+function piecesOf(span: WallSpan, periods: readonly OffsetPeriod[]) {
   const pieces = periods
     .map(({ start_ms, end_ms, offset_ms }) => {
       const first_ms = span.from_ms - offset_ms
@@ -101,9 +101,14 @@ function startsIn(span: WallSpan, periods: readonly OffsetPeriod[], slot_ms: num
     const next = pieces[i + 1]
     if (next?.start_ms === piece.end_ms) piece.until_ms = next.until_ms
   }
+  return pieces
+}
+
+/** The starts of slots in a span: one slot after the other from the span's beginning, on the wall clock. */
+function startsIn(span: WallSpan, periods: readonly OffsetPeriod[], slot_ms: number): number[] {
   const starts: number[] = []
   let taken_until = Number.NEGATIVE_INFINITY
-  for (const { first_ms, start_ms, end_ms, until_ms } of pieces) {
+  for (const { first_ms, start_ms, end_ms, until_ms } of piecesOf(span, periods)) {
     const skipped = Math.ceil((start_ms - first_ms) / slot_ms)
     for (let start = first_ms + skipped * slot_ms; start < end_ms; start += slot_ms) {
       // After a clock change, a step may fall into a slot that began before. Keep the earlier slot.
@@ -115,8 +120,11 @@ function startsIn(span: WallSpan, periods: readonly OffsetPeriod[], slot_ms: num
   return starts
 }
 
-/** Returns a check that a slot keeps the buffer to all busy times. It sorts them once, for thousands of checks. */
-function clearOf(busy: readonly Busy[], buffer_ms: number): (start_ms: number, end_ms: number) => boolean {
+/** Whether a time is free. */
+export type IsClear = (start_ms: number, end_ms: number) => boolean
+
+/** Returns a check that a time is clear of all busy times. It sorts them once, for thousands of checks. */
+export function clearOf(busy: readonly Busy[]): IsClear {
   const blocks: Busy[] = []
   for (const { start_ms, end_ms } of busy.toSorted((a, b) => a.start_ms - b.start_ms)) {
     const last = blocks.at(-1)
@@ -128,15 +136,15 @@ function clearOf(busy: readonly Busy[], buffer_ms: number): (start_ms: number, e
     let high = blocks.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((blocks[middle] as Busy).start_ms < end_ms + buffer_ms) low = middle + 1
+      if ((blocks[middle] as Busy).start_ms < end_ms) low = middle + 1
       else high = middle
     }
     const nearest = blocks[low - 1]
-    return !nearest || nearest.end_ms <= start_ms - buffer_ms
+    return !nearest || nearest.end_ms <= start_ms
   }
 }
 
-function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow): number[] {
+function freeStarts(rules: PageRules, isClear: IsClear, window: SlotWindow): number[] {
   const { time_zone } = rules
   const limit = window.limit ?? Number.POSITIVE_INFINITY
   const slot_ms = rules.duration_minutes * minute_ms
@@ -154,7 +162,7 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
   const [first] = spans
   if (!first) return []
   const periods = offsetPeriods(time_zone, first.from_ms - 2 * day_ms, (last_day + 3) * day_ms)
-  const isClear = clearOf(busy, rules.buffer_minutes * minute_ms)
+  const buffer_ms = rules.buffer_minutes * minute_ms
   const isWithin = (start: number) =>
     start >= low && start < high && wallAt(start, time_zone) < (horizon + 1) * day_ms
   const starts: number[] = []
@@ -163,7 +171,7 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
     // The spans of another day may interleave with this one.
     if (span.from_ms > enough_until_ms) break
     for (const start of startsIn(span, periods, slot_ms))
-      if (isWithin(start) && isClear(start, start + slot_ms)) starts.push(start)
+      if (isWithin(start) && isClear(start - buffer_ms, start + slot_ms + buffer_ms)) starts.push(start)
     if (starts.length >= limit) enough_until_ms = Math.min(enough_until_ms, span.to_ms + day_ms)
   }
   starts.sort((a, b) => a - b)
@@ -178,21 +186,58 @@ function freeStarts(rules: PageRules, busy: readonly Busy[], window: SlotWindow)
  * The free slots that start in [from, to), in order, at most `limit`. Times are milliseconds since 1970. The horizon is today
  * in the page's zone plus `horizon_days`. The rules must be valid: an unknown zone throws RangeError.
  */
-export function freeSlots(rules: PageRules, busy: readonly Busy[], window: SlotWindow): Slot[] {
-  return freeStarts(rules, busy, window).map((start) => ({
+export function freeSlots(rules: PageRules, isClear: IsClear, window: SlotWindow): Slot[] {
+  return freeStarts(rules, isClear, window).map((start) => ({
     start_at: new Date(start).toISOString(),
     end_at: new Date(start + rules.duration_minutes * minute_ms).toISOString(),
   }))
 }
 
-/** Whether `freeSlots` offers this start. `busy` needs only the times within the buffer of the slot. */
-export function isFreeSlot(
-  rules: PageRules,
-  busy: readonly Busy[],
-  start_ms: number,
-  now_ms: number,
-): boolean {
-  return freeStarts(rules, busy, { from_ms: start_ms, to_ms: start_ms + 1, now_ms })[0] === start_ms
+/** Whether `freeSlots` offers this start. The check sees only times within the buffer of the slot. */
+export function isFreeSlot(rules: PageRules, isClear: IsClear, start_ms: number, now_ms: number): boolean {
+  return freeStarts(rules, isClear, { from_ms: start_ms, to_ms: start_ms + 1, now_ms })[0] === start_ms
+}
+
+// Later than any window of starts ends.
+const far_days = 1000
+
+/** All starts of a page in [from, to), whether or not they can be booked. */
+export const startsOf = (rules: PageRules, from_ms: number, to_ms: number): number[] =>
+  freeStarts({ ...rules, minimum_notice_minutes: 0, horizon_days: far_days }, () => true, {
+    from_ms,
+    to_ms,
+    now_ms: from_ms,
+  })
+
+/** Why a page offers no slot at a time. */
+export type ClosedCode = 'closed' | 'date_override' | 'not_a_start' | 'notice' | 'horizon'
+
+/** Why the rules of a page do not offer a time; empty if they do. */
+export function openAt(rules: PageRules, start_ms: number, now_ms: number): ClosedCode[] {
+  const { time_zone, duration_minutes, minimum_notice_minutes, horizon_days, date_overrides } = rules
+  const end_ms = start_ms + duration_minutes * minute_ms
+  const codes: ClosedCode[] = []
+  if (!startsOf(rules, start_ms, start_ms + 1).includes(start_ms)) {
+    const isOverridden = (at_ms: number) =>
+      new Date(wallAt(at_ms, time_zone)).toISOString().slice(0, 10) in date_overrides
+    if (isOpen(rules, start_ms, end_ms)) codes.push('not_a_start')
+    else codes.push(isOverridden(start_ms) || isOverridden(end_ms - 1) ? 'date_override' : 'closed')
+  }
+  if (start_ms < now_ms + minimum_notice_minutes * minute_ms) codes.push('notice')
+  if (dayOf(start_ms, time_zone) > dayOf(now_ms, time_zone) + horizon_days) codes.push('horizon')
+  return codes
+}
+
+/** Whether a page is open from one time to another. */
+function isOpen(rules: PageRules, start_ms: number, end_ms: number): boolean {
+  const day = Math.floor(start_ms / day_ms)
+  const spans = spansOfDays(rules, day - 2, day + 3)
+  const periods = offsetPeriods(rules.time_zone, (day - 12) * day_ms, (day + 5) * day_ms)
+  return spans.some((span) =>
+    piecesOf(span, periods).some(
+      (piece) => start_ms >= piece.start_ms && start_ms < piece.end_ms && end_ms <= piece.until_ms,
+    ),
+  )
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import {
   at,
   everyDay,
+  freeSlots,
   hour,
   iso,
   minute,
@@ -13,7 +14,7 @@ import {
   starts,
   whole_day,
 } from '../../../test/booking/rules.ts'
-import { freeSlots, type PageRules } from './availability.ts'
+import type { PageRules } from './availability.ts'
 
 test('a day with a clock change is offered whole: shorter or longer by the change, without a break', () => {
   for (const [zone, date, first, count] of [

@@ -1,8 +1,10 @@
+import { readDefinitions } from '../../custom-fields/definitions.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { constraintOf } from '../../db/errors.ts'
 import { countOf } from '../../db/lists/counts.ts'
 import { lockEntry } from '../../db/locks.ts'
-import { type FieldProblem, invalid, refuse, refuseMore } from '../../errors.ts'
+import { type FieldProblem, forbidden, invalid, refuse, refuseMore } from '../../errors.ts'
+import type { Context } from '../../events/context.ts'
 import { canonicalTimeZone } from '../../zones/names.ts'
 import { changedValues, newValues } from '../writing/input.ts'
 import {
@@ -17,7 +19,8 @@ import {
 } from '../writing/operations.ts'
 import { recordsOf } from '../writing/records.ts'
 import { ruleProblems } from './availability.ts'
-import { findBySlug } from './queries.ts'
+import { findBySlug, lookAtReminders, membersAmong } from './queries.ts'
+import { questionProblems, shownQuestions } from './questions.ts'
 import { booking_pages } from './resource.ts'
 import { type BookingPage, type BookingPageBody, max_slug_length, type PageFields } from './schema.ts'
 
@@ -45,8 +48,9 @@ export const createBookingPage: Create<BookingPage, BookingPageBody> = async (
   body,
   problems,
 ) => {
-  const values = newValues(booking_pages, withCanonicalZone(body)) as PageFields
-  refuse([...problems, ...(await pageProblems(tx, values, null, problems))])
+  const values = newValues(booking_pages, canonical(body, null)) as PageFields
+  refuseLinks(context, values)
+  refuse([...problems, ...(await pageProblems(tx, context, values, { before: null, problems }))])
   await lockPlace(tx, context.workspace_id)
   const page = await orSlugTaken(() => addRecord(tx, context, bookingPageRecords, values))
   return page
@@ -83,9 +87,12 @@ export const changeBookingPage: Change<BookingPage, BookingPageBody> = async (
   { problems, expect },
 ) => {
   const before = await lockRecord(tx, context, bookingPageRecords, id, expect)
-  const values = changedValues(booking_pages, withCanonicalZone(body), before) as Partial<PageFields>
-  refuse([...problems, ...(await pageProblems(tx, values, id, problems))])
+  const values = changedValues(booking_pages, canonical(body, before), before) as Partial<PageFields>
+  refuseLinks(context, values)
+  refuse([...problems, ...(await pageProblems(tx, context, values, { before, problems }))])
   const { after } = await orSlugTaken(() => saveChanges(tx, context, bookingPageRecords, before, values))
+  if (String(after.reminders_minutes) !== String(before.reminders_minutes))
+    await lookAtReminders(tx, context, id)
   return after
 }
 
@@ -112,23 +119,118 @@ async function lockPlace(tx: Tx, workspace_id: number): Promise<void> {
   )
 }
 
-function withCanonicalZone(body: BookingPageBody): BookingPageBody {
-  const time_zone = canonicalTimeZone(body.time_zone)
-  return time_zone ? { ...body, time_zone } : body
+/** A reader of events with links can change appointments. Throws 403 for a caller who may not do that. */
+function refuseLinks({ scopes }: Context, { links_in_events }: Partial<PageFields>): void {
+  if (links_in_events === true && scopes && !scopes.includes('appointments:write'))
+    throw forbidden('Setting links_in_events needs the scope appointments:write.')
 }
 
-/** The problems of the opening hours and of the slug. A slug that the schema refused is not looked up. */
+/** A body with the zone, the hosts and the questions as the page shows them. */
+function canonical(body: BookingPageBody, before: BookingPage | null): BookingPageBody {
+  const time_zone = canonicalTimeZone(body.time_zone)
+  const hosts = Array.isArray(body.hosts)
+    ? body.hosts.map((host) => {
+        const known = before?.hosts.find(({ user_id }) => user_id === host?.user_id)
+        const { stale_since = null } = known ?? {}
+        return { user_id: host?.user_id, weight: host?.weight ?? 1, stale_since }
+      })
+    : body.hosts
+  const questions = Array.isArray(body.questions) && shownQuestions(body.questions)
+  return {
+    ...body,
+    ...(time_zone && { time_zone }),
+    ...(hosts && { hosts }),
+    ...(questions && { questions }),
+  }
+}
+
+/** The problems of the opening hours, the hosts, the questions and the slug. A field that the schema refused is not looked up. */
 async function pageProblems(
   tx: Tx,
+  { workspace_id }: Context,
   values: Partial<PageFields>,
-  except_id: number | null,
-  problems: readonly FieldProblem[],
+  { before, problems }: { before: BookingPage | null; problems: readonly FieldProblem[] },
 ): Promise<FieldProblem[]> {
+  const isRefused = (name: string) => problems.some(({ field }) => field.split('.')[0] === name)
+  const found: FieldProblem[] = ruleProblems(values)
+  if (!isRefused('durations') && !isRefused('duration_minutes'))
+    found.push(...durationProblems(values, before))
+  if (!isRefused('embed_origins')) found.push(...originProblems(values))
+  const { questions = [] } = values
+  if (!isRefused('questions') && questions.length)
+    found.push(
+      ...questionProblems(questions, await readDefinitions(tx, { workspace_id, kind: 'appointments' })),
+    )
+  if (!isRefused('hosts') && !isRefused('assignment'))
+    found.push(...(await hostProblems(tx, workspace_id, values, before)))
   const { slug } = values
-  const found = ruleProblems(values)
-  if (typeof slug !== 'string' || problems.some(({ field }) => field === 'slug')) return found
+  if (typeof slug !== 'string' || isRefused('slug')) return found
   const other = await findBySlug(tx, slug)
-  return other && other.id !== except_id ? [...found, slug_taken] : found
+  return other && other.id !== before?.id ? [...found, slug_taken] : found
+}
+
+function durationProblems(values: Partial<PageFields>, before: BookingPage | null): FieldProblem[] {
+  if (!('durations' in values || 'duration_minutes' in values)) return []
+  const { durations = null, duration_minutes } = { ...before, ...values }
+  const field = 'durations'
+  if (durations && duration_minutes !== undefined && !durations.includes(duration_minutes))
+    return [
+      { field, code: 'invalid_value', message: `durations must have duration_minutes, ${duration_minutes}.` },
+    ]
+  return []
+}
+
+function originProblems({ embed_origins }: Partial<PageFields>): FieldProblem[] {
+  return (embed_origins ?? []).flatMap((origin, i): FieldProblem[] => {
+    const field = `embed_origins.${i}`
+    return isEmbedOrigin(origin)
+      ? []
+      : [
+          {
+            field,
+            code: 'invalid_format',
+            message: `${field} must be an origin such as https://www.example.com, without a path.`,
+          },
+        ]
+  })
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+function isEmbedOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || url.origin !== text || text.includes('*')) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
+}
+
+async function hostProblems(
+  tx: Tx,
+  workspace_id: number,
+  values: Partial<PageFields>,
+  before: BookingPage | null,
+): Promise<FieldProblem[]> {
+  if (!('hosts' in values || 'assignment' in values)) return []
+  const { hosts, assignment } = { ...before, ...values }
+  const ids = (hosts ?? []).map(({ user_id }) => user_id)
+  if (assignment === 'fixed' && ids.length > 1)
+    return [
+      {
+        field: 'hosts',
+        code: 'too_many',
+        message:
+          'hosts must have at most 1 host with the assignment fixed. Choose round_robin or collective.',
+      },
+    ]
+  // PostgreSQL takes no NUL, which is a problem of the text already.
+  if (!('hosts' in values) || ids.some((id) => id.includes('\0'))) return []
+  const members = await membersAmong(tx, workspace_id, ids)
+  return ids.flatMap((id, i): FieldProblem[] => {
+    const field = `hosts.${i}.user_id`
+    if (ids.indexOf(id) < i) return [{ field, code: 'duplicate', message: `${field} is a host already.` }]
+    return members.has(id)
+      ? []
+      : [{ field, code: 'not_found', message: `${field} must be the id of an active member.` }]
+  })
 }
 
 const slug_taken: FieldProblem = {

@@ -36,6 +36,14 @@ const defaults = {
   open_bookings_per_email: 3,
   bookings_per_address_per_day: 10,
   bookings_per_hour: 30,
+  hosts: [],
+  assignment: 'fixed',
+  stale_calendars: 'offer',
+  durations: null,
+  reminders_minutes: [1440],
+  embed_origins: [],
+  questions: [],
+  links_in_events: false,
 }
 const everything = {
   description: 'Half an hour',
@@ -50,6 +58,17 @@ const everything = {
   open_bookings_per_email: 1,
   bookings_per_address_per_day: 2,
   bookings_per_hour: 4,
+  hosts: [],
+  assignment: 'collective',
+  stale_calendars: 'stop',
+  durations: [20, 45],
+  reminders_minutes: [60, 5],
+  embed_origins: ['https://www.example.com:8443', 'http://localhost:3000'],
+  questions: [
+    { key: 'seats', label: 'How many?', type: 'number', required: true, options: [] },
+    { key: 'size', label: 'Size', type: 'select', required: false, options: ['S', 'L'] },
+  ],
+  links_in_events: true,
 }
 
 describe('create', () => {

@@ -1,4 +1,5 @@
 import { defineResource, type TableOf } from '../resource.ts'
+import { hostsText } from './hosts-text.ts'
 import { columns } from './schema.ts'
 
 /** Booking pages: an extension of the interface, without events. */
@@ -8,6 +9,7 @@ export const booking_pages = defineResource({
   about: 'The times when visitors can book appointments, and the free slots.',
   columns,
   title: { fields: ['title'] },
+  shown_by: { hosts: hostsText },
   events: [],
 })
 

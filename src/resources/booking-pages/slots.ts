@@ -1,7 +1,7 @@
-import { day_ms, isoTime } from '../../clock.ts'
+import { day_ms } from '../../clock.ts'
 import type { Db } from '../../db/db.ts'
-import { freeSlots, isFreeSlot, type Slot, type SlotWindow } from './availability.ts'
-import { busyTimes } from './queries.ts'
+import { freeSlots, type IsClear, isFreeSlot, type Slot, type SlotWindow } from './availability.ts'
+import { type Calendar, calendarsOf, isFreeFor } from './hosts.ts'
 import type { BookingPage } from './schema.ts'
 
 const minute_ms = 60_000
@@ -67,19 +67,26 @@ async function readSlots(
 ): Promise<{ slots: Slot[]; read: number }> {
   const window = { from_ms: Math.max(from_ms, now_ms), to_ms: Math.min(to_ms, endOf(page, now_ms)), now_ms }
   if (window.from_ms >= window.to_ms) return { slots: [], read: 0 }
-  const reach_ms = (page.buffer_minutes + page.duration_minutes) * minute_ms
-  const busy = await busyTimes(
-    db,
-    workspace_id,
-    page.id,
-    isoTime(window.from_ms - reach_ms),
-    isoTime(window.to_ms + reach_ms),
-    except_id,
-  )
-  return { slots: freeSlots(page, busy, window), read: busy.length }
+  const calendars = await calendarsOf(db, workspace_id, page, reachOf(page, window), { except_id })
+  const read = calendars.reduce((sum, { taken }) => sum + taken.length, 0)
+  return { slots: freeSlots(page, checkOf(page, calendars), window), read }
 }
 
-/** Whether a page offers this start. To book it, ask in the booking's transaction while holding the page's times. */
+// A slot that begins at the end of the window ends later.
+function reachOf(
+  { buffer_minutes, duration_minutes }: BookingPage,
+  { from_ms, to_ms }: Omit<Window, 'now_ms'>,
+) {
+  const reach_ms = (buffer_minutes + duration_minutes) * minute_ms
+  return { from_ms: from_ms - reach_ms, to_ms: to_ms + reach_ms }
+}
+
+const checkOf =
+  (page: BookingPage, calendars: readonly Calendar[]): IsClear =>
+  (start_ms, end_ms) =>
+    isFreeFor(page, calendars, start_ms, end_ms)
+
+/** Whether a page offers this start. To book it, ask in the booking's transaction while holding the page's calendars. */
 export async function isOffered(
   db: Db,
   workspace_id: number,
@@ -88,13 +95,11 @@ export async function isOffered(
   now_ms: number,
   except_id?: number,
 ): Promise<boolean> {
-  const buffer_ms = page.buffer_minutes * minute_ms
-  const from = isoTime(start_ms - buffer_ms)
-  const to = isoTime(start_ms + page.duration_minutes * minute_ms + buffer_ms)
-  const busy = await busyTimes(db, workspace_id, page.id, from, to, except_id)
-  return isFreeSlot(page, busy, start_ms, now_ms)
+  const reach = reachOf(page, { from_ms: start_ms, to_ms: start_ms })
+  const calendars = await calendarsOf(db, workspace_id, page, reach, { except_id })
+  return isFreeSlot(page, checkOf(page, calendars), start_ms, now_ms)
 }
 
 /** Whether a start fits the rules of a page: open, after the notice, within the horizon. It may be taken. */
 export const fitsRules = (page: BookingPage, start_ms: number, now_ms: number): boolean =>
-  isFreeSlot(page, [], start_ms, now_ms)
+  isFreeSlot(page, () => true, start_ms, now_ms)

@@ -50,6 +50,7 @@ export const booking = {
 "slot": "Zeit",
 "reason": "Grund",
 },
+"together": "Alle Ihre Texte zusammen dürfen etwa 15.000 Buchstaben haben.",
 "leave_empty": "Dieses Feld leer lassen",
 "confirmed_by": (values: { n: number }): string => `Hier wird jede Buchung bestätigt. Ihre Anfrage hält die Zeit bis zu ${(plural(values.n) === "one" ? `${number(values.n)} Stunde` : `${number(values.n)} Stunden`)} frei, und die nächste Seite zeigt die Antwort.`,
 "request_time": "Diese Zeit anfragen",
@@ -62,6 +63,12 @@ export const booking = {
 "email_format": "Geben Sie eine E-Mail-Adresse wie ana.ruiz@example.com an.",
 "too_long": (values: { label: string; most: string }): string => `Das Feld „${values.label}“ fasst höchstens ${values.most} Zeichen.`,
 "bad_character": (values: { label: string }): string => `Das Feld „${values.label}“ enthält ein Zeichen, das nicht gespeichert werden kann.`,
+"answer_required": (values: { label: string }): string => `Beantworten Sie „${values.label}“.`,
+"answer_wrong": (values: { label: string; type: "number" | "date" | "url" | "email" | "select" | "boolean" | "other" }): string => `${values.label}: ${(values.type === "number" ? `Geben Sie eine Zahl an, etwa 12,5` : values.type === "date" ? `Geben Sie einen Tag an, etwa 2026-12-31` : values.type === "url" ? `Geben Sie eine Adresse an, die mit https:// beginnt` : values.type === "email" ? `Geben Sie eine E-Mail-Adresse an, etwa ana.ruiz@example.com` : values.type === "select" ? `Wählen Sie eine der Antworten` : values.type === "boolean" ? `Wählen Sie eine der Antworten` : `Diese Antwort ist hier nicht möglich`)}.`,
+"yes_or_no": {
+"true": "Ja",
+"false": "Nein",
+},
 "other_problem": "Eine Angabe in diesem Formular ist ungültig. Laden Sie die Seite neu.",
 "hitches": {
 "taken": {
@@ -105,6 +112,7 @@ export const booking = {
 "what": "Was",
 "when": "Wann",
 "where": "Wo",
+"with": "Mit",
 "to_calendar": "Zum Kalender hinzufügen",
 "unchangeable": "Er kann hier nicht mehr geändert werden.",
 "book_another": "Eine andere Zeit buchen",
@@ -134,7 +142,7 @@ export const booking = {
 },
 "413": {
 "title": "Das ist zu viel Text",
-"text": "Gehen Sie zurück und senden Sie eine kürzere Nachricht.",
+"text": "Alle Ihre Texte zusammen dürfen etwa 15.000 Buchstaben haben, oder 1.700 Zeichen einer Schrift wie der chinesischen.\n\nGehen Sie zurück und kürzen Sie sie.",
 },
 "429": {
 "title": "Einen Moment, bitte",
@@ -153,4 +161,9 @@ export const booking = {
 "title": "Diese Anfrage ist ungültig",
 "text": "Gehen Sie zurück und versuchen Sie es von dort noch einmal.",
 },
+"length": "Dauer",
+"open_hint": "Ihre private Seite hat die Kalenderdatei. Dort können Sie den Termin verschieben oder absagen.",
+"open_private": "Private Seite öffnen",
+"with_whom": (values: { names: string }): string => `Mit ${values.names}`,
+"after_booking": "Die nächste Seite ist nur für Sie: Dort finden Sie die Kalenderdatei und können den Termin verschieben oder absagen.",
 }

@@ -50,6 +50,7 @@ export const booking = {
 "slot": "time",
 "reason": "reason",
 },
+"together": "All your texts together may have about 15,000 letters.",
 "leave_empty": "Leave this empty",
 "confirmed_by": (values: { n: number }): string => `Somebody confirms each booking here. Your request keeps the time for up to ${(plural(values.n) === "one" ? `${number(values.n)} hour` : `${number(values.n)} hours`)}, and the next page shows the answer.`,
 "request_time": "Request this time",
@@ -62,6 +63,12 @@ export const booking = {
 "email_format": "Enter an e-mail address such as ana.ruiz@example.com.",
 "too_long": (values: { label: string; most: string }): string => `${values.label} must have at most ${values.most} characters.`,
 "bad_character": (values: { label: string }): string => `${values.label} has a character that cannot be stored.`,
+"answer_required": (values: { label: string }): string => `Give an answer to “${values.label}”.`,
+"answer_wrong": (values: { label: string; type: "number" | "date" | "url" | "email" | "select" | "boolean" | "other" }): string => `${values.label}: ${(values.type === "number" ? `enter a number, such as 12.5` : values.type === "date" ? `enter a day, such as 2026-12-31` : values.type === "url" ? `enter an address that starts with https://` : values.type === "email" ? `enter an e-mail address such as ana.ruiz@example.com` : values.type === "select" ? `choose one of the answers` : values.type === "boolean" ? `choose one of the answers` : `this answer is not possible here`)}.`,
+"yes_or_no": {
+"true": "Yes",
+"false": "No",
+},
 "other_problem": "This form has a value that is not valid. Load the page again.",
 "hitches": {
 "taken": {
@@ -105,6 +112,7 @@ export const booking = {
 "what": "What",
 "when": "When",
 "where": "Where",
+"with": "With",
 "to_calendar": "Add to calendar",
 "unchangeable": "It can no longer be changed here.",
 "book_another": "Book another time",
@@ -134,7 +142,7 @@ export const booking = {
 },
 "413": {
 "title": "This is too much text",
-"text": "Go back and send a shorter message.",
+"text": "All your texts together may have about 15,000 letters, or 1,700 characters of a script such as Chinese.\n\nGo back and shorten them.",
 },
 "429": {
 "title": "One moment, please",
@@ -153,4 +161,9 @@ export const booking = {
 "title": "This request is not valid",
 "text": "Go back and try it again from there.",
 },
+"length": "Length",
+"open_hint": "Your private page has the calendar file. There you can move or cancel the appointment.",
+"open_private": "Open your private page",
+"with_whom": (values: { names: string }): string => `With ${values.names}`,
+"after_booking": "The next page is private: it has the calendar file, and there you can move or cancel the appointment.",
 }
