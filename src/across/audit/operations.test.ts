@@ -191,6 +191,26 @@ const merging = (resource: Resource): Record<string, Trial> => {
   const actions = ['merged', 'deleted']
   return { [`post /${kind}/{id}/merge`]: acted(path, 'merge', '', { body, actions, again: null }) }
 }
+/** The dismissal of two records that are alike. */
+const dismissing = (resource: Resource): Record<string, Trial> => {
+  const kind = segmentOf(resource)
+  const path = `/${kind}/duplicates`
+  let ids: number[] = []
+  // Records of one body have the same name.
+  const alike = async () => {
+    ids = [idOf(await record(kind)), idOf(await record(kind))]
+    return path
+  }
+  const dismissed = async () => {
+    await call('POST', `${base}${await alike()}/dismiss`, { ids })
+    return path
+  }
+  const twice = (action: string) => ({ body: () => ({ ids }), actions: [action, action] })
+  return {
+    [`post ${path}/dismiss`]: acted(alike, 'dismiss', '', twice('duplicates_dismissed')),
+    [`post ${path}/restore`]: acted(dismissed, 'restore', '', twice('duplicates_restored')),
+  }
+}
 Object.assign(trials, {
   'post /deals/{id}/change-stage': acted(() => record('deals'), 'change-stage', 'stage_changed', {
     body: () => ({ stage: 'demo' }),
@@ -202,7 +222,12 @@ Object.assign(trials, {
   'post /appointments/{id}/cancel': acted(() => record('appointments'), 'cancel', 'cancelled'),
   'post /appointments/{id}/keep-wall-clock': acted(staleAppointment, 'keep-wall-clock', 'updated'),
   'post /appointments/{id}/keep-time': acted(staleAppointment, 'keep-time', 'time_kept'),
-  ...Object.assign({}, ...resources.filter(({ duplicates }) => duplicates.length).map(merging)),
+  ...Object.assign(
+    {},
+    ...resources
+      .filter(({ duplicates }) => duplicates.length)
+      .flatMap((resource) => [merging(resource), dismissing(resource)]),
+  ),
   'post /merges/{id}/undo': acted(
     async () => {
       const [survivor, other] = [await record('contacts'), await record('contacts')]
@@ -282,12 +307,19 @@ test('every operation that writes is tried here', async () => {
     Object.keys(methods).flatMap((method) => (method === 'get' ? [] : `${method} ${path.replace(base, '')}`)),
   )
   // Tests beside their code cover the operations of people and imports. A revert is many requests (src/across/reverts/reverts.test.ts).
-  // The reading of notifications and the own order of tabs are not logged.
+  // The reading of notifications, the own order of tabs, and calendars of a person are not logged.
   const others = [
     ...people_operations,
     ...import_operations,
     'post /audit-log/groups/{group_id}/revert',
     'post /notifications/read',
+    ...['post /busy-calendars', 'post /busy-calendars/{calendar_id}/refresh', 'post /calendar-feeds'],
+    ...['put', 'patch', 'delete'].flatMap((method) => [
+      `${method} /busy-calendars/{calendar_id}`,
+      `${method} /calendar-feeds/{feed_id}`,
+    ]),
+    // resources/deals/settings.test.ts has the entry.
+    ...['put /workspace/stages', 'patch /workspace/stages'],
     // The resends of mails are tested by src/mails/mailer.test.ts and test/people/mails.test.ts.
     'post /mails/test',
     'post /mails/{mail_id}/resend',

@@ -50,7 +50,7 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
       name: 'reassign',
       summary: 'Give the records of a member to another one',
       description:
-        'Needs the write scope of every kind that has an owner. Each change has its event and its audit entry.',
+        'Needs the write scope of every kind that has an owner. Each change has its event and its audit entry. A booking at whose time the new owner is busy keeps its owner.',
       body: Body,
       view: Count,
       answers_no_record: true,
@@ -65,8 +65,8 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
       refuseMatch(request)
       refuse(problems)
       refuse(await ownerProblems(tx, context, to_id))
-      const count = from_id === to_id ? 0 : owned_by
-      if (count) await reassign(tx, context, places, { from_id, to_id }, count)
+      const given = from_id === to_id ? 0 : owned_by
+      const count = given && (await reassign(tx, context, places, { from_id, to_id }, given))
       return { body: single({ count }) }
     },
   )

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import type { Filter } from '../../db/lists/filters.ts'
 import { deals } from '../../resources/deals/resource.ts'
+import { probabilitiesOf } from '../../resources/deals/settings.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
 import { filtersOf, type ListRequest } from '../../resources/lists/list.ts'
 import type { ReportMonth } from '../../resources/values/months.ts'
@@ -114,9 +115,10 @@ async function openLines(
       WHERE workspace_id = ${workspace_id} AND deleted_at IS NULL AND status = 'open' ${andAll(filters)})
     SELECT bucket, owner_id, stage, own_probability, count(*) AS n, ${parts} AS parts, ${rest} AS rest
     FROM open_deals GROUP BY bucket, owner_id, stage, own_probability`.execute(db)
+  const defaults = await probabilitiesOf(db, workspace_id)
   return rows.map(({ bucket, owner_id, n, parts, rest, ...state }) => {
     const value = unitsOf(parts, rest)
-    const probability = shownProbability({ ...state, closed_probability: null })
+    const probability = shownProbability({ ...state, closed_probability: null }, defaults)
     return {
       ...nothing,
       bucket,

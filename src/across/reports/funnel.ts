@@ -4,7 +4,8 @@ import type { Db } from '../../db/db.ts'
 import { engineOf } from '../../db/tx.ts'
 import { invalid } from '../../errors.ts'
 import { deals } from '../../resources/deals/resource.ts'
-import { open_stages, placeOf, type Stage, statusOf } from '../../resources/deals/stages.ts'
+import { openStagesOf } from '../../resources/deals/settings.ts'
+import { type OpenStage, placeOf, type Stage, statusOf } from '../../resources/deals/stages.ts'
 import { filtersOf, type ListRequest } from '../../resources/lists/list.ts'
 import { rateOf } from './fields.ts'
 import type { FunnelStage } from './funnel-schema.ts'
@@ -34,7 +35,8 @@ export async function funnelOf(
   { reasons }: { reasons: boolean },
 ): Promise<Counts & { win_rate: number | null; stages: FunnelStage[] }> {
   const counts: Counts = { count: 0, open_count: 0, won_count: 0, lost_count: 0 }
-  const places = open_stages.map(() => ({
+  const order = await openStagesOf(db, request.workspace_id)
+  const places = order.map(() => ({
     open: 0,
     lost: 0,
     stays_ms: [] as number[],
@@ -43,7 +45,7 @@ export async function funnelOf(
   for await (const rows of slicesOf(db, request, period))
     for (const { stage, lost_reason, changes } of rows) {
       const status = statusOf(stage)
-      const { place, stays_ms } = passageOf(stage, changes)
+      const { place, stays_ms } = passageOf(stage, changes, order)
       counts.count++
       counts[`${status}_count`]++
       const last = places[place]
@@ -56,7 +58,7 @@ export async function funnelOf(
   const stages = places.toReversed().map(({ open, lost, stays_ms, reasons: found }, index) => {
     const reached = further + open + lost
     const shown: FunnelStage = {
-      stage: open_stages.at(-1 - index) as Stage,
+      stage: order.at(-1 - index) as Stage,
       reached_count: reached,
       conversion_to_next: rateOf(further, reached),
       conversion_to_won: rateOf(counts.won_count, reached),
@@ -76,17 +78,18 @@ export async function funnelOf(
  * The furthest open stage of a deal, and the milliseconds that it spent in each stage that it has left. Without an
  * entry of its creation, the start of its first stay is unknown.
  */
-function passageOf(stage: Stage, changes: string | null) {
-  let place = placeOf(stage)
+function passageOf(stage: Stage, changes: string | null, order: readonly OpenStage[]) {
+  const placeIn = (one: Stage) => placeOf(one, order)
+  let place = placeIn(stage)
   let entered: number | null = null
   const stays_ms = new Map<number, number>()
   for (const change of changes?.split(' ') ?? []) {
     const at = Date.parse(change.slice(0, time_length))
     const left = change.slice(time_length) as Stage | ''
-    if (left) place = Math.max(place, placeOf(left))
+    if (left) place = Math.max(place, placeIn(left))
     // Another process, whose clock may be ahead of ours, may have written a change.
     if (left && statusOf(left) === 'open' && left !== stage && entered !== null)
-      stays_ms.set(placeOf(left), (stays_ms.get(placeOf(left)) ?? 0) + Math.max(0, at - entered))
+      stays_ms.set(placeIn(left), (stays_ms.get(placeIn(left)) ?? 0) + Math.max(0, at - entered))
     entered = at
   }
   return { place, stays_ms }

@@ -3,6 +3,7 @@ import type { Db } from '../../db/db.ts'
 import { perKey, prepare } from '../../db/statements/prepare.ts'
 import { activities, by_due_date } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
+import { probabilitiesOf } from '../../resources/deals/settings.ts'
 import { type Stage, shownProbability } from '../../resources/deals/stages.ts'
 import { filtersOf, type ListRequest } from '../../resources/lists/list.ts'
 import type { ReportMonth } from '../../resources/values/months.ts'
@@ -41,13 +42,14 @@ export async function sumsOfStages(db: Db, request: Omit<ListRequest, 'listing'>
   const { rows } = await sql<Group>`${found}
     SELECT stage, own_probability, closed_probability, count(*) AS n, ${parts} AS parts, ${rest} AS rest
     FROM found GROUP BY stage, own_probability, closed_probability`.execute(db)
+  const defaults = await probabilitiesOf(db, request.workspace_id)
   for (const { n, parts, rest, ...state } of rows) {
     const before = sums.get(state.stage) ?? { count: 0, value: 0n, weighted_hundredfold: 0n }
     const value = unitsOf(parts, rest)
     sums.set(state.stage, {
       count: before.count + n,
       value: before.value + value,
-      weighted_hundredfold: before.weighted_hundredfold + value * BigInt(shownProbability(state)),
+      weighted_hundredfold: before.weighted_hundredfold + value * BigInt(shownProbability(state, defaults)),
     })
   }
   return sums

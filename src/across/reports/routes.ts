@@ -6,7 +6,8 @@ import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import { activities } from '../../resources/activities/resource.ts'
 import { deals } from '../../resources/deals/resource.ts'
-import { stages, statusOf } from '../../resources/deals/stages.ts'
+import { stageSettings } from '../../resources/deals/settings.ts'
+import { type Stage, statusOf } from '../../resources/deals/stages.ts'
 import { requestOf } from '../../resources/lists/list.ts'
 import { dayOf, lastMonths, monthsAround, type ReportMonth, todayOf } from '../../resources/values/months.ts'
 import { decimalOf, hundredth } from '../../resources/values/sums.ts'
@@ -55,7 +56,15 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
     },
     async (request) => {
       const asked = requestOf(deals, request.access, request.query, clock.now())
-      return single(pipelineOf(await reading((db) => sumsOfStages(db, asked))))
+      return single(
+        await reading(async (db) => {
+          const { deal_stages } = await stageSettings(db, asked.workspace_id)
+          return pipelineOf(
+            deal_stages.map(({ stage }) => stage),
+            await sumsOfStages(db, asked),
+          )
+        }),
+      )
     },
   )
 
@@ -161,7 +170,7 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
   )
 }
 
-function pipelineOf(sums_of_stages: Map<string, Sums>): Static<typeof Pipeline> {
+function pipelineOf(stages: readonly Stage[], sums_of_stages: Map<string, Sums>): Static<typeof Pipeline> {
   const of_stages = stages.map((stage) => ({
     stage,
     status: statusOf(stage),

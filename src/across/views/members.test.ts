@@ -6,6 +6,8 @@ import { archiveOf, ended, upload } from '../../../test/imports.ts'
 import { beside } from '../../../test/keys.ts'
 import { type Browser, join, password, setUp } from '../../../test/people.ts'
 import { before } from '../../../test/use.ts'
+import { resources } from '../../resources/index.ts'
+import { listsOf } from './schema.ts'
 
 const rapport = useRapport()
 let ada: Browser
@@ -146,7 +148,7 @@ test('a member orders the tabs of a list and chooses its default for nobody else
   const all = await ok(grace.call('GET', '/view-tabs'))
   assert.deepEqual(
     all.map(({ list }: { list: string }) => list),
-    ['contacts', 'companies', 'deals', 'activities', 'appointments', 'deliveries'],
+    listsOf(resources),
   )
   assert.deepEqual(all[0], chosen)
   assert.deepEqual(await ok(mate.call('GET', path)), none)

@@ -4,12 +4,12 @@ import type { ImportForm, JoinedRow } from '../room.ts'
 /** Columns of files, in English and German. The columns of other programs are in imports/programs. */
 export const deal_import: ImportForm = {
   headers: {
-    name: ['Deal Name', 'Title', 'Opportunity Name'],
+    name: ['Deal', 'Deal Name', 'Title', 'Titel', 'Opportunity Name'],
     value: ['Amount', 'Deal Value', 'Betrag', 'Wert'],
     stage: ['Deal Stage', 'Deal-Phase', 'Phase'],
     probability: ['Deal Probability', 'Wahrscheinlichkeit'],
     expected_close_date: ['Expected Close', 'Expected Close Date', 'Abschluss'],
-    close_date: ['Close Date', 'Abschlussdatum'],
+    close_date: ['Close Date', 'Closing Date', 'Abschlussdatum'],
     lost_reason: ['Closed Lost Reason', 'Verlustgrund'],
     company: [
       ...['Associated Company', 'Associated Company (Primary)', 'Organization', 'Organization Name'],
@@ -26,7 +26,8 @@ export const deal_import: ImportForm = {
       'Ansprechpartner',
     ],
     owner: ['Deal owner', 'Owner', 'Besitzer', 'Verantwortlich'],
-    tags: ['Labels', 'Label', 'Schlagwörter'],
+    source: ['Lead Source', 'Original Source', 'Original Traffic Source', 'Quelle'],
+    tags: ['Tag', 'Labels', 'Label', 'Schlagwörter'],
   },
   by_name: ['company_id', 'contact_id', 'owner_id'],
   labels: {
@@ -46,6 +47,7 @@ export const deal_import: ImportForm = {
       lost: ['Closed Lost', 'Verloren', 'Abgeschlossen und verloren'],
     },
   },
+  choices: { stage: 'deal_stages' },
   percent: ['probability'],
   parts: { status: 'code', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
   join: joinState,
@@ -71,6 +73,8 @@ function joinState({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
     return against('a time when it was lost')
   if (status === 'lost' && lost_at === undefined && won_at !== undefined)
     return against('a time when it was won')
+  if (status === 'open' && (won_at ?? lost_at) !== undefined)
+    return against(won_at === undefined ? 'a time when it was lost' : 'a time when it was won')
   if (status === 'won' || status === 'lost') data.stage = status
   const close = parts.get('close_date') as Moment | undefined
   const is_closed = data.stage === 'won' || data.stage === 'lost'

@@ -28,7 +28,7 @@ export async function listDeals(
   const { details, progress } = query
   const read = progress === 'true' ? withProgress : details === 'true' ? withDetails : dealRecords.listed
   if (!conditions) return listFiltered(db, deals, request, read, null)
-  return listRecords(db, deals, { ...request, conditions }, read, progressFilters(query))
+  return listRecords(db, deals, { ...request, conditions }, read, await progressFilters(db, request))
 }
 
 const oneValue = (conditions: readonly Condition[], name: string): string | undefined => {

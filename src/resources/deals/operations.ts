@@ -21,21 +21,17 @@ import { recordsOf } from '../writing/records.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
 import { deals } from './resource.ts'
 import type { Deal, DealCreate, DealUpdate, PlainFields, StageChange } from './schema.ts'
+import { probabilitiesOf } from './settings.ts'
 import {
   type DealInput,
   type DealState,
-  type DealWrite,
   type Decision,
   decide,
+  type Stage,
   shownProbability,
 } from './stages.ts'
 
-export const dealRecords = recordsOf<Deal, PlainFields>(deals, {
-  probability: {
-    from: ['own_probability', 'closed_probability'],
-    value: (row) => shownProbability(row as DealState),
-  },
-})
+export const dealRecords = recordsOf<Deal, PlainFields>(deals)
 
 type Accepted = Extract<Decision, { problems?: undefined }>
 
@@ -60,13 +56,17 @@ const changeBy =
   async (tx, context, id, body, { problems, expect }) => {
     if (body.stage === undefined) prepareEmit(tx, context.workspace_id, [dealUpdated])
     const before = await lockRecord(tx, context, dealRecords, id, expect)
-    const state = await stateOf(tx, context, id)
+    // Only a sent probability is compared with the defaults.
+    const [state, defaults] = await Promise.all([
+      stateOf(tx, context, id),
+      body.probability === undefined ? undefined : probabilitiesOf(tx, context.workspace_id),
+    ])
     // The schema of change-stage refuses all other fields.
     const values = changedValues(deals, body, before, problems)
     const closes_at = closingTime(context, body)
-    const decision = judge(state, body, { now: closes_at, operation }, problems)
+    const decision = judge(state, body, { now: closes_at, operation, defaults }, problems)
     const next = await accepted(tx, context, decision, values, problems, before)
-    const { after, changes } = await save(tx, context, before, values, state, next)
+    const { after, changes } = await save(tx, context, before, values, state, { ...next, defaults })
     const { previous_stage, entered } = next
     if (changes && (operation === 'update' || !previous_stage))
       await emit(tx, context, dealUpdated, after, changes)
@@ -116,7 +116,7 @@ function closingTime({ source, now }: Context, body: object): string {
 function judge(
   current: DealState | null,
   body: DealInput,
-  context: { now: string; operation: DealWrite },
+  context: Parameters<typeof decide>[2],
   problems: readonly FieldProblem[],
 ): Decision {
   const refused = new Set(problems.map(({ field }) => field))
@@ -149,11 +149,13 @@ async function save(
   before: Deal,
   values: Partial<PlainFields>,
   state: DealState,
-  next: Accepted,
+  next: Accepted & { defaults: Record<Stage, number> | undefined },
 ): Promise<{ after: Deal; changes: Changes | null }> {
   const set = changedColumns(state, next.state)
   // A probability that equals the default is stored, but no view shows it: no event, and the same updated_at.
-  const touch = Object.keys(values).length > 0 || shownState(state) !== shownState(next.state)
+  const touch =
+    Object.keys(values).length > 0 ||
+    shownState(state, next.defaults) !== shownState(next.state, next.defaults)
   const action = next.previous_stage ? 'stage_changed' : 'updated'
   const saved = await saveChanges(tx, context, dealRecords, before, values, { action, set, touch })
   const at = next.entered && next.state.closed_at
@@ -167,8 +169,8 @@ const changedColumns = (before: DealState, after: DealState): Partial<DealState>
     Object.entries(after).filter(([name, value]) => before[name as keyof DealState] !== value),
   )
 
-const shownState = (state: DealState): string =>
-  JSON.stringify([state.stage, shownProbability(state), state.lost_reason, state.closed_at])
+const shownState = (state: DealState, defaults: Record<Stage, number> | undefined): string =>
+  JSON.stringify([state.stage, shownProbability(state, defaults), state.lost_reason, state.closed_at])
 
 const insertStages = prepareInsert('deal_stages', {
   workspace_id: 'bigint!',

@@ -2,17 +2,16 @@ import { type Generated, sql } from 'kysely'
 import { defineResource, type TableOf } from '../resource.ts'
 import { dealCreated, dealDeleted, dealLost, dealStageChanged, dealUpdated, dealWon } from './events.ts'
 import { columns } from './schema.ts'
-import { shownProbability, stages } from './stages.ts'
+import { defaultProbabilities, stages } from './stages.ts'
 
 /** A deal without an expected date comes after every date. */
 export const by_close_date = sql`coalesce(expected_close_date, 'z')`
 /** The probability that answers show (stages.ts), as SQL. */
 const by_probability = sql`coalesce(CASE WHEN deals.status = 'open' THEN deals.own_probability
-  ELSE deals.closed_probability END, CASE deals.stage ${sql.join(
-    stages.map(
-      (stage) =>
-        sql`WHEN ${sql.lit(stage)} THEN ${sql.lit(shownProbability({ stage, own_probability: null, closed_probability: null }))}`,
-    ),
+  ELSE deals.closed_probability END, (SELECT choices.probability FROM choices
+    WHERE choices.workspace_id = deals.workspace_id AND choices.list = 'deal_stages' AND choices.value = deals.stage),
+  CASE deals.stage ${sql.join(
+    stages.map((stage) => sql`WHEN ${sql.lit(stage)} THEN ${sql.lit(defaultProbabilities[stage])}`),
     sql` `,
   )} END)`
 const by_name = { field: 'name', by: sql.ref('sort_name') }

@@ -10,6 +10,7 @@ import { changeDeal, changeStage, createDeal, dealRecords, deleteDeal, restoreDe
 import { progressFilters } from './progress.ts'
 import { deals } from './resource.ts'
 import { Deal, DealCreate, DealOfList, DealUpdate, deal_filters, StageChange } from './schema.ts'
+import { stageSettingsRoutes } from './settings-routes.ts'
 import { stage_changes } from './timeline.ts'
 
 const operations = { create: createDeal, change: changeDeal, remove: deleteDeal, restore: restoreDeal }
@@ -32,7 +33,7 @@ function routes(app: App, service: Service): void {
     view: DealOfList,
     list: listDeals,
     exported: dealRecords,
-    ownFilters: (_, { query }) => progressFilters(query),
+    ownFilters: progressFilters,
   })
   recordRoutes(
     app,
@@ -58,4 +59,5 @@ function routes(app: App, service: Service): void {
   )
   restoreRoute(app, service, deals, Deal, restoreDeal)
   stageHistoryRoutes(app, service)
+  stageSettingsRoutes(app, service)
 }

@@ -110,7 +110,7 @@ export const Deal = detailView('Deal', columns, 12)
 export type Deal = Static<typeof Deal>
 
 /** How far a deal has come. */
-export const DealProgress = Type.Object({
+const DealProgress = Type.Object({
   stage_since: OptionalTimestamp({
     description: 'The time when the deal entered its stage. Null if version 0.1 moved it there.',
   }),
@@ -222,6 +222,15 @@ export const deal_filters = {
       type: 'string',
       enum: ['null', '!null'],
       description: '`null`: deals without an open activity; `!null`: deals with one.',
+      'x-filter': true,
+    }),
+  ),
+  stale: Type.Optional(
+    Type.Unsafe<'true'>({
+      type: 'string',
+      enum: ['true'],
+      description:
+        '`true`: open deals that have been in their stage for at least `stale_after_days` of the workspace.',
       'x-filter': true,
     }),
   ),

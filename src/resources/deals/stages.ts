@@ -19,16 +19,16 @@ export type OpenStage = (typeof open_stages)[number]
 
 /**
  * The place of a stage among the open stages. A deal that was won has passed all of them. A lost deal has passed those
- * before it was lost, and its history tells which.
+ * before it was lost, and its history tells which. The workspace may have another order.
  */
-export function placeOf(stage: Stage): number {
+export function placeOf(stage: Stage, order: readonly OpenStage[] = open_stages): number {
   if (stage === 'lost') return 0
-  return stage === 'won' ? open_stages.length - 1 : open_stages.indexOf(stage)
+  return stage === 'won' ? order.length - 1 : order.indexOf(stage)
 }
 
 const defaultStage: Stage = 'new_lead'
 
-/** The probability of a deal without its own value, in percent (contract: deals). */
+/** The probability of a deal without its own value, in percent (contract: deals), where the workspace has no other one. */
 export const defaultProbabilities: Record<Stage, number> = {
   new_lead: 10,
   qualification: 20,
@@ -80,20 +80,21 @@ export function statusOf(stage: Stage): Status {
 /** The probability that answers show: an integer from 0 to 100, never null. */
 export function shownProbability(
   state: Pick<DealState, 'stage' | 'own_probability' | 'closed_probability'>,
+  defaults: Readonly<Record<Stage, number>> = defaultProbabilities,
 ): number {
   const sent = statusOf(state.stage) === 'open' ? state.own_probability : state.closed_probability
-  return sent ?? defaultProbabilities[state.stage]
+  return sent ?? defaults[state.stage]
 }
 
 /**
  * The next state of a deal for POST (`create`, current is null), PUT (`update`) and change-stage, or all problems. The
  * next state equals the current one if nothing changed. `now` (ISO 8601) becomes `closed_at` when the deal enters won
- * or lost (contract: deals, fine print).
+ * or lost (contract: deals, fine print). `defaults`: the probabilities of the workspace.
  */
 export function decide(
   current: DealState | null,
   input: DealInput,
-  context: { now: string; operation: DealWrite },
+  context: { now: string; operation: DealWrite; defaults?: Readonly<Record<Stage, number>> | undefined },
 ): Decision {
   const problems: Problem[] = []
   const stage = nextStage(current, input.stage, context.operation, problems)
@@ -104,7 +105,7 @@ export function decide(
   const moved = stage !== current?.stage
   const state: DealState = {
     stage,
-    ...nextProbabilities(current, stage, input.probability, context.operation),
+    ...nextProbabilities(current, stage, input.probability, context),
     lost_reason: lostReason,
     closed_at: status === 'open' ? null : moved ? context.now : (current?.closed_at ?? null),
   }
@@ -168,10 +169,10 @@ function nextProbabilities(
   current: DealState | null,
   stage: Stage,
   sent: number | null | undefined,
-  operation: DealWrite,
+  { operation, defaults }: { operation: DealWrite; defaults?: Readonly<Record<Stage, number>> | undefined },
 ): Pick<DealState, 'own_probability' | 'closed_probability'> {
   // A PUT may send back a probability that it has read. A default must not become the deal's own value.
-  const readBack = operation === 'update' && current !== null && sent === shownProbability(current)
+  const readBack = operation === 'update' && current !== null && sent === shownProbability(current, defaults)
   const value = readBack ? undefined : sent
   const own = current?.own_probability ?? null
   if (statusOf(stage) === 'open') {
