@@ -98,3 +98,29 @@ export function definitionProblems(
     return reason ? [{ field, code: reason.code, message: `${field} ${reason.accepts}.` }] : []
   })
 }
+
+/** All options of a definition together, as JSON. */
+const max_option_bytes = 16 * 1024
+
+/** A select has options; other types have none. */
+export function optionProblems({
+  type,
+  options = [],
+}: {
+  type?: string
+  options?: readonly string[]
+}): FieldProblem[] {
+  const problem = (code: FieldCode, text: string) => [{ field: 'options', code, message: `options ${text}.` }]
+  if (type !== 'select') return options.length ? problem('not_allowed', 'belong to the type select') : []
+  if (!options.length) return problem('required', 'must have 1 to 200 texts')
+  if (Buffer.byteLength(JSON.stringify(options)) > max_option_bytes)
+    return problem('too_large', 'must have at most 16 KiB as JSON')
+  return []
+}
+
+/** A key that a body can have, and that the filter custom_fields[key] can name. */
+export function keyProblems({ key = '' }: { key?: string }): FieldProblem[] {
+  if (key !== '__proto__' && !/[[\]\p{Cc}]/u.test(key)) return []
+  const message = 'key must not be __proto__, and must not have brackets or control characters.'
+  return [{ field: 'key', code: 'invalid_format', message }]
+}

@@ -24,7 +24,7 @@ const in_force = sql<boolean>`status <> 'removed'`
 const read = prepare((p: { workspace_id: number; kind: string }, db) =>
   db
     .selectFrom('field_definitions')
-    .select(['id', 'key', 'type', 'options', 'is_required', 'is_unique'])
+    .select(['id', 'key', 'label', 'type', 'options', 'is_required', 'is_unique'])
     .where((eb) => eb.and({ workspace_id: p.workspace_id, kind: p.kind }))
     .where(in_force)
     .orderBy('key'),
@@ -176,20 +176,4 @@ function takenProblem(
   const may_read = !scopes || scopes.includes(`${scope}:read`)
   const other = may_read ? `The ${noun} ${record_id}` : `Another ${noun}`
   return { field, code: 'taken', message: `${field} must be unique. ${other} has this value.` }
-}
-
-/** The result of a search by a custom field: a record, no record, or `not_unique` for a field that is not unique. */
-export type UniqueMatch = { id: number | null } | 'not_unique'
-
-/** The live record of a resource with this value of a unique custom field, for upserts. */
-export async function findByUniqueField(
-  db: Db,
-  workspace_id: number,
-  resource: Resource,
-  key: string,
-  value: unknown,
-): Promise<UniqueMatch> {
-  const definitions = await definitionsOf(db, workspace_id, resource)
-  const definition = definitions.find((one) => one.key === key && one.is_unique)
-  return definition ? { id: await findHolder(db, workspace_id, definition, value) } : 'not_unique'
 }

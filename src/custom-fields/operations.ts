@@ -1,12 +1,13 @@
 import type { Db, Tx } from '../db/db.ts'
 import { lockRow, lockText } from '../db/locks.ts'
 import { addWork, dropWork } from '../db/work.ts'
-import { conflict, type FieldCode, type FieldProblem, orNotFound, refuse, refuseMore } from '../errors.ts'
+import { conflict, type FieldProblem, orNotFound, refuse, refuseMore } from '../errors.ts'
 import { auditSides, auditSnapshot, recordChange } from '../events/audit.ts'
 import { changesBetween } from '../events/changes.ts'
 import type { Context } from '../events/context.ts'
 import { changesOf } from '../http/patch.ts'
 import { lease_ms, type Unchecked } from './check.ts'
+import { keyProblems, optionProblems } from './definition-rules.ts'
 import {
   type Changeable,
   definedKeys,
@@ -14,13 +15,7 @@ import {
   insertDefinition,
   updateDefinition,
 } from './queries.ts'
-import {
-  type CustomField,
-  type CustomFieldBody,
-  type CustomFieldChange,
-  max_definitions,
-  max_option_bytes,
-} from './schema.ts'
+import { type CustomField, type CustomFieldBody, type CustomFieldChange, max_definitions } from './schema.ts'
 
 const changeable = ['label', 'options', 'required', 'unique', 'position'] as const
 const fixed = ['resource', 'key', 'type'] as const
@@ -48,22 +43,6 @@ const columnsOf = ({ label, options, required, unique, position }: CustomFieldCh
   ...(unique !== undefined && { is_unique: unique ? 1 : 0 }),
   ...(position !== undefined && { position }),
 })
-
-function optionProblems({ type, options = [] }: CustomFieldBody): FieldProblem[] {
-  const problem = (code: FieldCode, text: string) => [{ field: 'options', code, message: `options ${text}.` }]
-  if (type !== 'select') return options.length ? problem('not_allowed', 'belong to the type select') : []
-  if (!options.length) return problem('required', 'must have 1 to 200 texts')
-  if (Buffer.byteLength(JSON.stringify(options)) > max_option_bytes)
-    return problem('too_large', 'must have at most 16 KiB as JSON')
-  return []
-}
-
-/** A key that a body can have, and that the filter custom_fields[key] can name. */
-function keyProblems({ key = '' }: CustomFieldBody): FieldProblem[] {
-  if (key !== '__proto__' && !/[[\]\p{Cc}]/u.test(key)) return []
-  const message = 'key must not be __proto__, and must not have brackets or control characters.'
-  return [{ field: 'key', code: 'invalid_format', message }]
-}
 
 /** Adds a definition that new values obey from now on. Throws 409 if the resource has 100. */
 export async function beginDefinition(

@@ -7,8 +7,6 @@ import { hasDefinitions } from './definitions.ts'
 
 /** For each resource of a workspace. A write reads all of them. */
 export const max_definitions = 100
-/** All options of a definition together, as JSON. */
-export const max_option_bytes = 16 * 1024
 const max_position = 10_000
 
 const Type_ = Type.Unsafe<(typeof field_types)[number]>({

@@ -36,6 +36,14 @@ export const referrersOf = (resources: readonly Resource[], table: string) =>
     Object.entries(resource.references).flatMap(([field, of]) => (of === table ? [{ resource, field }] : [])),
   )
 
+/** The lists of ids of the records of a table: the resource that has the list, the field, and its rows. */
+export const idListsOf = (resources: readonly Resource[], table: string) =>
+  resources.flatMap((resource) =>
+    Object.entries(resource.columns).flatMap(([field, { ids }]) =>
+      ids?.refers_to === table ? [{ resource, field, ids }] : [],
+    ),
+  )
+
 /** Returns a function that finds the resource of an event such as `deal.won`; undefined for a ping. */
 export function createResourceOfEvent(
   resources: readonly Resource[],

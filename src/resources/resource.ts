@@ -3,6 +3,7 @@ import { type Static, type TInteger, type TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
 import type { KeyedField } from '../db/lists/same-text.ts'
 import type { Deletable } from '../db/records.ts'
+import type { Db } from '../db/tx.ts'
 import type { EventDefinition } from '../events/define.ts'
 import { Body, Id, Listed, Timestamp } from '../http/fields.ts'
 
@@ -36,6 +37,8 @@ export type Column = {
   key?: KeyedField
   /** The table of the record whose id it holds. A reference to a record in the trash reads null. */
   refers_to?: string
+  /** A list of ids that another table has, with a row for each. Ids of records in the trash are left out. */
+  ids?: IdRows
   /** It holds the id of a member of the workspace, or null. */
   member?: true
   /** It holds who wrote the record (shared-columns.ts). The service sets it. */
@@ -56,6 +59,9 @@ export type Embedding = {
   /** The fields and the schema of the list view, where they differ. */
   listed?: { fields: readonly string[]; shown: TSchema }
 }
+
+/** The rows of a list of ids: the column of the record that has the list, and that of an id in it. */
+export type IdRows = { table: string; by: string; id: string; refers_to: string }
 
 export type Columns = Record<string, Column>
 
@@ -112,6 +118,8 @@ export type Resource<C extends Columns = Columns> = Facts & {
   orders: readonly Order[]
   /** Expressions of fields that no column stores, with the table's name, for views and filters. */
   filter_by: Readonly<Record<string, RawBuilder<unknown>>>
+  /** The JSON text of a field in views, where it has more than its column. */
+  shown_by: Readonly<Record<string, (db: Db) => RawBuilder<unknown>>>
   /** Short names of ranges, by the fields that they stand for: `due` for `due_at`. */
   filter_aliases: Readonly<Record<string, string>>
   /** The date by which a record should be finished, and the condition that it is not: the word `overdue` of filters. */
@@ -148,6 +156,7 @@ export const defineResource = <C extends Columns>(description: Description<C>): 
   search_index: false,
   orders: [],
   filter_by: {},
+  shown_by: {},
   parameter_scopes: {},
   has_timeline: false,
   duplicates: [],

@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { TSchema } from 'typebox'
 import type { Moment } from '../cells/days.ts'
+import type { ChoiceList } from '../db/choices.ts'
 import type { Db, Tx } from '../db/db.ts'
 import type { Context } from '../events/context.ts'
 import type { App } from '../http/server.ts'
@@ -29,6 +30,10 @@ export type OtherEntries = {
 export type ImportForm = {
   /** Names of columns in exports of other programs, by the field. They are compared without case, blanks and signs. */
   headers: Readonly<Record<string, readonly string[]>>
+  /** Names of columns that often are the field. They are taken if the file has no other column of it. */
+  likely_headers?: Readonly<Record<string, readonly string[]>>
+  /** Fields for whose values the workspace keeps texts of its own, and their list. */
+  choices?: Readonly<Record<string, ChoiceList>>
   /** References that a column may give by name, in a column such as `company` for `company_id`. */
   by_name: readonly string[]
   /** The fields into which a column `name` is split (cells/person-names.ts). */
@@ -74,7 +79,10 @@ export type Room = Pick<
     view: TSchema
     find(db: Db, workspace_id: number, id: number): Promise<{ id: number } | null>
   }
-  /** Gives a part, such as a note, to another record. Needed for parts of kinds that can be merged. */
+  /**
+   * Gives a part, such as a note, or a row of a list of ids to another record. Needed for parts and lists of kinds that can be
+   * merged.
+   */
   give?(tx: Tx, context: Context, id: number, owner_id: number): Promise<object>
   /** How files are imported. Needs `batch`. */
   import?: ImportForm

@@ -20,7 +20,7 @@ const extension = { 'x-extension': true }
 export const ContactName = (title: string) =>
   Type.Object(
     {
-      id: Id(),
+      id: Id({ examples: [3] }),
       first_name: Type.String({ examples: ['Ana'] }),
       last_name: Type.String({ examples: ['Ruiz'] }),
     },

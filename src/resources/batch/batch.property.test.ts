@@ -147,11 +147,17 @@ async function runSingle({ call, stored }: Side, resource: Resource, item: Item)
   const value = data?.[match as string]
   const text = typeof value === 'string' ? value.trim().toLowerCase() : ''
   if (!text || text === 'nobody') return 'validation_failed'
-  const rows = await stored.rows(`SELECT id, ${match} AS value FROM ${resource} WHERE deleted_at IS NULL`)
+  const rows = await stored.rows(
+    `SELECT id, ${match} AS value, tags FROM ${resource} WHERE deleted_at IS NULL`,
+  )
   const found = rows.filter(({ value }) => String(value).toLowerCase() === text)
   if (found.length > 1) return 'validation_failed'
   const [first] = found
-  return codeOf(first ? await call('PUT', `${path}/${first.id}`, data) : await call('POST', path, data))
+  if (!first) return codeOf(await call('POST', path, data))
+  // An upsert adds tags, where PUT replaces them.
+  const kept: string[] = JSON.parse(String(first.tags))
+  const added = Array.isArray(data?.tags) ? { tags: [...new Set([...kept, ...data.tags])] } : {}
+  return codeOf(await call('PUT', `${path}/${first.id}`, { ...data, ...added }))
 }
 const codeOf = ({ status, body }: Awaited<ReturnType<Rapport['call']>>): string =>
   status < 300 ? 'done' : body.error.code

@@ -35,7 +35,7 @@ type Work = {
 
 // The items that run together. Their records are in memory at once, and each may have 64 KiB of custom fields. Their checks
 // block the event loop. On PostgreSQL, each wave costs round trips.
-const max_wave = { sqlite: 125, postgres: 250 }
+const max_wave = { sqlite: 50, postgres: 250 }
 
 /**
  * Runs items in their order in the caller's transaction; returns an outcome for each. `items` should have at most 1,000

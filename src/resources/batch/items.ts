@@ -311,6 +311,41 @@ function checked(schema: TSchema, data: object): { body: object; problems: reado
   return { body: value, problems: bodyProblems(value) }
 }
 
+/** The problems of the values of new data. Missing values, and records that the data refers to, are not looked at. */
+export function valueProblems(
+  { create, update }: Pick<Writes, 'create' | 'update'>,
+  definitions: readonly Definition[],
+  data: object,
+  after_create?: readonly string[],
+): FieldProblem[] {
+  const { first, later } = inSteps(data, after_create)
+  const { body, problems } = checked(create, first)
+  const found = [
+    ...problems,
+    ...(later ? checked(update, later).problems : []),
+    ...definitionProblems(definitions, customFieldsOf(body), null),
+  ]
+  return found.filter(({ code }) => code !== 'required')
+}
+
+/** The keys of data that other data may have, too: of the matched field, and of unique custom fields. */
+export function sharedKeys(
+  writes: Writes,
+  definitions: readonly Definition[],
+  { match: name, data = {} }: Item,
+): string[] {
+  const { match, unique } = name === undefined ? {} : matchOf(writes, definitions, name)
+  const { body } = checked(writes.update, data)
+  const value = match && !unique ? (body as Record<string, unknown>)[match.field] : undefined
+  return [
+    ...(match && typeof value === 'string' ? [recordOf({ match, key: match.keyOf(value) })] : []),
+    ...definitions.flatMap((one) => {
+      const text = one.is_unique ? uniqueIn(one, body) : undefined
+      return text === undefined ? [] : [`custom_fields.${one.key}=${text}`]
+    }),
+  ]
+}
+
 /** The problems of an upsert without a value to match. */
 function withoutMatch({ field }: Match, create: TSchema, item: Item): FieldProblem[] {
   const { problems } = checked(create, item.data as object)

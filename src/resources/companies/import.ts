@@ -4,7 +4,7 @@ import type { ImportForm, JoinedRow } from '../room.ts'
 export const company_import: ImportForm = {
   headers: {
     name: [
-      ...['Company Name', 'Organization Name'],
+      ...['Company', 'Company Name', 'Organization', 'Organization Name'],
       ...['Firma', 'Firmenname', 'Unternehmen', 'Unternehmensname', 'Organisation'],
     ],
     website: ['Website URL', 'Company Domain Name', 'Domain', 'URL', 'Webseite', 'Internetseite'],

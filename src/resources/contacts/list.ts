@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
-import { countOf } from '../../db/lists/counts.ts'
+import { storedCount } from '../../db/lists/counts.ts'
 import type { Filter } from '../../db/lists/filters.ts'
 import type { Found } from '../../db/lists/lists.ts'
 import { newest_first } from '../../db/lists/orders.ts'
@@ -15,19 +15,22 @@ import { contactRecords } from './operations.ts'
 import { contacts } from './resource.ts'
 import { columns, type contact_filters } from './schema.ts'
 
-// The first page is what clients read most, so it is one query: of all contacts, or of those with one value. The limit is
-// part of the text: PostgreSQL keeps no plan for a limit that is a parameter, and planning costs as much as the page.
+// The first page is what clients read most, so it is one query: of all contacts with their total, or of those with one value.
+// The limit is part of the text: PostgreSQL keeps no plan for a limit that is a parameter, and planning costs as much as the page.
 const view = selectionOf(contacts, listedFields(columns))
 const firstPage = perKey((key: string) => {
   const [limit, column] = key.split(' ')
-  return prepare<{ workspace_id: number; value: string | number }, Texts>((p, db) => {
-    const matching = column ? sql`AND ${sql.ref(`contacts.${column}`)} = ${p.value}` : sql``
-    const rows = view.select(db, {
-      where: sql`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL ${matching}`,
-      order: sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(Number(limit))}`,
-    })
-    return joinTexts(rows, ',')
-  })
+  return prepare<{ workspace_id: number; value: string | number }, Texts & { total: number | null }>(
+    (p, db) => {
+      const matching = column ? sql`AND ${sql.ref(`contacts.${column}`)} = ${p.value}` : sql``
+      const rows = view.select(db, {
+        where: sql`contacts.workspace_id = ${p.workspace_id} AND contacts.deleted_at IS NULL ${matching}`,
+        order: sql`ORDER BY contacts.id DESC LIMIT ${sql.lit(Number(limit))}`,
+      })
+      const total = column ? sql`NULL` : storedCount(p.workspace_id, 'contacts')
+      return sql`SELECT page.*, ${total} AS total FROM (${joinTexts(rows, ',')}) AS page`
+    },
+  )
 })
 
 /** The filter by the words of a search, which looks at names, e-mail addresses and telephone numbers. */
@@ -67,11 +70,8 @@ export async function listContacts(
   const [only, ...others] = filters
   if (page.offset === 0 && !others.length && (!only || only.match)) {
     const key = [page.per_page, only?.match?.column].join(' ')
-    const [total, [records = no_texts]] = await Promise.all([
-      only?.total ?? countOf(db, workspace_id, 'contacts'),
-      firstPage(key)(db, { workspace_id, value: only?.match?.value ?? '' }),
-    ])
-    return { records, total, next: null }
+    const [found] = await firstPage(key)(db, { workspace_id, value: only?.match?.value ?? '' })
+    return { records: found ?? no_texts, total: only?.total ?? found?.total ?? 0, next: null }
   }
   return listFiltered(db, contacts, request, contactRecords.listed, filters)
 }

@@ -9,12 +9,12 @@ import { newWorkspace } from '../../../test/database.ts'
 import { dataOf } from '../../../test/envelope.ts'
 import { useRapport } from '../../../test/harness.ts'
 import { importFile } from '../../../test/imports.ts'
-import { until } from '../../../test/webhooks.ts'
+import { unlessBusy, until } from '../../../test/webhooks.ts'
 
 const rapport = useRapport()
 
 const make = async (path: string, body: object) =>
-  dataOf(await rapport.call('POST', `/api/v1/${path}`, body), 201)
+  dataOf(await unlessBusy(() => rapport.call('POST', `/api/v1/${path}`, body)), 201)
 const exported = (path: string) => rapport.call('GET', `/api/v1/${path}`)
 
 test('an export has every field of the detail view, oldest first, and no formula', async () => {

@@ -268,12 +268,13 @@ async function valueFilters(db: Db, resource: Resource, asked: Asked & { query: 
   const { table } = resource
   const kind = table as Valued
   const filters: Filter[] = []
+  const readDefined = async () =>
+    new Set((await definitionsOf(db, workspace_id, resource)).map(({ key }) => key))
   for (const [name, text] of Object.entries(query)) {
     const [, key] = custom_field.exec(name) ?? []
     if (name !== 'tag' && key === undefined) continue
-    const refused = key === undefined ? null : operatorInKey(key)
-    if (refused && !(await definitionsOf(db, workspace_id, resource)).some((one) => one.key === key))
-      throw refused
+    const refused = key === undefined ? null : await operatorInKey(key, readDefined)
+    if (refused) throw refused
     // An empty text is a value of a custom field, and no tag.
     const empty = key === undefined ? {} : { empty: 'empty value' as const }
     const wanted = readWanted({ name, kind: 'text', nullable: true, ...empty }, text)

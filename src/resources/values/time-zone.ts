@@ -12,7 +12,8 @@ export const time_zone = Type.String({
 
 /** The canonical name of the requested time zone. Throws 422 for an unknown one. */
 export function zoneOf({ time_zone }: { time_zone: string }): string {
-  const zone = canonicalTimeZone(time_zone)
+  // The default of every list needs no look-up.
+  const zone = time_zone === 'UTC' ? time_zone : canonicalTimeZone(time_zone)
   if (zone !== null) return zone
   throw invalid([
     {

@@ -15,7 +15,6 @@ import type { Resource } from '../resource.ts'
 import { authorOf } from '../shared-columns.ts'
 import { encode } from '../values/encoding.ts'
 import {
-  type Computed,
   detailFields,
   listedFields,
   type Row,
@@ -62,10 +61,9 @@ export type Records<View extends Identified, Values extends object> = {
   ): Promise<View>
 }
 
-/** The rows of a resource. Its queries are compiled once. `computed` has the fields that no column stores. */
+/** The rows of a resource. Its queries are compiled once. */
 export function recordsOf<View extends Identified, Values extends object>(
   resource: Resource,
-  computed: Computed = {},
 ): Records<View, Values> {
   const { table, columns } = resource
   const listed = selectionOf(resource, listedFields(columns))
@@ -90,25 +88,29 @@ export function recordsOf<View extends Identified, Values extends object>(
     detailed,
     lines: textsByIds(detailed, '\n'),
     detailsByIds: async (...asked) => JSON.parse(`[${(await details(...asked)).text}]`),
-    insert: inserterOf(resource, computed),
-    update: updaterOf(resource, computed, find),
+    insert: inserterOf(resource),
+    update: updaterOf(resource, find),
   }
 }
 
 type Tagged = Parameters<typeof indexValues>[4]
 type Key = { workspace_id: number; id: number }
 
-function inserterOf<View extends Identified, Values extends object>(resource: Resource, computed: Computed) {
-  const { table, part_of, counted } = resource
+function inserterOf<View extends Identified, Values extends object>(resource: Resource) {
+  const { table, part_of, counted, columns, filter_by } = resource
   const readEmbedded = embeddedReader(resource)
   const generated = resource.stored.filter(({ column }) => column.generated).map(({ name }) => name)
   const names = ['workspace_id', ...writtenColumns(resource)]
   const is_indexed = isIndexed(resource)
   const rowOf = rowMaker(resource)
-  const viewOf = newViews<View>(resource, computed)
+  const viewOf = newViews<View>(resource)
   const empty = Object.fromEntries(names.map((name) => [name, null]))
   const into = sql`INSERT INTO ${sql.table(table)} (${columnList(names)})`
-  const returning = sql`RETURNING ${columnList(['id', ...generated])}`
+  // No column stores these fields.
+  const computed = Object.entries(filter_by).flatMap(([name, by]) =>
+    columns[name]?.stored === false ? [sql`${by} AS ${sql.ref(name)}`] : [],
+  )
+  const returning = sql`RETURNING ${sql.join([columnList(['id', ...generated]), ...computed])}`
   const insertOne = prepare<Row, Row & Identified>(
     (p) => sql<Row & Identified>`${into} VALUES (${sql.join(names.map((name) => p[name]))}) ${returning}`,
   )
@@ -177,25 +179,24 @@ function embeddedReader({ columns }: Resource) {
 }
 
 /** Makes the detail view of a new record, from the fields that were written. */
-function newViews<View>({ columns }: Resource, computed: Computed) {
+function newViews<View>({ columns }: Resource) {
   const names = Object.keys(columns)
   const kept = Object.fromEntries(names.map((name) => [name, columns[name]?.kept && columns[name]?.default]))
   return (fields: Row): View => {
     const view: Row = { id: fields.id }
-    for (const name of names) view[name] = computed[name]?.value(fields) ?? fields[name] ?? kept[name] ?? null
+    for (const name of names) view[name] = fields[name] ?? kept[name] ?? null
     return view as View
   }
 }
 
 function updaterOf<View extends Identified, Values extends object>(
   resource: Resource,
-  computed: Computed,
   find: Records<View, Values>['find'],
 ) {
   const { table, counted } = resource
   const rowOf = rowMaker(resource)
   const is_indexed = isIndexed(resource)
-  const isShownAsWritten = viewsKnown(resource, computed)
+  const isShownAsWritten = viewsKnown(resource)
   const updateOf = updatesOf(table, counted)
   const countedRow = prepareById<Key, Row & Identified>(
     (is, p) => sql<Row & Identified>`SELECT ${columnList(['id', ...counted])} FROM ${sql.table(table)}
@@ -244,13 +245,10 @@ const gone = (): never => {
  * Whether the detail view after a change follows from the view before and the written fields, so that no read is needed: no
  * embedded record, computed field or generated column depends on them, and the author's name is known.
  */
-function viewsKnown({ columns }: Resource, computed: Computed) {
+function viewsKnown({ columns }: Resource) {
   const all = Object.values(columns)
-  const has_generated = all.some(({ generated }) => generated)
-  const others_depend = new Set([
-    ...all.flatMap(({ embeds }) => embeds?.by ?? []),
-    ...Object.values(computed).flatMap(({ from }) => from),
-  ])
+  const has_generated = all.some(({ generated, stored }) => generated || stored === false)
+  const others_depend = new Set(all.flatMap(({ embeds }) => embeds?.by ?? []))
   return (fields: Row, { id, name }: Context['actor']): boolean =>
     !has_generated &&
     (id === null || name !== undefined) &&

@@ -79,9 +79,39 @@ const days = fc
   .dictionary(fc.constantFrom('2026-12-24', '2026-12-25'), hours)
   .map((value) => JSON.stringify(value))
 
+const hosts = fc
+  .array(
+    fc.record({
+      user_id: fc.constantFrom('usr_1', 'usr_gone'),
+      weight: fc.integer({ min: 1, max: 100 }),
+      stale_since: fc.constant(null),
+    }),
+    { maxLength: 3 },
+  )
+  .map((value) => JSON.stringify(value))
+
+const questions = fc
+  .array(
+    fc.record({
+      key: fc.constantFrom('a', 'b "c"'),
+      label: fc.constant('Größe?'),
+      type: fc.constantFrom('select', 'long_text'),
+      required: fc.boolean(),
+      options: fc.constantFrom([], ['S & M']),
+    }),
+    { maxLength: 3 },
+  )
+  .map((value) => JSON.stringify(value))
+
 type Values = Record<string, unknown>
 type Known = { authors: readonly string[]; ids: Readonly<Record<string, readonly number[]>> }
-type Schema = { type?: string | string[]; enum?: readonly unknown[]; format?: string; maxLength?: number }
+type Schema = {
+  type?: string | string[]
+  items?: Schema
+  enum?: readonly unknown[]
+  format?: string
+  maxLength?: number
+}
 
 /** The values that a column may store. */
 function storedValue(name: string, column: Column, { authors, ids }: Known): fc.Arbitrary<unknown> {
@@ -94,6 +124,12 @@ function storedValue(name: string, column: Column, { authors, ids }: Known): fc.
   if (name === 'tags') return fc.array(text, { maxLength: 3 }).map((tags) => JSON.stringify(tags))
   if (name === 'availability') return week
   if (name === 'date_overrides') return days
+  if (name === 'hosts') return hosts
+  if (name === 'questions') return questions
+  if (column.encoding === 'json' && shown.type?.includes('array')) {
+    const item: fc.Arbitrary<unknown> = shown.items?.type === 'integer' ? fc.nat(90) : text
+    return orNull(fc.array(item, { maxLength: 3 })).map((value) => JSON.stringify(value))
+  }
   if (column.encoding === 'json') return custom_fields.map((fields) => encode(column, fields))
   if (column.encoding === 'flag') return fc.constantFrom(0, 1)
   if (column.encoding === 'ten_thousandths') return orNull(units)
@@ -102,6 +138,10 @@ function storedValue(name: string, column: Column, { authors, ids }: Known): fc.
   if (shown.format?.includes('date')) return orNull(time)
   return orNull((shown.maxLength ?? 0) > 9000 ? fc.oneof(text, long) : text)
 }
+
+/** The lists of ids that another table has. */
+const listsOf = ({ columns }: Resource) =>
+  Object.entries(columns).flatMap(([name, { ids }]) => (ids ? [{ name, ...ids }] : []))
 
 let slug = 0
 /** Rows of a table, beside their workspace and id. */
@@ -120,6 +160,12 @@ const rowOf = (resource: Resource, known: Known) =>
       own_probability: fc.option(fc.nat(100)),
       closed_probability: fc.option(fc.nat(100)),
     }),
+    ...Object.fromEntries(
+      listsOf(resource).map(({ name, refers_to }) => [
+        name,
+        fc.array(fc.constantFrom(...(known.ids[refers_to] ?? [])), { maxLength: 3 }),
+      ]),
+    ),
     created_at: time,
     updated_at: time,
     ...('end_at' in resource.columns && {
@@ -174,12 +220,19 @@ function viewOf(
     const found = stored[table]?.get(id as number)
     return found?.deleted_at === null ? found : undefined
   }
-  const shownOf = (name: string, { author, embeds, refers_to, encoding, stored: column = name }: Column) => {
+  const shownOf = (
+    name: string,
+    { author, embeds, refers_to, ids, encoding, stored: column = name }: Column,
+  ) => {
     if (name === 'probability') return shownProbability(row as DealState)
     if (name === 'status' && 'stage' in row) return statusOf(row.stage as Stage)
     if (author)
       return authorOf(row[name] as string | null, (names[row[name] as string] ?? null) as string | null)
     if (refers_to) return live(refers_to, row[name]) ? row[name] : null
+    if (ids) {
+      const of_list = new Set(row[name] as number[])
+      return [...of_list].filter((id) => live(ids.refers_to, id)).sort((a, b) => a - b)
+    }
     if (embeds) {
       const of = live(String(columns[embeds.by]?.refers_to), row[embeds.by])
       return of
@@ -236,7 +289,19 @@ test('every view is written with the bytes of its values, and fits its schema', 
           for (const row of rows) {
             const own = 'slug' in row ? { slug: `s${slug++}` } : {}
             const values: Values = { ...row, ...own, workspace_id }
-            const id = await insert(tx, table, values)
+            const lists = listsOf(resource)
+            const own_columns = Object.entries(values).filter(([name]) =>
+              lists.every((one) => one.name !== name),
+            )
+            const id = await insert(tx, table, Object.fromEntries(own_columns))
+            for (const { name, table, by, id: column } of lists)
+              for (const one of values[name] as number[])
+                await insert(tx, table, {
+                  workspace_id,
+                  [by]: id,
+                  [column]: one,
+                  updated_at: values.updated_at,
+                })
             of_table.set(id, { ...values, id })
             made.unshift(id)
           }

@@ -12,16 +12,13 @@ import {
 } from '../../db/statements/json-text.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { chosenValues, listParameter } from '../../db/statements/recordset.ts'
-import type { Column, Columns, Encoding, Resource } from '../resource.ts'
+import type { Column, Columns, Encoding, IdRows, Resource } from '../resource.ts'
 import { units } from '../values/decimal.ts'
 
 // The database writes a view as JSON text, with the bytes of JSON.stringify. Answers send the text. Code that needs values
 // parses it, which takes no longer than to read a row.
 
 export type Row = Record<string, unknown>
-
-/** A field that no column stores: the columns that it needs, and how its value follows from them in a new record. */
-export type Computed = Record<string, { from: readonly string[]; value(row: Row): unknown }>
 
 /** Fields beyond the columns of a resource. */
 export type More = (db: Db) => readonly Member[]
@@ -95,10 +92,13 @@ const encoded: Record<Encoding, (stored: RawBuilder<unknown>) => RawBuilder<unkn
   ten_thousandths: (stored) => decimalText(stored, units),
 }
 
-function memberOf(db: Db, { table, filter_by }: Resource, name: string, column: Column): Member {
-  const { embeds, author, refers_to, stored = name, listed, encoding } = column
+function memberOf(db: Db, { table, filter_by, shown_by }: Resource, name: string, column: Column): Member {
+  const shown = shown_by[name]
+  if (shown) return { name, text: shown(db) }
+  const { embeds, author, refers_to, stored = name, listed, encoding, ids } = column
   const of = (path: string) => jsonOf(db, sql.ref(path))
   if (author) return { name, text: authorText(db, `${table}.${name}`) }
+  if (ids) return { name, text: idsText(table, ids) }
   if (refers_to) return { name, text: of(`${joinedAs(name)}.id`) }
   if (embeds) {
     const joined = joinedAs(embeds.by)
@@ -110,6 +110,19 @@ function memberOf(db: Db, { table, filter_by }: Resource, name: string, column: 
   const path = `${table}.${stored}`
   const when = listed && sql<SqlBool>`${bytesOf(path)} <= ${sql.lit(listed.up_to_bytes)}`
   return { name, text: encoding ? encoded[encoding](sql.ref(path)) : of(path), ...(when && { when }) }
+}
+
+/**
+ * The ids of a list that name live records, in their order. A merge may have made two of them equal. Without statistics,
+ * PostgreSQL would read a whole workspace for a join.
+ */
+function idsText(owner: string, { table, by, id, refers_to }: IdRows): RawBuilder<unknown> {
+  const live = sql`SELECT named.id FROM ${sql.table(refers_to)} AS named
+    WHERE named.workspace_id = own.workspace_id AND named.id = ${sql.ref(`own.${id}`)} AND named.deleted_at IS NULL`
+  const rows = sql`SELECT DISTINCT (${live}) AS id FROM ${sql.table(table)} AS own
+    WHERE own.workspace_id = ${sql.ref(`${owner}.workspace_id`)} AND ${sql.ref(`own.${by}`)} = ${sql.ref(`${owner}.id`)}`
+  // string_agg leaves null out.
+  return sql`concat('[', (SELECT string_agg(CAST(id AS text), ',' ORDER BY id) FROM (${rows}) AS ids), ']')`
 }
 
 /**
