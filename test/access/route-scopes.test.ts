@@ -37,15 +37,22 @@ test('every route below /api/v1 needs a scope, of reading or writing as its meth
     '/book/:slug/a/:token/calendar.ics',
     '/book/:slug/a/:token/cancel',
     '/book/:slug/a/:token/move',
+    '/book/:slug/booked',
     '/book/:slug/slots',
     '/book/_/:file',
     '/healthz',
+    '/ics/:file',
     '/mail/unsubscribe/:token',
     '/metrics',
     '/readyz',
   ])
   const own = routes.filter(({ scope }) => scope === 'session')
   assert.deepEqual([...new Set(own.map(({ url }) => url))].sort(), [
+    '/api/v1/busy-calendars',
+    '/api/v1/busy-calendars/:calendar_id',
+    '/api/v1/busy-calendars/:calendar_id/refresh',
+    '/api/v1/calendar-feeds',
+    '/api/v1/calendar-feeds/:feed_id',
     '/api/v1/notifications',
     '/api/v1/notifications/read',
     '/api/v1/profile',

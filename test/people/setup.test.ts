@@ -49,7 +49,16 @@ test('the link makes the owner of the workspace that the start has made, once, a
   assert.deepEqual([user.name, user.time_zone, user.language], [first.name, 'Europe/Berlin', 'de'])
   assert.deepEqual(
     [workspace, role, workspaces.length],
-    [{ id: 1, name: 'Acme', currency: 'USD' }, 'owner', 1],
+    [
+      {
+        id: 1,
+        name: 'Acme',
+        currency: 'USD',
+        ...{ deal_stages: [], lost_reasons: [], contact_stages: [] },
+      },
+      'owner',
+      1,
+    ],
   )
   assert.deepEqual((await call('GET', '/session')).body, reply.body)
   // Records that the first key created are there.

@@ -226,11 +226,7 @@ async function insertInvitation(
 }
 
 /** Revokes an invitation. A no-op if it was accepted or revoked concurrently. */
-export async function revokeInvitation(
-  tx: Tx,
-  context: Context,
-  { id, email, role }: Invitation,
-): Promise<void> {
+async function revokeInvitation(tx: Tx, context: Context, { id, email, role }: Invitation): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('invitations')
     .set({ revoked_at: context.now })

@@ -6,6 +6,7 @@ import { recordChange } from '../../events/audit.ts'
 import type { Context } from '../../events/context.ts'
 import type { Access } from '../../http/auth.ts'
 import type { Incoming } from '../../http/endpoints.ts'
+import { cancelMails } from '../../mails/cancel.ts'
 import { revokeKeysOf } from '../keys/queries.ts'
 import { removeBelongings } from './belongings.ts'
 import { markWithoutWorkspace } from './deletion.ts'
@@ -63,8 +64,8 @@ export async function changeMember(
 }
 
 /**
- * Removes a member, ends the member's sessions in the workspace and revokes the member's invitations. Throws as
- * `changeMember` does.
+ * Removes a member, ends the member's sessions in the workspace, cancels mails that wait, and revokes the member's
+ * invitations. Throws as `changeMember` does.
  */
 export async function removeMember(
   tx: Tx,
@@ -86,6 +87,7 @@ export async function removeMember(
     .where((eb) => eb.and({ workspace_id, user_id: id }))
     .execute()
   await removeBelongings(tx, workspace_id, id)
+  await cancelMails(tx, context, { user_id: id }, 'The member was removed.')
   await markWithoutWorkspace(tx, context.now, id)
   await endSessions(tx, id, { workspace_id })
   if (revoke_keys === 'true') await revokeKeys(tx, context, access, member)

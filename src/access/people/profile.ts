@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
+import { readWhole } from '../../db/busy.ts'
 import type { Tx } from '../../db/db.ts'
 import { lockEntry } from '../../db/locks.ts'
 import { type FieldProblem, invalid, refuse } from '../../errors.ts'
@@ -8,7 +9,8 @@ import { changesBetween } from '../../events/changes.ts'
 import type { Context } from '../../events/context.ts'
 import type { Incoming } from '../../http/endpoints.ts'
 import { changesOf } from '../../http/patch.ts'
-import { type MailPreferences, mail_switches, storedPreferences } from '../../mails/preferences.ts'
+import { beginDigests } from '../../mails/digest-days.ts'
+import { mergedPreferences, storedPreferences } from '../../mails/preferences.ts'
 import { lockAccount } from './deletion.ts'
 import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { isInvited } from './invitations.ts'
@@ -86,13 +88,8 @@ export async function changeProfile(
 
 /** The body with all preferences: those that are sent in place of the present ones, null for the default. */
 function withPreferences({ mail_preferences: sent, ...body }: Fields, before: Profile) {
-  const present = before.mail_preferences
   if (typeof sent !== 'object' || sent === null) return body
-  const merged = mail_switches.map((name) => [
-    name,
-    sent[name] === null ? true : (sent[name] ?? present[name]),
-  ])
-  return { ...body, mail_preferences: Object.fromEntries(merged) as MailPreferences }
+  return { ...body, mail_preferences: mergedPreferences(before.mail_preferences, sent) }
 }
 
 type ProfileChanges = Partial<Omit<Profile, 'id'>> & { password_hash?: string | undefined }
@@ -125,6 +122,8 @@ async function updateProfile(
     .where('id', '=', id)
     .execute()
   if (moves) await endResetLinks(tx, id)
+  if (moves || time_zone !== before.time_zone) await readWhole(tx, id, context.elapsed())
+  await beginDigests(tx, id, { before, after: { time_zone, mail_preferences } }, context.now_ms)
   const after = await profileOf(tx, id)
   const changed = changesBetween(before, after, profile_fields)
   if (changed) await auditPerson(tx, context, id, { action: 'updated', ...auditSides(changed, after) })

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { Body, Email, flag, Id, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { Body, Email, flag, Id, OptionalInteger, OptionalText, Text, Timestamp } from '../../http/fields.ts'
 import { max_email_characters } from '../../http/formats.ts'
-import { type MailSwitch, mail_switches } from '../../mails/preferences.ts'
+import { type MailPreferences, type MailSwitch, mail_switches } from '../../mails/preferences.ts'
 import { type Role, roles } from './roles.ts'
 
 const RoleField = (options = {}) => Type.Unsafe<Role>({ type: 'string', enum: roles, ...options })
@@ -33,14 +33,19 @@ const person = {
 const switches = <T extends TSchema>(each: T) =>
   Object.fromEntries(mail_switches.map((name) => [name, each])) as Record<MailSwitch, T>
 
+const wall_clock = {
+  description: 'HH:MM on the wall clock of the time zone of the person.',
+  pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
+  examples: ['07:00'],
+}
+
 export const Profile = Type.Object(
   {
     ...person,
-    mail_preferences: Type.Object(switches(Type.Boolean()), {
-      title: 'MailPreferences',
-      description: 'Which mails the person wants.',
-      'x-extension': true,
-    }),
+    mail_preferences: Type.Object(
+      { ...switches(Type.Boolean()), daily_digest_at: Type.String(wall_clock) },
+      { title: 'MailPreferences', description: 'Which mails the person wants.', 'x-extension': true },
+    ),
   },
   { title: 'Profile' },
 )
@@ -50,7 +55,27 @@ export type Profile = Static<typeof Profile>
 export const SignedIn = Type.Object(
   {
     user: Type.Object(person, { title: 'SignedInPerson' }),
-    workspace: Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency() }),
+    workspace: Type.Object({
+      id: Id(),
+      name: Type.String({ examples: ['Acme'] }),
+      currency: Currency(),
+      deal_stages: Type.Array(
+        Type.Object({
+          stage: Type.String({ examples: ['proposal'] }),
+          label: OptionalText(60),
+          colour: OptionalText(7),
+          probability: OptionalInteger(0, 100),
+          stale_after_days: OptionalInteger(1, 3650),
+        }),
+        {
+          description:
+            'What the workspace has of its own, in its order; null or an empty list for what is built in. `/workspace/stages` has all of it.',
+          'x-extension': true,
+        },
+      ),
+      lost_reasons: Type.Array(Type.String(), { 'x-extension': true }),
+      contact_stages: Type.Array(Type.String(), { 'x-extension': true }),
+    }),
     role: RoleField(),
     scopes: Type.Array(Type.String(), {
       description: 'The scopes of the role in this workspace.',
@@ -133,11 +158,14 @@ export const ProfileBody = Body(
     email: RequiredEmail(),
     time_zone: OptionalZone(),
     language: OptionalLanguage(),
-    mail_preferences: Type.Unsafe<Partial<Record<MailSwitch, boolean | null>>>({
+    mail_preferences: Type.Unsafe<{ [Name in keyof MailPreferences]?: MailPreferences[Name] | null }>({
       type: 'object',
-      properties: switches(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })),
+      properties: {
+        ...switches(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })),
+        daily_digest_at: Type.Unsafe<string | null>({ ...wall_clock, type: ['string', 'null'] }),
+      },
       additionalProperties: false,
-      description: 'Merged key by key. Null sets the default, true.',
+      description: 'Merged key by key. Null sets the default.',
       'x-extension': true,
     }),
     current_password: Password({ description: 'Needed to change the e-mail.' }),

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { isoTime } from '../../clock.ts'
+import { choicesOf } from '../../db/choices.ts'
 import type { Db } from '../../db/db.ts'
 import { preferencesOf } from '../../mails/preferences.ts'
 import { offsetPeriods } from '../../zones/wall.ts'
@@ -40,7 +41,7 @@ export async function signedIn(
   const user = await profileOf(db, user_id)
   return {
     user,
-    workspace: { id, name, currency },
+    workspace: { id, name, currency, ...(await choicesOf(db, id)) },
     role,
     scopes: role_scopes.named(role),
     workspaces: workspaces.map(({ id, name, role }) => ({ id, name, role })),
