@@ -14,6 +14,7 @@ import { type Rapport, startRapport, useRapport } from './harness.ts'
 import { beside } from './keys.ts'
 import { setUp } from './people.ts'
 import { startReceiver } from './receiver.ts'
+import { unlessBusy } from './webhooks.ts'
 
 // How many there may be of what costs others something: each limit is exact, also when many come at once.
 
@@ -24,11 +25,11 @@ type Call = Rapport['call']
 type Reply = Awaited<ReturnType<Call>>
 
 const make = async (call: Call, path: string, body: object) =>
-  dataOf(await call('POST', api + path, body), 201)
+  dataOf(await unlessBusy(() => call('POST', api + path, body)), 201)
 
 /** Sends the same request 50 times at once. Exactly one succeeds, and the others get an error with the reason. */
 async function onlyOne(attempt: (n: number) => Promise<Reply>, limit: RegExp) {
-  const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => attempt(n)))
+  const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => unlessBusy(() => attempt(n))))
   const passed = replies.filter((reply) => reply.status === 201)
   for (const reply of replies)
     if (reply.status !== 201) assert.match(refused(reply, 409, 'conflict').message, limit)

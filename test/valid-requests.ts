@@ -135,7 +135,17 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
       await make('/companies')
       return answered(await call('GET', `${base}/audit-log?per_page=1`))[0].id
     },
-    // A mail that has failed, and so can be sent again.
+    // Of the caller, who sees no others. Its first poll has failed, and the next one comes after the tests.
+    '/busy-calendars': async (who) => {
+      const by = who ?? (await person())
+      const { id } = answered(
+        await by.call('POST', '/busy-calendars', { url: 'http://127.0.0.1:9/a.ics' }),
+        201,
+      )
+      const shown = () => by.call('GET', `/busy-calendars/${id}`)
+      await until(shown, ({ body }) => body.data.status === 'failing')
+      return id
+    },
     // A mail that has failed, and so can be sent again.
     '/mails': async () => {
       const clock = { ...systemClock, elapsed: () => 0 }
@@ -164,6 +174,10 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     },
     // Of the caller, who sees no others.
     '/sessions': async (who) => who?.session_id ?? (await person()).session_id,
+    '/calendar-feeds': async (who) => {
+      const { call } = who ?? (await person())
+      return answered(await call('POST', '/calendar-feeds', { name: 'Phone' }), 201).id
+    },
     '/trash': async () => 'companies',
     '/view-tabs': async () => 'companies',
     '/trash/companies': async () => {
@@ -186,6 +200,9 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
   /** Values that a schema cannot describe, by the field's name or by operation and field. */
   const known: Record<string, (who: Person | null) => unknown> = {
     slug: () => `page-${++made}`,
+    hosts: () => [],
+    questions: () => [{ key: 'seats', type: 'number' }],
+    embed_origins: () => ['https://www.example.com'],
     'post /custom-fields key': () => `key ${++made}`,
 
     secret: () => 'a secret of a webhook',
@@ -218,9 +235,13 @@ export async function startRequests(rapport: Rapport, { workspace = 'first' as '
     for (const [name, { readOnly }] of Object.entries<any>(operation.body?.properties ?? {})) {
       if (readOnly) continue
       const [, merged] = /^post (\/[a-z-]+)\/\{id\}\/merge$/.exec(operation.name) ?? []
-      const other = merged && name === 'from_ids' && (async () => [(await make(merged)).id])
+      const [, alike] = /^post (\/[a-z-]+)\/duplicates\/\w+$/.exec(operation.name) ?? []
+      const other =
+        (merged && name === 'from_ids' && (async () => [(await make(merged)).id])) ||
+        (alike && name === 'ids' && (async () => [(await make(alike)).id, (await make(alike)).id]))
       const value = other || (known[`${operation.name} ${name}`] ?? known[name])
-      if (isReference(name) && (references || !value))
+      if (name === 'guest_ids') values[name] = [await (references ?? built).reference('contact_id')]
+      else if (isReference(name) && (references || !value))
         values[name] = await (references ?? built).reference(name)
       else values[name] = await value?.(who)
     }

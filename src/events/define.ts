@@ -56,5 +56,8 @@ export function exampleChanges(example: Record<string, unknown>): Changes {
   return { changed_fields: [changed], previous: { [changed]: `Old ${example[changed]}` } }
 }
 
+/** The links of a booking, beside the data of its events. Null: it cannot be changed, or its link is not stored. */
+export type Links = { cancel_url: string | null; reschedule_url: string | null }
+
 /** The changes of an update: names of top-level fields, and their whole old values (contract: events). */
 export type Changes = { changed_fields: string[]; previous: Record<string, unknown> }

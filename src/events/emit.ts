@@ -6,7 +6,7 @@ import { recordKey } from '../db/queue-order.ts'
 import { findSubscriptions, recipientsOf, type Subscription } from '../db/subscriptions.ts'
 import { failedCondition } from './conditions.ts'
 import type { Context } from './context.ts'
-import { api_version, type Changes, type EventDefinition, exampleChanges } from './define.ts'
+import { api_version, type Changes, type EventDefinition, exampleChanges, type Links } from './define.ts'
 import { insertDelivery, writeDeliveries } from './deliveries.ts'
 
 /**
@@ -53,21 +53,22 @@ function subscriptionsTo(tx: Tx, workspace_id: number, names: readonly string[])
 
 /**
  * Writes an event, and a delivery for each webhook that asked for it, in the transaction of the change. So an event exists exactly
- * when its change does. The payload is serialised here once; every attempt sends these bytes.
+ * when its change does. The payload is serialised here once; every attempt sends these bytes. `beside` are its keys beside
+ * `data`: the changes of an update, and the links of a booking.
  */
 export async function emit(
   tx: Tx,
   context: Context,
   definition: EventDefinition,
   record: object,
-  changes?: Changes,
+  beside?: Changes | Partial<Links> | (Changes & Partial<Links>),
 ): Promise<void> {
   const { workspace_id } = context
   const event = definition.name
   tx.announce('events')
   // On PostgreSQL, the events of a commit take a lock, so the deliveries come before them.
   if (tx.engine === 'postgres') tx.atCommit(writeDeliveries, [])
-  const payload = payloadFrom(context, definition, record, changes)
+  const payload = payloadFrom(context, definition, record, beside)
   const record_id = idOf(record)
   const event_id = insertPayload(tx, context, event, payload, record_id)
   const asked = await recipientsIn(tx, workspace_id, event)
@@ -150,7 +151,7 @@ const payloadFrom = (
   context: Context,
   definition: EventDefinition,
   record: object,
-  changes?: Partial<Changes>,
+  beside?: Partial<Changes & Links>,
 ) => {
   const is_ping = definition.name === 'ping'
   return {
@@ -159,7 +160,7 @@ const payloadFrom = (
     timestamp: context.now,
     ...(!is_ping && unnumbered),
     data: project(definition, record),
-    ...changes,
+    ...beside,
     ...context.merge,
     ...(!is_ping && originOf(context)),
   }

@@ -1,5 +1,5 @@
 import type { Tx } from '../db/db.ts'
-import { normaliseText } from '../db/lists/normalise.ts'
+import { normalForm, normaliseText } from '../db/lists/normalise.ts'
 import { prepare } from '../db/statements/prepare.ts'
 import type { Context } from './context.ts'
 import { formerNames } from './names.ts'
@@ -53,7 +53,7 @@ export function finderOf(all: readonly Member[]): Find {
     return []
   }
   return (text) => {
-    const composed = text.normalize('NFC')
+    const composed = normalForm(text, 'NFC')
     const found = new Set<string>()
     sign.lastIndex = 0
     for (let count = 0; count < max_signs && sign.test(composed); count++)

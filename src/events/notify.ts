@@ -1,5 +1,11 @@
 import type { Tx } from '../db/db.ts'
-import { type NewNotification, notifyManagers, showHeld, writeNotifications } from '../db/notifications.ts'
+import {
+  type Fresh,
+  type NewNotification,
+  notifyManagers,
+  showHeld,
+  writeNotifications,
+} from '../db/notifications.ts'
 import { mailingOf } from '../mails/mailing.ts'
 import { storedActor } from './actors.ts'
 import { type Context, service } from './context.ts'
@@ -39,13 +45,24 @@ export function notify(tx: Tx, context: Context, notice: Notice): void {
     held_by: context.source === 'import' && kind === 'assigned' ? request_id : null,
     occurred_at: now,
     changed_at: now,
-    mail_due: isMailed(tx),
   }
-  tx.rows(writeNotifications, [row])
+  tx.beforeCommit(writeNotices, [row])
 }
 
-/** 1 in a service, which mails notifications. A command has no settings of mails. */
-const isMailed = (tx: Tx): number => (mailingOf(tx) ? 1 : 0)
+// Before the commit, because a mail needs to know which notifications are new, and counts all records of the transaction.
+const writeNotices = async (tx: Tx, rows: readonly NewNotification[]) =>
+  mail(tx, await writeNotifications(tx, rows))
+const showNotices = async (tx: Tx, held: readonly Parameters<typeof showHeld>[1][]) => {
+  for (const one of held) await mail(tx, await showHeld(tx, one))
+}
+const writeForManagers = async (tx: Tx, rows: readonly Parameters<typeof notifyManagers>[1][]) => {
+  for (const row of rows) await mail(tx, await notifyManagers(tx, row))
+}
+
+/** Writes the mails of new notifications. A command has no settings of mails. */
+const mail = async (tx: Tx, notices: readonly Fresh[]) => {
+  if (notices.length) await mailingOf(tx)?.mailNotices(tx, notices)
+}
 
 /** Notifies the members to whom a change gave the record. `before` is null for a new record. */
 export function notifyOwners(
@@ -68,12 +85,19 @@ const fieldOf = (record: object | null, field: string) => (record as Record<stri
 export function notifyOfImport(
   tx: Tx,
   context: Context,
-  { id, created_by, request_id }: { id: string; created_by: string; request_id: string | null },
+  {
+    id,
+    created_by,
+    request_id,
+    is_check,
+  }: { id: string; created_by: string; request_id: string | null; is_check: boolean },
   outcome: 'succeeded' | 'failed' | 'cancelled',
 ): void {
   tx.announce('changes')
-  if (request_id) tx.defer(showHeld(tx, context.workspace_id, request_id, context.now))
-  if (!created_by.startsWith('usr_')) return
+  const { workspace_id, now } = context
+  if (request_id) tx.beforeCommit(showNotices, [{ workspace_id, held_by: request_id, now }])
+  // A person waits for a check on its page.
+  if (is_check || !created_by.startsWith('usr_')) return
   // The service ended it, unless somebody cancelled it.
   const actor = outcome === 'cancelled' ? context.actor : service
   const by = { ...context, actor }
@@ -91,7 +115,8 @@ export function notifyOfFailure(tx: Tx, webhook: { workspace_id: number; id: str
   tx.announce('changes')
   const { workspace_id, id } = webhook
   const about = { kind: 'webhook_failed', record_kind: 'webhooks', record_id: id }
-  const times = { occurred_at: now, changed_at: now, mail_due: isMailed(tx) }
+  const times = { occurred_at: now, changed_at: now }
   const source = `webhook_failed:${id}`
-  tx.defer(notifyManagers(tx, { workspace_id, ...about, actor: storedActor(service), source, ...times }))
+  const actor = storedActor(service)
+  tx.beforeCommit(writeForManagers, [{ workspace_id, ...about, actor, source, ...times }])
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { EventEmitter } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, preParsingHookHandler } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { ApiError, badRequest, type FieldProblem, invalid, NotJson } from '../errors.ts'
 import { askForBody } from './connections.ts'
@@ -21,13 +21,9 @@ export const max_body_bytes = { with_key: 1024 * 1024, without_key: 16 * 1024, b
 export function parseBodies(app: FastifyInstance): void {
   app.decorateRequest('raw_body', null)
   app.removeAllContentTypeParsers()
-  app.addHook('preParsing', ({ headers, routeOptions }, reply, payload, done) => {
-    const length = Number(headers['content-length'])
-    // A longer one is refused by its length.
-    if (!isJson(headers) || !(length > routeOptions.bodyLimit)) askForBody(reply.raw)
-    // The parts of a short body need little memory. A chunked body has no length.
-    const is_short = length <= max_body_bytes.without_key
-    done(null, isJson(headers) && !is_short ? joinParts(payload as Readable) : payload)
+  // A hook of the whole server would also run for each GET.
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'GET' && route.method !== 'HEAD') route.preParsing = awaitBody
   })
   app.addContentTypeParser(
     'application/json',
@@ -49,13 +45,22 @@ export function parseBodies(app: FastifyInstance): void {
   )
 }
 
+const awaitBody: preParsingHookHandler = ({ headers, routeOptions }, reply, payload, done) => {
+  const length = Number(headers['content-length'])
+  // A longer one is refused by its length.
+  if (!isJson(headers) || !(length > routeOptions.bodyLimit)) askForBody(reply.raw)
+  // The parts of a short body need little memory. A chunked body has no length.
+  const is_short = length <= max_body_bytes.without_key
+  done(null, isJson(headers) && !is_short ? joinParts(payload as Readable) : payload)
+}
+
 const isJson = (headers: FastifyRequest['headers']) =>
   /^application\/json\b/i.test(headers['content-type'] ?? '')
 
 const joined_bytes = 4096
 
 /** Joins the small parts of a body. Fastify keeps each part until the last one, and a part of one byte costs 400 bytes. */
-export function joinParts(body: Readable): Readable {
+function joinParts(body: Readable): Readable {
   // Fastify calls only these methods of a stream.
   const joined = Object.assign(new EventEmitter(), { resume: () => void body.resume() })
   let parts = Buffer.allocUnsafe(joined_bytes)

@@ -17,12 +17,22 @@ const listed = (header: string, etag: string) =>
 // A weak tag, such as a compressing proxy makes, may match a read, but not a write (RFC 9110, 13.1).
 const weakly = (header: string) => header.replaceAll('W/"', '"')
 
+/** Whether If-None-Match has an entity tag. */
+export function isKnown({ headers }: FastifyRequest, etag: string): boolean {
+  const known = headers['if-none-match']
+  return known !== undefined && listed(weakly(known), etag)
+}
+
 /** Answers a read of one record; 304 when If-None-Match has its current tag. `text` is the record as JSON. */
-export function sendRecord(request: FastifyRequest, reply: FastifyReply, record: object, text?: string) {
-  const etag = etagOf(record, text)
+export function sendRecord(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  record: object,
+  text?: string,
+  etag = etagOf(record, text),
+) {
   reply.header('etag', etag)
-  const known = request.headers['if-none-match']
-  if (known && listed(weakly(known), etag)) return reply.code(304).send()
+  if (isKnown(request, etag)) return reply.code(304).send()
   return text === undefined ? single(record) : sendText(reply, text)
 }
 

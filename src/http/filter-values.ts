@@ -115,14 +115,13 @@ export function filterProblems(
   properties: Record<string, object>,
   query: Record<string, unknown>,
 ): FieldProblem[] {
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    const text = query[name]
-    if (typeof text !== 'string') return []
+  return Object.entries(query).flatMap(([name, text]) => {
+    if (typeof text !== 'string' || !Object.hasOwn(properties, name)) return []
     const {
       [filter_of]: filter,
       [end_of]: end,
       [orders_of]: orders,
-    } = schema as { [filter_of]?: Parameter; [end_of]?: Parameter; [orders_of]?: readonly string[] }
+    } = properties[name] as { [filter_of]?: Parameter; [end_of]?: Parameter; [orders_of]?: readonly string[] }
     const problem = orders && sortProblem(name, text, orders)
     if (problem) return [problem]
     const read = filter ? readWanted(filter, text) : end ? readValue(end, text.trim()) : null

@@ -149,8 +149,9 @@ export function createMetrics(
     },
     watch(app: App) {
       app.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-        const { duration, statuses } = numbersOf(request.method, request.routeOptions.url ?? 'unknown')
-        if (!request.routeOptions.config.operation?.endless) duration.observe(reply.elapsedTime / 1000)
+        const { url = 'unknown', config } = request.routeOptions
+        const { duration, statuses } = numbersOf(request.method, url)
+        if (!config.operation?.endless) duration.observe(reply.elapsedTime / 1000)
         statuses.set(reply.statusCode, (statuses.get(reply.statusCode) ?? 0) + 1)
         done()
       })

@@ -90,7 +90,8 @@ export function operation<O extends Operation>(
   const { method, path, unlogged, onRequest, max_body_bytes, checkBody } = declared
   const { summary, description, params, query, body, answers } = declared
   app.route({
-    method: [method].flat(),
+    // Hooks compare the method with 'GET': a list of one method would not be equal.
+    method: typeof method === 'string' ? method : [...method],
     url: path,
     config: { operation: declared },
     schema: {

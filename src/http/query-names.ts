@@ -58,14 +58,26 @@ const with_operator = new RegExp(`^(.+?)(?:\\[(${operator_names}|)\\]|(?:__?|[.:
 /** The key in the name of a filter by a custom field. Its end is not a comparison of another API, such as seats__gte. */
 export const custom_key = `((?!.*(?:\\]\\[|(?:__|[.:])[gl]te?\\])).{1,64})`
 
-const operator_at_end = new RegExp(`^(.+)__(${ends['']?.filter(Boolean).join('|')})$`, 'is')
+const operator_at_end = new RegExp(`^(.+?)(__|[_.: -]\\$?)(${operator_names})$`, 'is')
 
-/** The error of a filter such as custom_fields[seats__in], unless its key is defined; null for a key without an operator. */
-export function operatorInKey(key: string): ApiError | null {
-  const [, base, operator] = operator_at_end.exec(key) ?? []
-  if (base === undefined) return null
+/**
+ * The error of a filter such as custom_fields[seats__in], or custom_fields[seats_gte] if `seats` is defined; null for other
+ * keys. `readDefined` reads the keys that are defined.
+ */
+export async function operatorInKey(
+  key: string,
+  readDefined: () => Promise<ReadonlySet<string>>,
+): Promise<ApiError | null> {
+  const [, base = '', separator, operator = ''] = operator_at_end.exec(key) ?? []
+  if (!base) return null
+  const defined = await readDefined()
+  const end = end_of.get(operator.toLowerCase()) ?? ''
+  // Without a definition, a key such as valid_from is a plain one.
+  const is_operator = defined.has(base) || (separator === '__' && end === '')
+  if (!is_operator || defined.has(key)) return null
+  const values = ' It takes several values with commas between them, and ! before a value means "not".'
   return badRequest(
-    `"custom_fields[${key}]" ends with the operator ${operator}, and no field of this key is defined. Did you mean "custom_fields[${base}]"? It takes several values with commas between them, and ! before a value means "not".`,
+    `"custom_fields[${key}]" ends with the operator ${operator}, and no field of this key is defined. Did you mean "custom_fields[${base}]${end}"?${end ? '' : values}`,
   )
 }
 
@@ -76,6 +88,7 @@ function filterMeant(name: string, has: Names['has']): string | undefined {
     // custom_fields[seats__gte], custom_fields.seats
     .replace(/^(custom_fields\[[^\]]+?)(__|[.:])([a-z_]+)\]$/, '$1]$2$3')
     .replace(/^custom_fields\.(.+?)((?:__|[.:])[a-z_]+|\[.*)?$/, 'custom_fields[$1]$2')
+    .replace(/^(custom_fields\[[^\]]+\])(?=[a-z])/, '$1_')
   const [, base = own, in_brackets = '', behind = in_brackets] = with_operator.exec(own) ?? []
   const end = end_of.get(behind.toLowerCase()) ?? ''
   return [base + end, base, own].find((one) => one !== name && has(one))

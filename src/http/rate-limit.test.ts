@@ -61,10 +61,11 @@ test('however many keys come at once, each costs about the same, and those that 
       return now
     },
   })
-  const start = performance.now()
+  const start = process.threadCpuUsage()
   for (let i = 0; i < 60_000; i++) limiter?.(`key ${i}`)
   // A look at all of them for each of them would take minutes.
-  assert.ok(performance.now() - start < 5000)
+  const { user, system } = process.threadCpuUsage(start)
+  assert.ok((user + system) / 1000 < 5000)
   assert.equal(reads, 60_000)
   now += 3_600_000
   for (let i = 0; i < 10; i++) assert.equal(limiter?.('key 1').retry_after_seconds, 0)

@@ -35,8 +35,8 @@ function daysOf(text: string, today: Temporal.PlainDate): Days {
   if (day) return { from: after(steps[day as Step]), to: after(steps[day as Step]) }
   if (side)
     return side === 'last'
-      ? { from: after(-Number(days)), to: today }
-      : { from: today, to: after(Number(days)) }
+      ? { from: after(1 - Number(days)), to: today }
+      : { from: today, to: after(Number(days) - 1) }
   if (ago) return { to: after(-Number(ago) - 1) }
   if (ahead) return { from: after(Number(ahead) + 1) }
   if (!which) return { to: after(-1) }

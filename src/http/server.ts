@@ -269,6 +269,8 @@ function listener(handler: RequestListener, request_ms: number, write_ms: number
       headersTimeout: request_ms,
       connectionsCheckingInterval: Math.ceil(request_ms / 6),
       keepAliveTimeout: 65_000,
+      // Without it, Node reads each request without a body to its end, by the events of a stream.
+      optimizeEmptyRequests: true,
     },
     handler,
   )

@@ -13,6 +13,8 @@ export function batchProblem({ headers }: FastifyRequest, messages: readonly unk
   if (revision !== batch_revision) return `Revision ${revision} has no batches. Send each message by itself.`
   if (!messages.length) return 'The batch is empty. Send at least one message.'
   if (messages.length > max_messages) return `Send at most ${max_messages} messages in a batch.`
+  // The SDK would serve all messages of such an array, and the rate limit would count one.
+  if (messages.some(Array.isArray)) return 'A message of a batch is an array. Send all messages in one array.'
   if (messages.some(isInitialize)) return 'Send initialize by itself, not in a batch.'
   return null
 }

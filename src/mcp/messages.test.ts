@@ -46,6 +46,18 @@ test('each message of a batch counts toward the rate limit, and nothing of a bat
   assert.equal(await companies(slow), 1)
 })
 
+test('messages in an array inside a batch are refused: they cannot pass the rate limit', async (t) => {
+  const slow = await limited(t, 10)
+  const inner = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, ...create('Never') }))
+  for (const messages of [[inner], [{ jsonrpc: '2.0', id: 1, ...create('Never') }, inner]]) {
+    const { status, body } = await slow.call('POST', '/mcp', messages, {
+      accept: 'application/json, text/event-stream',
+    })
+    assert.deepEqual([status, body.error?.code, body.id], [400, -32600, null])
+  }
+  assert.equal(await companies(slow), 0)
+})
+
 test('a message alone counts once, and a list of tools always has the definitions', async (t) => {
   const slow = await limited(t, 1)
   const definition = { resource: 'contacts', key: 'vat_number', label: 'VAT', type: 'text' }

@@ -30,6 +30,12 @@ const fixed: Record<string, Named> = {
     description:
       'The custom fields that this workspace defines: kind of record, key, label, type and options.',
   },
+  'GET /api/v1/workspace/stages': {
+    name: 'list_stages',
+    title: 'List stages',
+    description:
+      'What this workspace calls its deal stages, in its order, with their codes; the reasons of a loss and the contact stages that it uses.',
+  },
   'POST /api/v1/deals/:id/change-stage': {
     name: 'change_deal_stage',
     title: 'Move a deal to another stage',

@@ -10,7 +10,7 @@ let rapport: Rapport
 let call: Rapport['call']
 let intruder: Intruder
 before(async () => {
-  rapport = await startRapport()
+  rapport = await startRapport({ waits: {} })
   call = rapport.call
   intruder = await intrude(rapport.data_dir)
 })

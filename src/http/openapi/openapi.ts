@@ -49,6 +49,8 @@ const other_tags = {
   imports: 'Files whose rows become records.',
   notifications:
     'Notifications of the signed-in person: assignments, mentions, failed webhooks, ended imports.',
+  'busy-calendars': 'Calendars of other programs, by which the signed-in person is busy.',
+  'calendar-feeds': 'Addresses by which calendar programs read the appointments of the signed-in person.',
   keys: 'API keys: made, listed, taken back.',
   webhooks: 'URLs that receive events.',
   mails: 'Mails that the service sends, with every attempt.',

@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
 import { type Moment, shownTime } from '../../clock.ts'
 import type { Tx } from '../../db/db.ts'
-import { prepareRows, storable } from '../../db/statements/recordset.ts'
+import { prepareAttempts } from '../../db/statements/attempts.ts'
+import { storable } from '../../db/statements/recordset.ts'
 import type { Attempt } from '../registration/schema.ts'
 
 export type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
@@ -10,7 +10,8 @@ export type NewAttempt = Omit<Attempt, 'number' | 'request'> & {
   request: { url: string; headers: Record<string, string> }
 }
 
-const columns = {
+// The caller has locked the delivery's row in the queue or the log. So no two attempts get the same number.
+const add = prepareAttempts('webhook_attempts', 'delivery_id', {
   workspace_id: 'bigint!',
   delivery_id: 'text!',
   started_at: 'text!',
@@ -22,15 +23,6 @@ const columns = {
   response_body: 'text',
   error_code: 'text',
   error_message: 'text',
-} as const
-const names = Object.keys(columns) as (keyof typeof columns)[]
-
-// The caller has locked the delivery's row in the queue or the log. So no two attempts get the same number.
-const add = prepareRows(columns, ({ row, values }) => {
-  const number = sql`1 + coalesce((SELECT max(a.number) FROM webhook_attempts AS a
-    WHERE a.workspace_id = ${row.workspace_id} AND a.delivery_id = ${row.delivery_id}), 0)`
-  return sql`INSERT INTO webhook_attempts (number, ${sql.join(names.map((name) => sql.ref(name)))})
-        ${values([number, ...names.map((name) => row[name])])}`
 })
 
 /** Adds attempts to the log with the next numbers, in one statement. At most one attempt for each delivery. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../db/db.ts'
+import { rowLock } from '../../db/locks.ts'
 import { prepare } from '../../db/statements/prepare.ts'
 import { prepareRows } from '../../db/statements/recordset.ts'
 import { engineOf } from '../../db/tx.ts'
@@ -138,7 +139,7 @@ const firstOf = prepareRows(of_record, ({ row, rows }, p: { elapsed_ms: number }
     : sql`${rows('first')} LATERAL (${firstId(row)}) AS head CROSS JOIN ${queued} WHERE q.delivery_id = head.delivery_id AND`
   return sql<Due>`SELECT ${dueColumns(toRead(db))} FROM ${from}
         q.workspace_id = ${row.workspace_id} AND q.claim_id IS NULL AND q.run_at_ms <= ${p.elapsed_ms} ${isComplete}
-        ${on_sqlite ? sql`` : sql`FOR UPDATE OF q SKIP LOCKED`}`
+        ${rowLock(db, 'FOR UPDATE OF q SKIP LOCKED')}`
 })
 
 // A row that waits for its own retry keeps its time.

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../clock.ts'
 import { type Db, type Tx, transaction } from '../../db/db.ts'
 import { troubleOf } from '../../db/errors.ts'
+import { engineOf } from '../../db/tx.ts'
 import type { LoadedClaim } from './claim.ts'
 import type { AttemptOutcome } from './deliver.ts'
 import type { BlockingDelivery } from './in-order.ts'
@@ -36,20 +37,26 @@ const max_pause_ms = 1000
 export type Outcomes = ReturnType<typeof createOutcomes>
 
 /**
- * Writes outcomes, many in one transaction. Outcomes that arrive during a transaction share the next one. An outcome that
- * arrives alone is written at once.
+ * Writes outcomes, many in one transaction. Outcomes that arrive while no transaction can begin share the next one. An
+ * outcome that arrives alone is written at once.
  */
 export function createOutcomes(options: Options) {
   const { db, clock, retry_delays, onError } = options
+  // With one, PostgreSQL waits while this process sends requests, and this process while PostgreSQL writes.
+  const most_writers = engineOf(db) === 'sqlite' ? 1 : 2
   const waiting: Waiting[] = []
-  let writing = false
+  let writers = 0
+  let collecting = false
 
   async function writeAll(): Promise<void> {
-    while (waiting.length) {
+    writers++
+    while (waiting.length && !collecting) {
+      collecting = true
       await collect()
+      collecting = false
       await writeTogether(waiting.splice(0, max_batch))
     }
-    writing = false
+    writers--
   }
 
   // Waits while each turn of the event loop adds an outcome, at most 20 turns. So they share a commit.
@@ -123,9 +130,7 @@ export function createOutcomes(options: Options) {
     write(ended: Ended, givenUp: () => boolean): Promise<boolean> {
       return new Promise((settle) => {
         waiting.push({ ended, givenUp, settle })
-        if (writing) return
-        writing = true
-        void writeAll()
+        if (!collecting && writers < most_writers) void writeAll()
       })
     },
   }

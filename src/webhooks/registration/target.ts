@@ -92,6 +92,9 @@ function inside(address: Address, networks: readonly Network[]): boolean {
   return networks.some(([base, length]) => base.kind() === address.kind() && address.match(base, length))
 }
 
+/** A URL without spaces at its ends. Without the look behind, each space in a long run would be tried as its begin. */
+export const trimSpaces = (url: string): string => url.replace(/^ +|(?<! ) +$/g, '')
+
 /**
  * Checks a URL at registration. Returns the URL, or the code and message for the field. A name is refused if any of its
  * addresses is refused. A name without an address is accepted: every connection checks again.

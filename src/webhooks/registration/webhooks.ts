@@ -25,7 +25,7 @@ import {
 } from './queries.ts'
 import { removeWebhook } from './removal.ts'
 import { type Webhook, WebhookParams } from './schema.ts'
-import { checkUrl, type TargetPolicy } from './target.ts'
+import { checkUrl, type TargetPolicy, trimSpaces } from './target.ts'
 
 /** The endpoints of webhooks, for `endpoints`. */
 export const webhook_kind = {
@@ -93,7 +93,7 @@ export async function webhookToChange(
 /** Trims and checks a URL. Looks its host name up, so it runs before the transaction. */
 export async function urlProblems(policy: TargetPolicy, body: { url?: unknown }): Promise<FieldProblem[]> {
   // Only spaces are trimmed: a tab or a line break is a mistake, and the caller must see it.
-  if (typeof body.url === 'string') body.url = body.url.replace(/^ +| +$/g, '')
+  if (typeof body.url === 'string') body.url = trimSpaces(body.url)
   const { url } = body
   if (typeof url !== 'string') return []
   if (url === '') return [{ field: 'url', code: 'required', message: 'url is required.' }]
