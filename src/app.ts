@@ -26,9 +26,13 @@ import { trashRoutes } from './across/trash/routes.ts'
 import { listViews } from './across/views/queries.ts'
 import { viewRoutes } from './across/views/routes.ts'
 import { publicBooking } from './booking-site/routes.ts'
+import type { Poller } from './busy/poll.ts'
+import { type BusyService, busyCalendarRoutes } from './busy/routes.ts'
+import { calendarFeedRoutes, icsRoutes } from './calendar-feeds/routes.ts'
 import type { Config } from './config.ts'
 import { listDefinitions } from './custom-fields/queries.ts'
 import { customFieldRoutes } from './custom-fields/routes.ts'
+import { choicesOf } from './db/choices.ts'
 import type { Database, Db } from './db/db.ts'
 import type { Seal } from './db/seal.ts'
 import type { ServiceClock } from './db/service-clock.ts'
@@ -128,6 +132,7 @@ export type Deps = {
   dispatcher: Dispatcher
   /** Sends mails; null without SMTP_URL. */
   mailer: Mailer | null
+  poller: Poller
   /** Makes spans of requests and writes; null without a collector. */
   tracer?: Tracer | null | undefined
   policy: TargetPolicy
@@ -168,6 +173,7 @@ export async function buildApp(deps: Deps): Promise<App> {
   await importRoutes(app, service, rooms)
   await publicBooking(app, service)
   await unsubscribeRoutes(app, { ...service, config })
+  await icsRoutes(app, { ...service, config })
   apiIndex(app)
   await docsPage(app)
   if (web_files) webApp(app, web_files, resources)
@@ -196,7 +202,7 @@ function watchMetrics(app: App, { database, clock, isDurable, dispatcher, mailer
   return metrics
 }
 
-type Routed = RoleService & WebhookService & MailService & { streams: Streams }
+type Routed = RoleService & WebhookService & MailService & BusyService & { streams: Streams }
 
 function createService(
   app: App,
@@ -232,6 +238,7 @@ function createService(
     password_cost: deps.password_cost,
     dispatcher,
     mailer: deps.mailer,
+    poller: deps.poller,
     mail_settings: mailSettingsShown(config),
     buildBody: createBodies(config.public_url),
     findTitles: (db, workspace_id, records) => titlesOf(db, workspace_id, resources, records),
@@ -251,7 +258,9 @@ function createAccessRecorder(db: Db, clock: ServiceClock) {
 
 /** The parts of an export of the workspace besides records. */
 const exported_others: Others = {
-  workspace: async (db, { workspace_id }) => [(await findWorkspace(db, workspace_id)) ?? {}],
+  workspace: async (db, { workspace_id }) => [
+    { ...(await findWorkspace(db, workspace_id)), ...(await choicesOf(db, workspace_id)) },
+  ],
   members: async (db, { workspace_id }) =>
     (await listMembers(db, workspace_id, { per_page: 100_000, offset: 0 })).records,
   saved_views: (db, { workspace_id, actor }) => listViews(db, workspace_id, actor, undefined),
@@ -276,6 +285,7 @@ function addRoutes(app: App, service: Routed): void {
   reassignmentRoutes(app, service, rooms)
   viewRoutes(app, service)
   notificationRoutes(app, service)
+  calendarFeedRoutes(app, service)
   workspaceExportRoute(app, service, rooms, exported_others)
   customFieldRoutes(app, service)
   peopleRoutes(app, service)
@@ -284,6 +294,7 @@ function addRoutes(app: App, service: Routed): void {
   webhookActionRoutes(app, service)
   deliveryRoutes(app, service)
   mailRoutes(app, service)
+  busyCalendarRoutes(app, service)
   explainRoute(app, service)
   changeEventsRoute(app, service)
   feedRoutes(app, service)

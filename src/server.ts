@@ -8,18 +8,21 @@ import type { Cost } from './access/people/passwords.ts'
 import type { Role } from './access/people/roles.ts'
 import { makeSetupToken } from './access/people/setup.ts'
 import { firstWorkspace } from './access/workspaces.ts'
+import { noticeMails } from './across/notifications/mails.ts'
 import { watchZones } from './across/zones/watch.ts'
 import { buildApp, createBodies, role_scopes } from './app.ts'
+import { createPoller } from './busy/poll.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { reclaimCalendars } from './db/busy.ts'
 import { type Db, type Tx, transaction } from './db/db.ts'
 import { watchDurability } from './db/durability.ts'
 import { lockFolder } from './db/engines/sqlite/lock.ts'
 import { troubleOf } from './db/errors.ts'
 import { firstKeyFile, giveToOwner, makeFolder } from './db/folder.ts'
 import { migrate } from './db/migrate.ts'
-import { openDatabase } from './db/open.ts'
-import { checkSeal, createSeal, readSecretKey, removePartialKeys } from './db/seal.ts'
+import { openDatabase, type Waits } from './db/open.ts'
+import { checkSeal, createSeal, lastingMac, readSecretKey, removePartialKeys } from './db/seal.ts'
 import { unopenedValues } from './db/sealed.ts'
 import { type GivenClock, keepServiceClock } from './db/service-clock.ts'
 import { endLeases } from './db/work.ts'
@@ -76,6 +79,8 @@ type Options = {
   removal?: Timing
   /** Replaces the cost of new password hashes. */
   password_cost?: Cost
+  /** Replaces how long PostgreSQL is waited for. */
+  waits?: Waits
   /** Replaces how long after the begin of a stop a request in steps may continue. */
   last_step_ms?: number
   /** Replaces the limits of Redis. */
@@ -109,6 +114,7 @@ export async function startServer(
     clock: given,
     removal,
     password_cost,
+    waits = {},
     last_step_ms = default_last_step_ms,
     redis_limits_ms,
     roles: mine = roles,
@@ -134,7 +140,7 @@ export async function startServer(
   let stopping: Promise<void> | undefined
   try {
     const onWait = (error: unknown) => logger.warn({ err: error }, 'waiting for the database')
-    const database = await patiently(() => openDatabase(config), onWait)
+    const database = await patiently(() => openDatabase({ ...config, ...waits }), onWait)
     closing.push(() => database.close())
     await patiently(() => migrate(database, undefined, { onWait }), onWait)
     const { db } = database
@@ -172,10 +178,19 @@ export async function startServer(
     })
 
     let url = config.public_url ?? ''
-    const mailing = createMailing(config, seal, () => config.public_url ?? url)
+    const rights = createReadRights(resources)
+    const readableKinds = (role: string) => rights.readableKinds(role_scopes.of(role as Role))
+    const mailing = createMailing(config, seal, {
+      mac: await patiently(() => lastingMac(db, seal), onWait),
+      base: () => config.public_url ?? url,
+      mailNotices: noticeMails({ clock, resources, readableKinds }),
+    })
     setMailing(db, mailing)
     const mailer = openMailer(config, { db, clock, seal, mailing, onError })
     closing.push(() => mailer?.close())
+
+    const fetching = { policy, proxy, secureContext, version }
+    const poller = createPoller({ db, clock, seal, fetching, zone_folder: config.tzdir })
 
     const { redis_url, rate_limit_per_second: per_second } = config
     const answers_api = mine.includes('api')
@@ -194,6 +209,7 @@ export async function startServer(
       password_cost,
       dispatcher,
       mailer,
+      poller,
       tracer,
       policy,
       phase: () => phase,
@@ -221,10 +237,8 @@ export async function startServer(
     const offers = answers_api && folder !== 'shared'
     const token = offers ? await patiently(() => transaction(db, makeSetupToken), onWait) : null
     const setup_url = token && `${config.public_url ?? url}/setup#${token}`
-    const rights = createReadRights(resources)
-    const mayRead = (role: string, kind: string) => rights.mayRead(role_scopes.of(role as Role), kind)
     const lookAtZones = watchZones(db, clock, config.tzdir, logger)
-    const work = jobs({ db, clock, durability, seal, lookAtZones, mayRead, mailer, config })
+    const work = jobs({ db, clock, durability, seal, lookAtZones, readableKinds, mailer, poller, config })
       .filter(({ role }) => !role || mine.includes(role))
       .map((job) => (job.held ? { ...job, ...removal } : job))
     closing.push(startJobs(work, { clock, onCommit: database.onCommit, onError }))
@@ -288,6 +302,7 @@ async function drain(
 async function reclaim(tx: Tx, elapsed_ms: number): Promise<void> {
   await reclaimAll(tx, elapsed_ms)
   await reclaimMails(tx, elapsed_ms)
+  await reclaimCalendars(tx, elapsed_ms)
   await releaseImports(tx, elapsed_ms)
   await endLeases(tx, elapsed_ms)
   await freeReservations(tx, elapsed_ms)

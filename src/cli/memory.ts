@@ -2,10 +2,22 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Collects the 20 MiB of garbage of the start. An idle process allocates too little for V8 to collect it. */
+/**
+ * Collects the 20 MiB of garbage of the start, and frees the pages of the young generation. An idle process allocates too
+ * little for V8 to do it.
+ */
 export function freeStartMemory(): void {
   setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
+  // A regular collection keeps the pages: 16 MiB. This one takes 25 ms more.
+  runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+}
+
+/**
+ * Lets the old generation of V8's heap grow to twice what survives a collection. V8 lets it grow to four times that. For a
+ * process under load, it is 50 MiB of garbage.
+ */
+export function limitOldGeneration(): void {
+  setFlagsFromString('--heap-growing-percent=100')
 }
 
 const max_young_bytes = 16 * 1024 ** 2

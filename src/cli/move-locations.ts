@@ -9,6 +9,7 @@ import { migrate, planMigrations } from '../db/migrate.ts'
 import { command_suspect_after_ms, openDatabase } from '../db/open.ts'
 import { isInstallation } from '../move/tables.ts'
 import { ErrorAt, UsageError } from './command.ts'
+import { counted } from './text.ts'
 
 /** The location of an installation: a data folder, or the URL of a PostgreSQL database. */
 export type Location = { folder: string; url: null } | { folder: null; url: string }
@@ -105,9 +106,9 @@ async function checkSource({ db, engine }: Database) {
     WHERE datname = current_database() AND application_name = 'rapport' AND pid <> pg_backend_pid()`.execute(
     db,
   )
-  const n = rows[0]?.n ?? 0
+  const n = Number(rows[0]?.n ?? 0)
   if (n > 0)
     throw new Error(
-      `${n} connections of Rapport are open. Stop every server first, and close the connections of a pooler. Otherwise, the copy would miss their changes.`,
+      `${counted(n, 'connection of Rapport is', 'connections of Rapport are')} open. Stop every server first, and close the connections of a pooler. Otherwise, the copy would miss their changes.`,
     )
 }

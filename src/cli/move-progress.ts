@@ -25,7 +25,9 @@ export function createProgress({ out, status }: Io) {
     const part = all ? Math.min(1, done / all) : 1
     const percent = `${Math.floor(part * 100)}%`
     if (!status)
-      return out(`${steps[step]} ${table}: ${grouped(rows)} of ${grouped(total)} rows (${percent} of all).`)
+      return out(
+        `${steps[step]} ${table}: ${grouped(rows)} of ${grouped(total)} ${total === 1 ? 'row' : 'rows'} (${percent} of all).`,
+      )
     const bar = '#'.repeat(Math.round(part * bar_width)).padEnd(bar_width, '-')
     const speed = Math.round(done / ((performance.now() - started_ms) / 1000))
     status(

@@ -8,7 +8,7 @@ import { type Command, type Io, UsageError } from './command.ts'
 import { findKey, giveKey, type KeyLocation } from './move-key.ts'
 import { type Location, parseLocation, showLocation, withLocations } from './move-locations.ts'
 import { createProgress } from './move-progress.ts'
-import { columns } from './text.ts'
+import { columns, rowsOf } from './text.ts'
 
 export const move: Command = {
   options: {
@@ -66,7 +66,7 @@ function reportOf(copied: Copied[]): string[] {
     table,
     String(counted),
     read.checksum,
-    same ? 'ok' : `DIFFERENT: ${written.rows} rows, ${written.checksum}`,
+    same ? 'ok' : `DIFFERENT: ${rowsOf(written.rows)}, ${written.checksum}`,
   ])
   return columns(['TABLE', 'ROWS', 'CHECKSUM', 'COPY'], rows)
 }

@@ -6,14 +6,16 @@ import { sql } from 'kysely'
 import { makeRequest } from '../../test/booking.ts'
 import { engine, openScratch, removeScratch } from '../../test/engine.ts'
 import { startRapport } from '../../test/harness.ts'
+import { ask, setUp } from '../../test/people.ts'
 import { scratchFolder } from '../../test/process.ts'
 import { startReceiver } from '../../test/receiver.ts'
 import { runRapport } from '../../test/run-rapport.ts'
 import { useFor } from '../../test/use.ts'
 import { act, register } from '../../test/webhooks.ts'
 import { type Db, transaction } from '../db/db.ts'
-import { createSeal } from '../db/seal.ts'
+import { createSeal, lastingMac } from '../db/seal.ts'
 import { sealed_columns } from '../db/sealed.ts'
+import { unsubscribeToken } from '../mails/unsubscribing.ts'
 
 const before = 'the key before, which nobody can guess'
 const after = 'the next key, which nobody can guess'
@@ -47,7 +49,7 @@ async function sealedBy(db: Db, key: string): Promise<string[]> {
   return [...found].sort()
 }
 
-const listed = sealed_columns.map(({ table, column }) => `${table}.${column}`).sort()
+const listed = [...new Set(sealed_columns.map(({ table, column }) => `${table}.${column}`))].sort()
 
 /** A folder that was served with the first key, and has a value in each sealed column. */
 async function folderOfOld(t: Parameters<typeof scratchFolder>[0]) {
@@ -66,6 +68,8 @@ async function folderOfOld(t: Parameters<typeof scratchFolder>[0]) {
   await act(call, other.id, 'rotate-secret', { overlap_hours: 1 })
   await call('POST', '/api/v1/invitations', { email: 'eve@example.com', role: 'member' })
   await makeRequest(rapport)
+  const ada = await setUp(rapport)
+  await ask(ada, 'POST', '/busy-calendars', { url: `${receiver.url}/a.ics`, password: 'pw' })
   const body = { name: 'Acme' }
   await call('POST', '/api/v1/companies', body, { 'idempotency-key': 'once' })
   await rapport.stop()
@@ -107,6 +111,20 @@ test('after rekey the new key alone opens everything, and nothing is lost', asyn
   const ping = (await receiver.waitFor(sent + 1)).slice(sent)
   assert.equal(ping[0]?.headers.authorization, 'Bearer abc')
   await receiver.verify(secret, ping)
+})
+
+test('a link to unsubscribe of a mail before rekey works after it', async (t) => {
+  const { data_dir } = await folderOfOld(t)
+  const database = await openScratch(data_dir)
+  t.after(() => database.close())
+  const mac = await lastingMac(database.db, createSeal(before))
+  const token = unsubscribeToken(mac, 'usr_1 assigned')
+  const both = { DATA_DIR: data_dir, SECRET_KEY: after, SECRET_KEY_OLD: before }
+  assert.equal((await runRapport(['rekey'], both)).code, 0)
+  const alone = await useFor(t, startRapport({ data_dir, env: { SECRET_KEY: after } }))
+  const stop = (link: string) => fetch(`${alone.url}/mail/unsubscribe/${link}`, { method: 'POST' })
+  assert.equal((await stop(token)).status, 200)
+  assert.equal((await stop(`${token.slice(0, -2)}AA`)).status, 404)
 })
 
 test('a run that was stopped, and runs beside each other and beside changes, leave no value of the old key', async (t) => {
@@ -215,6 +233,7 @@ test('the list of sealed columns has what each file seals', {
     .map((file) => file.replaceAll('\\', '/'))
   // A new file here seals a new value: add its column to sealed_columns, and to the fixture above.
   assert.deepEqual(sealing.sort(), [
+    'busy/routes.ts',
     'db/seal.ts',
     'db/sealed.ts',
     'http/idempotency.ts',

@@ -3,6 +3,7 @@ import { rekeyAll } from '../db/sealed.ts'
 import { command } from '../installed.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
+import { counted } from './text.ts'
 
 export const rekey: Command = {
   notes: [
@@ -19,7 +20,7 @@ export const rekey: Command = {
       await checkSeal(db, createSeal(key, secret_key_old), secret_key)
       return rekeyAll(db, key, secret_key_old)
     })
-    io.out(resealed === 1 ? '1 value was sealed again.' : `${resealed} values were sealed again.`)
+    io.out(`${counted(resealed, 'value was', 'values were')} sealed again.`)
     if (unopened.length) {
       for (const place of unopened) io.err(`Neither key opens ${place}.`)
       io.err(

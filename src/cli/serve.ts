@@ -4,7 +4,7 @@ import { command, printFile } from '../installed.ts'
 import { type ProcessRole, type Running, roles, startServer } from '../server.ts'
 import { openWebApp } from '../web/open.ts'
 import { type Command, type Io, UsageError } from './command.ts'
-import { freeStartMemory, limitYoungGeneration } from './memory.ts'
+import { freeStartMemory, limitOldGeneration, limitYoungGeneration } from './memory.ts'
 import { onStopSignal } from './signals.ts'
 import { joinWorkers, startWorkers, tellStarted, worker_variable } from './workers.ts'
 
@@ -18,6 +18,7 @@ export const serve: Command = {
   ],
   async run({ options, config, io }) {
     limitYoungGeneration()
+    limitOldGeneration()
     const mine = rolesOf(options.roles)
     const settings = config()
     const worker = io.env[worker_variable]

@@ -7,8 +7,12 @@ export function nameOf(text = ''): string {
   return name
 }
 
+/** A number of things, with the words for one of them and for more, such as `1 row`. */
+export const counted = (count: number, one: string, more = `${one}s`): string =>
+  `${count} ${count === 1 ? one : more}`
+
 /** A number of rows, such as `1 row`. */
-export const rowsOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`
+export const rowsOf = (count: number): string => counted(count, 'row')
 
 /** Formats rows below a heading in aligned columns. The last column is not padded. */
 export function columns(heading: string[], rows: string[][]): string[] {

@@ -6,7 +6,7 @@ import { work_kinds } from '../db/work.ts'
 import { jobs } from './jobs.ts'
 
 test('every job has its period, its role and its line in ARCHITECTURE.md', () => {
-  const list = jobs({ durability: {}, config: {}, mailer: {} } as never)
+  const list = jobs({ durability: {}, config: {}, mailer: {}, poller: {} } as never)
   const second = 1000
   const hour = 3600 * second
   assert.deepEqual(
@@ -26,8 +26,11 @@ test('every job has its period, its role and its line in ARCHITECTURE.md', () =>
       ['imports', 0, second, 'dispatcher', null],
       ['mails 1', 0, second, 'dispatcher', null],
       ['mails 2', 0, second, 'dispatcher', null],
-      ['notification mails', second, second, 'dispatcher', null],
+      ['busy calendars', second, second, 'dispatcher', null],
+      ['stale calendars', 5 * second, 10 * second, 'dispatcher', null],
       ['pending mails', 5 * second, 60 * second, 'dispatcher', null],
+      ['daily digests', 5 * second, 60 * second, 'dispatcher', 'waits'],
+      ['booking reminders', 2 * second, 5 * second, 'dispatcher', 'waits'],
       ['bookings', 10 * second, 60 * second, 'dispatcher', 'waits'],
       ['delivery log', 10 * second, hour, 'dispatcher', 'waits'],
       ['mail log', 15 * second, hour, 'dispatcher', 'waits'],

@@ -4,13 +4,15 @@ import { cleanLog } from '../across/audit/retention.ts'
 import { backfillWork } from '../across/backfills/run.ts'
 import { forgetOldMerges, mergeWork } from '../across/merges/continue.ts'
 import { mergeKinds } from '../across/merges/links.ts'
-import { mailNotices, type NoticeDeps } from '../across/notifications/mails.ts'
+import { type DigestDeps, writeDigests } from '../across/notifications/digests.ts'
 import { removeOldNotifications } from '../across/notifications/retention.ts'
 import { reassignmentWork } from '../across/reassignment/reassign.ts'
 import { emptyTrash } from '../across/trash/retention.ts'
 import { keepUpBookings } from '../booking-site/upkeep.ts'
+import type { Poller } from '../busy/poll.ts'
 import type { Config } from '../config.ts'
 import { definitionWork } from '../custom-fields/upkeep.ts'
+import { markStale } from '../db/busy.ts'
 import type { Database } from '../db/db.ts'
 import type { Durability } from '../db/durability.ts'
 import type { Seal } from '../db/seal.ts'
@@ -21,6 +23,7 @@ import { runImports } from '../imports/run.ts'
 import { undoWork } from '../imports/undo.ts'
 import { type Mailer, senders } from '../mails/mailer.ts'
 import { endPending, removeOldMails } from '../mails/upkeep.ts'
+import { writeReminders } from '../resources/appointments/reminders.ts'
 import { resources, rooms } from '../resources/index.ts'
 import { fanOutWork } from '../webhooks/delivery/fanouts.ts'
 import { orderWork } from '../webhooks/delivery/order-off.ts'
@@ -40,10 +43,10 @@ export type JobDeps = {
   durability: Pick<Durability, 'look'>
   seal: Seal
   lookAtZones: () => Promise<void>
-  /** Whether a role may read a kind of records. */
-  mayRead: NoticeDeps['mayRead']
+  readableKinds: DigestDeps['readableKinds']
   /** Null without SMTP_URL. */
   mailer: Mailer | null
+  poller: Poller
   config: Pick<
     Config,
     'delivery_log_days' | 'mail_log_days' | 'trash_days' | 'audit_log_days' | 'sign_in_address_days'
@@ -51,7 +54,17 @@ export type JobDeps = {
 }
 
 /** All work that runs by the clock. Timers of a delivery, a connection or a request are with these. */
-export function jobs({ db, clock, durability, seal, lookAtZones, mayRead, mailer, config }: JobDeps): Job[] {
+export function jobs({
+  db,
+  clock,
+  durability,
+  seal,
+  lookAtZones,
+  readableKinds,
+  mailer,
+  poller,
+  config,
+}: JobDeps): Job[] {
   const trash = { db, clock, seal, resources, trash_days: config.trash_days }
   const kinds = [
     fanOutWork,
@@ -120,13 +133,22 @@ export function jobs({ db, clock, durability, seal, lookAtZones, mayRead, mailer
         run: async (stopping) => mailer?.sendDue(sender, stopping),
       }),
     ),
-    // Writes the mails of new notifications.
+    // Polls busy calendars, several at once.
     {
-      name: 'notification mails',
+      name: 'busy calendars',
       role: 'dispatcher',
       first_ms: second,
       every_ms: second,
-      run: (stopping) => mailNotices({ db, clock, resources, mayRead }, stopping),
+      wake: 'busy',
+      run: (stopping) => poller.pollDue(stopping),
+    },
+    // Marks busy calendars that were not read in time.
+    {
+      name: 'stale calendars',
+      role: 'dispatcher',
+      first_ms: 5 * second,
+      every_ms: 10 * second,
+      run: () => markStale(db, clock),
     },
     // Ends pending mails that are too old or useless.
     {
@@ -135,6 +157,24 @@ export function jobs({ db, clock, durability, seal, lookAtZones, mayRead, mailer
       first_ms: 5 * second,
       every_ms: minute,
       run: (stopping) => endPending(db, clock, stopping),
+    },
+    // Writes the daily digests of members who want one.
+    {
+      name: 'daily digests',
+      role: 'dispatcher',
+      first_ms: 5 * second,
+      every_ms: minute,
+      held: 'waits',
+      run: (stopping) => writeDigests({ db, clock, resources, readableKinds }, stopping),
+    },
+    // Writes the reminders of bookings that are due.
+    {
+      name: 'booking reminders',
+      role: 'dispatcher',
+      first_ms: 2 * second,
+      every_ms: 5 * second,
+      held: 'waits',
+      run: (stopping) => writeReminders(db, clock, stopping),
     },
     // Declines booking requests that nobody answered, and removes the addresses of visitors.
     {

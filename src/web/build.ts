@@ -11,7 +11,7 @@ const dist = join(source, 'dist')
 
 // The built files depend on these. Types and tests do not change them, and the build generates the rest.
 const inputs = [
-  'web/index.html',
+  'web/{index,open}.html',
   'web/vite.config.ts',
   'web/package.json',
   'web/src/**/*',

@@ -22,18 +22,10 @@ const policyWith = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
+// The pages without a session, which have a document of their own.
+const open_segments = ['sign-in', 'setup', 'invitation', 'reset']
 // The first segments of the app's paths. Other paths get their answer in JSON.
-const own_segments = [
-  'sign-in',
-  'setup',
-  'invitation',
-  'reset',
-  'reports',
-  'trash',
-  'audit-log',
-  'notifications',
-  'settings',
-]
+const own_segments = ['reports', 'trash', 'audit-log', 'notifications', 'settings']
 const segmentsOf = (resources: readonly Resource[]): string[] =>
   resources.flatMap((resource) => (resource.part_of ? [] : [appSegment(resource)]))
 
@@ -85,16 +77,25 @@ function assetRoute(app: App, { names, read }: WebFiles) {
   )
 }
 
-/**
- * Serves the web app: one document for all its pages, and its assets. It is compressed each time, for its nonce. Nothing of a
- * request is in it, so that its size tells another site nothing (BREACH).
- */
+/** Serves the web app: a document for its pages, one for the pages without a session, and the assets. */
 export function webApp(app: App, files: WebFiles, resources: readonly Resource[]): void {
   assetRoute(app, files)
-  const parts = files.read('index.html').toString().split('%NONCE%')
-  const segments = [...own_segments, ...segmentsOf(resources)]
-  const paths = segments.flatMap((segment) => [`/${segment}`, `/${segment}/*`])
-  for (const path of ['/', ...paths])
+  const pathsOf = (segments: readonly string[]) =>
+    segments.flatMap((segment) => [`/${segment}`, `/${segment}/*`])
+  documentRoutes(app, files.read('open.html'), pathsOf(open_segments))
+  documentRoutes(app, files.read('index.html'), [
+    '/',
+    ...pathsOf([...own_segments, ...segmentsOf(resources)]),
+  ])
+}
+
+/**
+ * Serves a document at some paths. It is compressed each time, for its nonce. Nothing of a request is in it, so that its size
+ * tells another site nothing (BREACH).
+ */
+function documentRoutes(app: App, document: Buffer, paths: readonly string[]): void {
+  const parts = document.toString().split('%NONCE%')
+  for (const path of paths)
     app.get(path, { schema: { hide: true } }, async ({ headers }, reply) => {
       // A program that forgot the prefix of the API must get an error, not a page.
       if (path !== '/' && !headers.accept?.includes('text/html')) return reply.callNotFound()

@@ -68,6 +68,7 @@ export async function startPostfix() {
   const box = join(mail, 'box', 'new')
   return {
     url: `smtp://127.0.0.1:${port}`,
+    maildir: join(mail, 'box'),
     start: () => command('start'),
     stop: () => command('stop'),
     /** The messages in the Maildir. */

@@ -12,7 +12,7 @@ import { type Ran, runFaults, runFiles } from './tests.ts'
 // --minutes starts nothing later than that; --write puts the figures into docs/reliability.md.
 // As long as it is given: npm run faults -- history [--kills N] [--seed N] [--operations N]
 //                         npm run faults -- soak [--minutes N]
-// With postfix of Debian:  npm run faults -- mail
+// With postfix and dovecot of Debian:  npm run faults -- mail
 
 const { values, positionals } = parseArgs({
   options: {

@@ -113,6 +113,21 @@ for (const first of ['save', 'removal'] as const)
     assert.deepEqual(rows, [])
   })
 
+for (const first of ['addition', 'removal'] as const)
+  test(`a busy calendar whose ${first} comes first does not outlive the membership of its person`, async () => {
+    const { call, id } = await join(ada, rapport.url, 'member')
+    const add = () => call('POST', '/busy-calendars', { url: 'https://calendar.invalid/private.ics' })
+    const remove = () => ada('DELETE', `/members/${id}`)
+    const replies = await meeting('users', id, first === 'addition' ? [add, remove] : [remove, add])
+    const wanted = first === 'addition' ? [201, 200] : [200, 403]
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      wanted,
+    )
+    const { rows } = await watcher.query('SELECT 1 FROM busy_calendars WHERE user_id = $1', [id])
+    assert.deepEqual(rows, [])
+  })
+
 test('a sign-in that meets with the removal of the member leaves nothing that lives again with a new invitation', async () => {
   const { email, id } = await join(ada, rapport.url, 'member')
   const { thief, session_id } = await planted()

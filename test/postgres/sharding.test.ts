@@ -17,6 +17,7 @@ const of_all = [
   'sign_in_failures',
   'saved_views',
   'reset_links',
+  'calendar_feeds',
   'mail_server',
   'mail_causes',
 ]

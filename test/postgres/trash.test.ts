@@ -93,6 +93,21 @@ test('an erasure leaves no reference behind, also when one of a whole batch is g
   assert.deepEqual(await stored.rows(rows, company), [{ n: 0 }])
 })
 
+test('a guest whose place another contact gets while the old one is erased keeps it', async () => {
+  const old = await make('contacts', { first_name: 'Ana', last_name: 'Old' })
+  const next = await make('contacts', { first_name: 'Bo', last_name: 'New' })
+  const times = { start_at: '2031-01-06T10:00:00Z', end_at: '2031-01-06T11:00:00Z' }
+  const appointment = await make('appointments', { title: 'Demo', ...times, guest_ids: [old] })
+  await ok('DELETE', `contacts/${old}`)
+  await other.query('BEGIN')
+  await other.query('UPDATE appointment_guests SET contact_id = $1 WHERE contact_id = $2', [next, old])
+  const erasure = ok('DELETE', `trash/contacts/${old}`)
+  await waiting(1)
+  await other.query('COMMIT')
+  await erasure
+  assert.deepEqual((await ok('GET', `appointments/${appointment}`)).data.guest_ids, [next])
+})
+
 test('an erasure waits for a claim that is just being made with a text of before, and takes its lease', async () => {
   const { data } = await ok('POST', 'webhooks', { url: 'http://127.0.0.1:9/', events: ['contact.created'] })
   await ok('POST', `webhooks/${data.id}/pause`)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { isoTime, systemClock } from '../../clock.ts'
 import type { Sign } from '../../db/clock-sign.ts'
 import { command } from '../../installed.ts'
+import { counted } from '../text.ts'
 import { type Examined, type Finding, fault, lengthOf, ok, orOk, warning } from './finding.ts'
 
 /** The service time of a database, and whether a service has renewed its sign of life now. */
@@ -93,7 +94,8 @@ export async function examineTrash(
     held += Number(n)
     if (oldest !== null && oldest < limit) late.push(table)
   }
-  if (!late.length) return [ok('trash', `${held} records are in the trash, none for too long.`)]
+  if (!late.length)
+    return [ok('trash', `${counted(held, 'record is', 'records are')} in the trash, none for too long.`)]
   return [
     warning(
       'trash',

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/db.ts'
 import { command } from '../../installed.ts'
 import { queueNumbers } from '../../webhooks/delivery/queue.ts'
+import { counted } from '../text.ts'
 import type { Life } from './clock.ts'
 import { type Examined, type Finding, fault, lengthOf, ok, orOk, warning } from './finding.ts'
 
@@ -47,7 +48,7 @@ async function troubleOf(db: Db, webhook: Webhook): Promise<Finding | null> {
   const since = await failingSince(db, webhook)
   if (!since && status !== 'failed') return null
   const error = await lastError(db, webhook)
-  const when = since ? ` since ${since.created_at}, for ${since.n} deliveries` : ''
+  const when = since ? ` since ${since.created_at}, for ${counted(since.n, 'delivery', 'deliveries')}` : ''
   const why = error ? `: ${error.code}. ${error.message}` : ''
   const mend = [
     remedyOf(error),
@@ -118,6 +119,8 @@ function remedyOf(error: Failure | null): string {
 
 const slow_seconds = 60
 
+const dueOf = (due: number) => counted(due, 'delivery is due', 'deliveries are due')
+
 /** Deliveries that are due, and work that no process does. */
 export async function examineQueue({ db }: Examined, { elapsed_ms, is_served }: Life): Promise<Finding[]> {
   const { due, in_flight, paused, oldest_due_seconds } = await queueNumbers(db, elapsed_ms)
@@ -126,7 +129,7 @@ export async function examineQueue({ db }: Examined, { elapsed_ms, is_served }: 
     findings.push(
       warning(
         'queue',
-        `${due} deliveries are due, the oldest for ${lengthOf(oldest_due_seconds * 1000)}.`,
+        `${dueOf(due)}, the oldest for ${lengthOf(oldest_due_seconds * 1000)}.`,
         'Start a process with the role dispatcher, or more of them. A receiver that answers late holds back only itself.',
       ),
     )
@@ -136,10 +139,17 @@ export async function examineQueue({ db }: Examined, { elapsed_ms, is_served }: 
   const imports = Number(rows[0]?.n ?? 0)
   if (imports > 0 && is_served)
     findings.push(
-      warning('queue', `${imports} imports wait.`, 'Start a process with the role dispatcher: it imports.'),
+      warning(
+        'queue',
+        `${counted(imports, 'import waits', 'imports wait')}.`,
+        'Start a process with the role dispatcher: it imports.',
+      ),
     )
   if (findings.length) return findings
   return [
-    ok('queue', `${due} deliveries are due, ${in_flight} in flight, ${paused} wait for paused webhooks.`),
+    ok(
+      'queue',
+      `${dueOf(due)}, ${in_flight} in flight, ${counted(paused, 'waits', 'wait')} for paused webhooks.`,
+    ),
   ]
 }

@@ -19,11 +19,14 @@ import { certificate } from '../../../test/certificate.ts'
 import { readStored } from '../../../test/database.ts'
 import { engine, openScratch, settingsOf } from '../../../test/engine.ts'
 import { startRapport, useRapport } from '../../../test/harness.ts'
+import { mailSettings } from '../../../test/mails.ts'
 import { cannotLeaveRoot, nobody } from '../../../test/other-user.ts'
+import { freePort } from '../../../test/ports.ts'
 import { scratchFolder } from '../../../test/process.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { runRapport } from '../../../test/run-rapport.ts'
 import { settableClock } from '../../../test/set-clock.ts'
+import { startSmtpServer } from '../../../test/smtp-server.ts'
 import { useFor } from '../../../test/use.ts'
 import { company, register, until, webhook } from '../../../test/webhooks.ts'
 import { transaction } from '../../db/db.ts'
@@ -61,6 +64,21 @@ test('a service in order has no warning and no fault, and every area is reported
   const lines = (await runRapport(['doctor'], { DATA_DIR: rapport.data_dir })).stdout
   assert.match(lines, /^(ok {6}|warning ) settings {2}/m)
   assert.match(lines, /^ok {7}clock {5}The clock is right, and the last sign of life is \d+ seconds? old\.$/m)
+})
+
+test('it greets the SMTP server and signs in, sends nothing, and says how to mend what is refused', async (t) => {
+  const server = await useFor(t, startSmtpServer({ allowInsecureAuth: true }))
+  const at = (url: string) => examine(rapport.data_dir, mailSettings(url))
+  const with_user = server.url.replace('://', '://crm:pa55word@')
+  const found = await at(with_user)
+  assert.equal(found.told(/The SMTP server 127\.0\.0\.1:\d+ takes mails/)?.level, 'ok')
+  server.script.auth = 535
+  const refused = await at(with_user)
+  assert.equal(refused.told(/auth_error.*Check the user and the password in SMTP_URL/s)?.level, 'fault')
+  assert.ok(!refused.stdout.includes('pa55word'))
+  const nobody_there = await at(`smtp://127.0.0.1:${await freePort()}`)
+  assert.equal(nobody_there.told(/connection_refused.*Check host and port in SMTP_URL/s)?.level, 'fault')
+  assert.deepEqual(server.accepted, [])
 })
 
 test('it makes nothing: no folder, no database and no sign of life', async (t) => {
@@ -140,7 +158,7 @@ test('a failing webhook is reported with its id, the time, the reason and the re
   )
   const failed = await examine(rapport.data_dir)
   const told = failed.told(
-    new RegExp(`"Billing" \\(${id}\\).* fails since .*T.*, for 1 deliveries: http_error`),
+    new RegExp(`"Billing" \\(${id}\\).* fails since .*T.*, for 1 delivery: http_error`),
   )
   assert.equal(told?.level, 'fault')
   assert.match(told?.mend ?? '', /refuses the signature.*verify-receiver.*resend-failed/)

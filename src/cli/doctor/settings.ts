@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { type Config, settingNames } from '../../config.ts'
 import { trustFile } from '../../http/authorities.ts'
 import { nearestName } from '../../http/query-names.ts'
+import { counted } from '../text.ts'
 import { type Finding, fault, orOk, warning } from './finding.ts'
 
 type Env = Record<string, string | undefined>
@@ -68,7 +69,11 @@ function secretKey({ secret_key, database_url }: Config): Finding[] {
         ]
   if (secret_key.length < min_key_length)
     return [
-      warning('settings', `SECRET_KEY has ${secret_key.length} characters, so it can be guessed.`, make),
+      warning(
+        'settings',
+        `SECRET_KEY has ${counted(secret_key.length, 'character')}, so it can be guessed.`,
+        make,
+      ),
     ]
   return new Set(secret_key).size < min_different
     ? [warning('settings', 'SECRET_KEY repeats few characters, so it can be guessed.', make)]

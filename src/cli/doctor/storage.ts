@@ -9,6 +9,7 @@ import type { Plan } from '../../db/migrate.ts'
 import { createSeal, keyFile, readSecretKey, type Seal } from '../../db/seal.ts'
 import { sealed_columns, unopenedValues } from '../../db/sealed.ts'
 import { command } from '../../installed.ts'
+import { counted } from '../text.ts'
 import { type Examined, type Finding, fault, ok, orOk, sizeOf, warning } from './finding.ts'
 
 /** Files of the data folder that others can read, or that this user cannot write. */
@@ -139,7 +140,7 @@ export const examineMigrations = ({ newest, pending }: Plan): Finding =>
   pending.length
     ? warning(
         'database',
-        `${pending.length} migrations have not run: ${pending.map(({ name }) => name).join(', ')}`,
+        `${counted(pending.length, 'migration has', 'migrations have')} not run: ${pending.map(({ name }) => name).join(', ')}`,
         `The next start runs them. To see what they do: ${command('upgrade --check')}`,
       )
     : ok('database', `All migrations have run, up to ${newest}.`)

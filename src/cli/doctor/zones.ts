@@ -3,6 +3,7 @@ import { differingZones } from '../../across/zones/in-use.ts'
 import { isoTime } from '../../clock.ts'
 import { clockChanges } from '../../resources/appointments/clocks.ts'
 import { zoneSources } from '../../zones/zones.ts'
+import { counted } from '../text.ts'
 import type { Life } from './clock.ts'
 import { type Examined, type Finding, ok, warning } from './finding.ts'
 
@@ -27,7 +28,7 @@ async function movedAppointments({ db }: Pick<Examined, 'db'>, now_ms: number): 
     findings.push(
       warning(
         'zones',
-        `New rules of ${zones.join(', ')} move ${changes.length} appointments of workspace ${id} on the wall clock.`,
+        `New rules of ${zones.join(', ')} move ${counted(changes.length, 'appointment')} of workspace ${id} on the wall clock.`,
         'Open the calendar, and keep their wall clock or their time. The API: GET /api/v1/appointments/clock-changes',
       ),
     )

@@ -10,6 +10,7 @@ import { resources } from '../../resources/index.ts'
 import { type Command, UsageError } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { workspaceOf } from '../keys.ts'
+import { counted } from '../text.ts'
 import { planOf, type Size, type Step, sizes } from './plan.ts'
 import { defineFields, runSteps } from './run.ts'
 
@@ -65,11 +66,11 @@ function seedOf(text = '1'): number {
 }
 
 async function refuseRecords(db: Db, workspace_id: number): Promise<void> {
-  for (const { table: kind, part_of } of byDependency(resources)) {
+  for (const { table: kind, noun, part_of } of byDependency(resources)) {
     const count = part_of ? 0 : await countOf(db, workspace_id, kind)
     if (count > 0)
       throw new Error(
-        `Workspace ${workspace_id} has ${count} ${kind.replace('_', ' ')}. To add to them: --add. To make another workspace: ${command('workspaces create --name N')}`,
+        `Workspace ${workspace_id} has ${counted(count, noun, kind.replace('_', ' '))}. To add to them: --add. To make another workspace: ${command('workspaces create --name N')}`,
       )
   }
 }

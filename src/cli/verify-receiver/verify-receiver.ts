@@ -1,6 +1,7 @@
 import { trusted } from '../../http/authorities.ts'
 import { secretProblem } from '../../webhooks/delivery/signature.ts'
 import { type Command, UsageError } from '../command.ts'
+import { counted } from '../text.ts'
 import { verdictsOf } from './rules.ts'
 
 export const verifyReceiver: Command = {
@@ -33,7 +34,7 @@ export const verifyReceiver: Command = {
     }
     io.out(
       broken
-        ? `The receiver breaks ${broken} rule${broken === 1 ? '' : 's'}.`
+        ? `The receiver breaks ${counted(broken, 'rule')}.`
         : 'The receiver keeps all rules that were tried.',
     )
     return broken ? 1 : 0

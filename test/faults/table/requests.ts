@@ -302,7 +302,7 @@ export const requests: Fault[] = [
     promise: 'It takes at most 1.3 times the CPU time of a batch without mentions. Each thing is read once.',
     tests: {
       'test/batch-costs.test.ts': [
-        'a batch of 1,000 activities with a mention each costs at most 1.3 of one without, at 2,000 members',
+        'a batch of 1,000 activities with a mention each costs at most 1.3 times one without, at 2,000 members',
       ],
     },
   },
