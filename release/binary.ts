@@ -74,7 +74,9 @@ export function makeBlob(maker: string, folder: string, options: BlobOptions): s
 
 /** The files of dist/ that the executable contains, in compressed form if there is one. */
 function assetsOf(dist: string): Record<string, string> {
-  const names = globSync(['web/**/*.*', 'docs/*'], { cwd: dist }).map((name) => name.replaceAll('\\', '/'))
+  const names = globSync(['web/**/*.*', 'docs/*', 'threads/*'], { cwd: dist }).map((name) =>
+    name.replaceAll('\\', '/'),
+  )
   const kept = names.filter((name) => !name.endsWith('.gz') && !names.includes(`${name}.br`))
   return Object.fromEntries(kept.map((name) => [name, join(dist, name)]))
 }

@@ -24,7 +24,17 @@ const manifest = {
   bin: { rapport: 'main.js' },
   engines: { node: lowest_node },
   // All but .cache, which a run of the program makes. npm adds README.md and LICENSE.
-  files: ['main.js', 'main.js.map', 'build.json', 'CHANGELOG.md', 'licences.md', 'parts', 'web', 'docs'],
+  files: [
+    'main.js',
+    'main.js.map',
+    'build.json',
+    'CHANGELOG.md',
+    'licences.md',
+    'parts',
+    'threads',
+    'web',
+    'docs',
+  ],
 }
 
 const compress = (bytes: Buffer) =>
@@ -45,6 +55,12 @@ export async function build(target = join(root, 'dist')): Promise<void> {
         banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
         chunkFileNames: 'parts/[name]-[hash].js',
       },
+    )
+    // A thread runs this text as a script. So a short name in it must not be that of a global of V8, such as `gc`.
+    const scope = { banner: '(() => {', footer: '})()' }
+    await bundle(
+      { busy: 'src/busy/thread.ts' },
+      { file: join(fresh, 'threads/busy.cjs'), format: 'cjs', codeSplitting: false, ...scope },
     )
     removeSourceTexts(join(fresh, 'parts'))
     cpSync(web, join(fresh, 'web'), { recursive: true })

@@ -8,6 +8,7 @@ const packages = ['undici', 'yaml']
 const replaced: Record<string, string> = {
   [join(root, 'src/web/open.ts')]: join(root, 'release/program/open.ts'),
   [join(root, 'src/http/openapi/scalar.ts')]: join(root, 'release/program/scalar.ts'),
+  [join(root, 'src/busy/thread-code.ts')]: join(root, 'release/program/thread-code.ts'),
 }
 
 const replaceModules: Plugin = {

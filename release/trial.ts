@@ -1,20 +1,35 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { calendarFile, hourAt, startCalendars } from '../test/calendar-server.ts'
 import { startReceiver } from '../test/receiver.ts'
+import { startSmtpServer } from '../test/smtp-server.ts'
+import { root } from './root.ts'
 
 type Env = Record<string, string | undefined>
 
 /**
- * Tries an installed program. It serves the API, the web app, the docs page and booking pages, and sends a delivery. It runs two
- * processes on one port, makes a backup, and stops with exit code 0. `folder` is an empty folder for its data.
+ * Tries an installed program. It serves the API, the web app, the docs page and booking pages, sends a delivery and a mail, and
+ * reads a calendar and a spreadsheet. It runs two processes on one port, makes a backup, and stops with exit code 0. `folder`
+ * is an empty folder for its data.
  */
 export async function tryProgram(program: string, folder: string, env: Env): Promise<void> {
-  const settings = { ...env, PORT: '0', DATA_DIR: join(folder, 'data'), WEB_CONCURRENCY: '2' }
-  const run = (...words: string[]) => execFileSync(program, words, { env: settings, encoding: 'utf8' })
+  const smtp = await startSmtpServer()
+  const settings = {
+    ...env,
+    PORT: '0',
+    DATA_DIR: join(folder, 'data'),
+    WEB_CONCURRENCY: '2',
+    SMTP_URL: smtp.url,
+    MAIL_FROM: 'crm@example.com',
+  }
+  // The SMTP server of this process answers `doctor` in the meantime.
+  const run = async (...words: string[]) =>
+    (await promisify(execFile)(program, words, { env: settings, encoding: 'utf8' })).stdout
   const server = spawn(program, ['serve'], {
     cwd: folder,
     env: settings,
@@ -37,16 +52,19 @@ export async function tryProgram(program: string, folder: string, env: Env): Pro
     })
     assert.equal(created.status, 201)
     await tryDelivery(url, key)
-    assert.match(run('keys', 'list'), /First key/)
-    assert.match(run('backup', join(folder, 'backup.db')), /^Wrote/)
-    assert.match(run('seed', '--add'), /^Made 24 companies/)
-    assert.match(run('doctor'), /the last sign of life is/)
-    assert.match(run('verify-receiver', '--help'), /^Usage: /)
+    await tryLateParts(url, key, /\/setup#(\S+)/.exec(said)?.[1])
+    assert.equal(smtp.accepted.length, 1)
+    assert.match(await run('keys', 'list'), /First key/)
+    assert.match(await run('backup', join(folder, 'backup.db')), /^Wrote/)
+    assert.match(await run('seed', '--add'), /^Made 24 companies/)
+    assert.match(await run('doctor'), /the last sign of life is/)
+    assert.match(await run('verify-receiver', '--help'), /^Usage: /)
     const exited = once(server, 'exit')
     server.kill('SIGTERM')
     assert.deepEqual(await exited, [0, null])
   } finally {
     server.kill('SIGKILL')
+    await smtp.close()
   }
 }
 
@@ -67,6 +85,46 @@ async function tryDelivery(url: string, key: string): Promise<void> {
   } finally {
     await receiver.close()
   }
+}
+
+/** The parts that a program loads when they are first used: of calendars, mails, spreadsheets and assistants. */
+async function tryLateParts(url: string, key: string, token: string | undefined): Promise<void> {
+  const json = { 'content-type': 'application/json' }
+  const post = (path: string, body: object, headers: Record<string, string>) =>
+    fetch(url + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+  const person = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' }
+  const made = await post('/api/v1/setup', { ...person, token, workspace_name: 'Acme' }, {})
+  const cookie = made.headers.getSetCookie().map((set) => set.split(';')[0])
+  const session = { cookie: cookie.join('; ') }
+  const dataOf = async (answer: Response) => {
+    const text = await answer.text()
+    assert.ok(answer.ok, text)
+    return JSON.parse(text).data
+  }
+  assert.equal((await dataOf(await post('/api/v1/mails/test', {}, session))).status, 'sent')
+  const calendars = await startCalendars()
+  try {
+    calendars.serve('/one.ics', calendarFile(hourAt(Date.now() + 86_400_000)))
+    const fields = { url: `${calendars.url}/one.ics` }
+    const { id } = await dataOf(await post('/api/v1/busy-calendars', fields, session))
+    const read = await dataOf(await post(`/api/v1/busy-calendars/${id}/refresh`, {}, session))
+    assert.deepEqual([read.status, read.busy_count], ['ok', 1], JSON.stringify(read))
+  } finally {
+    await calendars.close()
+  }
+  const by_key = { authorization: `Bearer ${key}` }
+  const sheet = await fetch(`${url}/api/v1/imports/preview?resource=deals`, {
+    method: 'POST',
+    headers: {
+      ...by_key,
+      'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    },
+    body: readFileSync(join(root, 'test/fixtures/imports/sheets/libreoffice.xlsx')),
+  })
+  assert.equal(sheet.status, 200, await sheet.text())
+  const accept = 'application/json, text/event-stream'
+  const asked = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  assert.match(await (await post('/mcp', asked, { ...by_key, accept })).text(), /"tools":\[\{/)
 }
 
 /** The pages and files that a program reads from its own installation. */

@@ -159,10 +159,13 @@ function argumentsOf(operation: Node) {
   }
 }
 
+const needsSession = ({ security = [] }: Node) =>
+  security.length > 0 && security.every((one: object) => 'session' in one)
+
 const methods = Object.entries<Node>(document.paths).flatMap(([path, item]) =>
-  // PATCH is the alias of PUT.
+  // PATCH is the alias of PUT. A client has a key, so it has no method that needs a session.
   Object.entries<Node>(item).flatMap(([method, operation]) =>
-    method === 'patch' ? [] : methodsOf(path, method, operation),
+    method === 'patch' || needsSession(operation) ? [] : methodsOf(path, method, operation),
   ),
 )
 
@@ -178,9 +181,11 @@ for (const method of methods) {
 }
 
 const note = '// Generated from docs/openapi.json by scripts/generate-client.ts: do not edit.\n'
-const types = Object.entries(schemas)
-  .filter(([, schema]) => !isEnvelope(schema))
-  .map(namedType)
+const types = new Map(
+  Object.entries(schemas)
+    .filter(([, schema]) => !isEnvelope(schema))
+    .map(([name, schema]) => [name, namedType([name, schema])]),
+)
 const declarations = [...groups].map(
   ([name, group]) =>
     `  ${name}: {\n${[...group.values()].map(({ declaration }) => declaration).join('')}  }\n`,
@@ -196,6 +201,21 @@ const signatures = methods.map(({ declaration }) => declaration.replaceAll(/\/\*
 const used = (names: string[]) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(signatures)).sort()
 const queries = [...types_of_queries.keys()]
 
+/** The types that methods, queries and events name, and those that these types name. */
+function neededTypes(): string[] {
+  const needed = new Set<string>()
+  function add(text: string): void {
+    for (const [name] of text.matchAll(/\b[A-Z]\w*\b/g)) {
+      const type = types.get(name)
+      if (type === undefined || needed.has(name)) continue
+      needed.add(name)
+      add(type)
+    }
+  }
+  add(['Event', signatures, ...types_of_queries.values()].join('\n'))
+  return [...types].filter(([name]) => needed.has(name)).map(([, type]) => type)
+}
+
 const folder = file('../client/src/generated')
 mkdirSync(folder, { recursive: true })
 
@@ -208,7 +228,7 @@ function write(name: string, text: string): void {
 
 write(
   'types.ts',
-  `${note}import type { Filter } from '../encode.ts'\n${[...types, ...types_of_queries.values()].join('')}`,
+  `${note}import type { Filter } from '../encode.ts'\n${[...neededTypes(), ...types_of_queries.values()].join('')}`,
 )
 write(
   'operations.ts',

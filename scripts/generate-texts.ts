@@ -25,10 +25,13 @@ export function readTexts(folder = texts_folder): Record<string, Record<string, 
 
 // A third of all texts, which no other page needs. The app loads them by themselves.
 const late = {
-  settings: ['definitions', 'settings', 'webhooks'],
+  booking: ['booking'],
+  settings: ['definitions', 'settings', 'settings_conflicts', 'stages', 'webhooks'],
   imports: ['imports'],
   mail: ['mail'],
+  open: ['open'],
   reports: ['reports'],
+  trash: ['trash'],
 }
 
 const together = (rooms: string[]) =>

@@ -14,6 +14,8 @@ const allowed = [
   'ISC',
   'MIT',
   'MIT-0',
+  // Of whole files that are not changed (ical.js). Their source is on npm, under the name on the page.
+  'MPL-2.0',
   // As @visx/vendor writes it: its own code and that of D3.
   'MIT and ISC',
   'Unlicense',
