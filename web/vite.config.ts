@@ -10,7 +10,7 @@ import {
   mergeMantineTheme,
 } from '@mantine/core'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { build, defineConfig, type Plugin } from 'vite'
 import { generateTexts, readTexts, texts_folder } from '../scripts/generate-texts.ts'
 import { theme } from './src/app/theme.ts'
 
@@ -120,6 +120,7 @@ const isLate = (id: string): boolean => late.some((one) => one.test(id))
 // Code that pages share. One file is smaller than ten, and loads sooner.
 const of_records =
   /web[\\/]src[\\/](record[\\/](\w+[\\/])?(assign|edit-first|merges|pages)|ui[\\/](download|website))\./
+const of_each_list = /web[\\/]src[\\/](record[\\/]page[\\/]may-merge|ui[\\/]website)\./
 const of_filters = /web[\\/]src[\\/]ui[\\/](filter|list-view|no-matches|panel)/
 const of_tables = /web[\\/]src[\\/]ui[\\/](column-drag|list-(groups|page)|table|whole-list)/
 const of_views = /web[\\/]src[\\/]record[\\/]\w+[\\/](custom-lists|list-|views?\.|view-)/
@@ -157,15 +158,12 @@ const first_pages = {
   '/settings/imports/new': 'imports/new-import-page.tsx',
   '/settings/imports/': 'imports/import-page.tsx',
   '/settings/fields': 'settings/fields-page.tsx',
+  '/settings/stages': 'settings/stages-page.tsx',
   '/settings/keys': 'settings/keys-page.tsx',
   '/settings/webhooks': 'webhooks/webhooks-page.tsx',
   '/settings/webhooks/': 'webhooks/webhook-page.tsx',
   '/settings/deliveries': 'webhooks/deliveries-page.tsx',
   '/settings/deliveries/': 'webhooks/delivery-page.tsx',
-  '/sign-in': 'people/pages.tsx',
-  '/setup': 'people/pages.tsx',
-  '/invitation': 'people/pages.tsx',
-  '/reset': 'people/pages.tsx',
 }
 
 /**
@@ -236,19 +234,77 @@ function firstPages(): Plugin {
   }
 }
 
+// The pages without a session, which share nothing with the app but its sources.
+const open_page = 'open.html'
+const open_paths = /^\/(sign-in|setup|invitation|reset)(?=[/?#]|$)/
+
+/** Builds the document of these pages by itself, so that the chunks of the app do not depend on it. */
+function openPages(): Plugin {
+  return {
+    name: 'open-pages',
+    configureServer({ middlewares }) {
+      middlewares.use((request, _, next) => {
+        if (open_paths.test(request.url ?? '')) request.url = `/${open_page}`
+        next()
+      })
+    },
+    async generateBundle(_, bundle) {
+      const entry = Object.values(bundle).find((one) => one.type === 'chunk' && one.isEntry)
+      if (entry?.type !== 'chunk' || entry.facadeModuleId?.endsWith(open_page)) return
+      const names = [entry.fileName, ...entry.imports].map((name) => name.replace(/^assets\/|\.js$/g, ''))
+      const built = await build({
+        configFile: false,
+        root: this.environment.config.root,
+        publicDir: false,
+        logLevel: 'warn',
+        build: {
+          ...shared_build,
+          write: false,
+          rolldownOptions: { input: resolve(this.environment.config.root, open_page) },
+        },
+      })
+      for (const { output } of [built].flat() as { output: (typeof bundle)[string][] }[])
+        for (const one of output) {
+          const source = one.type === 'chunk' ? one.code : one.source
+          const is_page = one.fileName === open_page
+          this.emitFile({
+            type: 'asset',
+            fileName: one.fileName,
+            source: is_page
+              ? String(source).replace('[/* files of the app */]', JSON.stringify(names))
+              : source,
+          })
+        }
+    },
+  }
+}
+
+const shared_build = {
+  target: 'es2023',
+  // Small files stay files: the content policy allows no data: in scripts and styles.
+  assetsInlineLimit: 0,
+  modulePreload: { polyfill: false },
+  // One file of styles, which has come before a page is drawn. A page whose own file is late would jump.
+  cssCodeSplit: false,
+}
+
 export default defineConfig({
   // React has what this package adds to older ones.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
-  plugins: [texts(), react(), smallIcons(), themeVariables(), mantineStyles(), compress(), firstPages()],
+  plugins: [
+    texts(),
+    react(),
+    smallIcons(),
+    themeVariables(),
+    mantineStyles(),
+    compress(),
+    firstPages(),
+    openPages(),
+  ],
   build: {
-    target: 'es2023',
+    ...shared_build,
     // `npm start` chooses a folder per version; an image has this one.
     outDir: 'dist/built',
-    // Small files stay files: the content policy allows no data: in scripts and styles.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    // One file of styles, which has come before a page is drawn. A page whose own file is late would jump.
-    cssCodeSplit: false,
     // The first load is one chunk, and what most pages share is another one. Otherwise a page would load about sixty
     // files of a kilobyte each.
     rolldownOptions: {
@@ -256,6 +312,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
+            // Each list needs them, and not all that records share.
+            { name: 'small', test: of_each_list, priority: 1 },
             { name: 'shared', test: (id) => !isLate(id), minShareCount: 15 },
             { name: 'icons', test: /@primer[\\/]octicons/, minShareCount: 8 },
             { name: 'records', test: of_records, minShareCount: 5 },

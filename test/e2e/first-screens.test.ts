@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test'
 import type { CDPSession, Locator, Page, Request } from 'playwright-core'
 import { before } from '../use.ts'
 import { joinAs } from '../web/people.ts'
-import { makeScreens } from '../web/screens.ts'
-import { colour, layoutShift, phone, settled, useWeb, visit } from '../web.ts'
+import { isSwept, makeScreens } from '../web/screens.ts'
+import { colour, layoutShift, phone, settled, startWeb, useWeb, visit } from '../web.ts'
 
 const budget_bytes = 200_000
 const most_files = 30
@@ -19,7 +19,7 @@ before(async () => {
 })
 
 /** Loads a page without a cache. Resolves to the scripts that had come when it was usable, and how far it jumped. */
-async function load(page: Page, session: CDPSession, path: string) {
+async function load(page: Page, session: CDPSession, path: string, origin = web.rapport.url) {
   const scripts: Promise<number>[] = []
   const count = (request: Request) => {
     if (new URL(request.url()).pathname.endsWith('.js'))
@@ -29,7 +29,7 @@ async function load(page: Page, session: CDPSession, path: string) {
   await page.goto('about:blank')
   await session.send('Network.clearBrowserCache')
   page.on('requestfinished', count)
-  await page.goto(web.rapport.url + path, { waitUntil: 'commit' })
+  await page.goto(origin + path, { waitUntil: 'commit' })
   await settled(page)
   page.off('requestfinished', count)
   const sizes = await Promise.all(scripts)
@@ -61,8 +61,38 @@ test('each page is usable after 200 KB of scripts, and does not jump, in the lan
   const page = await web.open(t, '/', { ...shown, session: german })
   await page.locator('html[lang=de]').waitFor()
   // A tab or a panel with a record adds its own part.
-  const names = Object.keys(screens).filter((name) => !/-(notes|panel)$/.test(name))
+  const names = Object.keys(screens).filter((name) => isSwept(name) && !/-(notes|panel)$/.test(name))
   assert.deepEqual(await beyondLimits(t, page, names), [])
+})
+
+test('set-up, sign-in, an invitation and a new password load at most 60 KB of scripts, and do not jump', async (t) => {
+  const fresh = await startWeb({ set_up: false })
+  t.after(() => fresh.close())
+  const invited = { email: 'ines@example.test', role: 'member' }
+  const made = await web.rapport.call('POST', '/api/v1/invitations', invited)
+  const invitation = `/invitation#${made.body.data.url_path.split('#')[1]}`
+  const { hash } = new URL(fresh.rapport.setup_url ?? '')
+  for (const [one, path] of [
+    [web, '/sign-in'],
+    [web, invitation],
+    [web, '/reset#token'],
+    [fresh, `/setup${hash}`],
+  ] as const) {
+    const page = await one.open(t, null, {
+      session: null,
+      reusable: false,
+      locale: 'de-DE',
+      allow: /status of 401/,
+    })
+    await page.addInitScript('window.requestIdleCallback = () => 0')
+    const session = await page.context().newCDPSession(page)
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+    const { bytes, moved } = await load(page, session, path, one.rapport.url)
+    await page.getByRole('textbox').first().waitFor()
+    t.diagnostic(`${path.split('#')[0]}: ${Math.round(bytes / 1000)} KB, moved by ${moved.toFixed(3)}`)
+    assert.ok(bytes > 0 && bytes <= 60_000, `${path}: ${bytes} bytes`)
+    assert.ok(moved < 0.05, path)
+  }
 })
 
 test('in English, the largest pages are usable after 200 KB of scripts, and do not jump', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { dataOf } from '../envelope.ts'
-import { useWeb } from '../web.ts'
+import { drawLate, untilEqual, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -18,7 +18,7 @@ async function typeOver(page: Page, text: string) {
 }
 
 /** Opens a record while a part of the program does not load; `come` lets it load. */
-async function openWithout(page: Page, part: string, heading: string) {
+async function openWithout(page: Page, part: string, heading: string | RegExp) {
   const { promise: late, resolve: come } = Promise.withResolvers<void>()
   await page.route(new RegExp(`/assets/${part}-.*js`), async (route) => {
     await late
@@ -184,4 +184,62 @@ test('a dialog that is left before it has loaded no longer shows that it is load
   await page.goBack()
   await waits.waitFor({ state: 'detached' })
   come()
+})
+
+test('keys that follow the choice of a filter, before its editor, go into it and run no command', async (t) => {
+  await made('companies', { name: 'Early Keys GmbH', industry: 'cranes' })
+  const page = await web.open(t, '/companies', { reusable: false })
+  const come = await openWithout(page, 'filter-editor', 'Companies')
+  await drawLate(page)
+  await page.keyboard.press('f')
+  const fields = page.getByRole('combobox', { name: 'Add a filter' })
+  await fields.and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('industry')
+  await page.getByRole('option', { selected: true, name: 'Industry' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('cranes\n')
+  come()
+  const chip = page.locator('.chips').getByRole('button', { name: 'Industry is cranes' })
+  await chip.waitFor()
+  // The same of a chip that is there.
+  await page.keyboard.press('Escape')
+  await chip.and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('docks\n')
+  await page.locator('.chips').getByRole('button', { name: 'Industry is cranes or docks' }).waitFor()
+})
+
+test('keys that follow a choice of boxes do not wait for another field', async (t) => {
+  const page = await web.open(t, '/deals?view=table', { reusable: false })
+  const come = await openWithout(page, 'filter-editor', 'Deals')
+  await page.keyboard.press('f')
+  const fields = page.getByRole('combobox', { name: 'Add a filter' })
+  await fields.and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('stage')
+  await page.getByRole('option', { selected: true, name: 'Stage' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('c')
+  come()
+  await page.getByRole('dialog', { name: 'Filter by Stage' }).locator(':focus').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Filter by Stage' }).waitFor({ state: 'detached' })
+  await page.keyboard.press('/')
+  await page.getByRole('searchbox', { name: 'Search' }).and(page.locator(':focus')).waitFor()
+  assert.equal(await page.getByRole('searchbox', { name: 'Search' }).inputValue(), '')
+})
+
+test('keys that follow "Create contact" of the palette, before its form, go into it', async (t) => {
+  const page = await web.open(t, '/')
+  const come = await openWithout(page, 'create-contact', /./)
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('combobox', { name: 'Search or go to' })
+  await palette.and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('create contact')
+  await page.getByRole('option', { selected: true, name: 'Create contact' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('Gladys')
+  come()
+  const first = page.getByRole('dialog', { name: 'Create contact' }).getByLabel('First name')
+  await first.waitFor()
+  await untilEqual(() => first.inputValue(), 'Gladys')
 })

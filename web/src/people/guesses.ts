@@ -1,5 +1,6 @@
-import { browser_zone } from '../app/formats.ts'
-import { preferredLanguage } from '../texts/texts.ts'
+import { preferredLanguage } from '../texts/parts.ts'
+
+const browser_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 const euro = 'AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK AD MC SM VA ME XK'.split(' ')
 const currencies: Record<string, string> = {

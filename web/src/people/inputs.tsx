@@ -1,10 +1,4 @@
-import {
-  PasswordInput,
-  type PasswordInputProps,
-  type SelectProps,
-  TextInput,
-  type TextInputProps,
-} from '@mantine/core'
+import { PasswordInput, type PasswordInputProps, type SelectProps } from '@mantine/core'
 import { useMemo } from 'react'
 import { browser_zone } from '../app/formats.ts'
 import { languages, useLanguage, useTexts } from '../texts/texts.ts'
@@ -21,31 +15,6 @@ export function Password(props: PasswordInputProps) {
       visibilityToggleButtonProps={{ 'aria-label': t.people.show_password, tabIndex: 0 }}
     />
   )
-}
-
-/** The password of a new account, or a new one of an account. */
-export function NewPassword(props: PasswordInputProps) {
-  const t = useTexts()
-  return (
-    <Password
-      label={t.people.password}
-      description={t.people.password_rule}
-      name="password"
-      autoComplete="new-password"
-      {...props}
-    />
-  )
-}
-
-export function NameInput(props: TextInputProps) {
-  const t = useTexts()
-  return <TextInput label={t.people.name} name="name" autoComplete="name" {...props} />
-}
-
-/** The e-mail by which a person signs in. */
-export function EmailInput(props: TextInputProps) {
-  const t = useTexts()
-  return <TextInput label={t.fields.email} type="email" name="email" autoComplete="username" {...props} />
 }
 
 type ChoiceProps = Omit<SelectProps, 'data' | 'value' | 'onChange' | 'label'> & {

@@ -1,5 +1,5 @@
-import type { Texts } from '../texts/texts.ts'
+import type { OpenTexts } from '../texts/parts.ts'
 
 /** When the next try is possible: in seconds, from 90 on in minutes. */
-export const waitText = (s: number, { people }: Texts): string =>
-  s < 90 ? people.wait_seconds({ n: s }) : people.wait_minutes({ n: Math.ceil(s / 60) })
+export const waitText = (s: number, { open }: OpenTexts): string =>
+  s < 90 ? open.wait_seconds({ n: s }) : open.wait_minutes({ n: Math.ceil(s / 60) })
