@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { before } from '../use.ts'
-import { drawLate, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, drawLate, untilEqual, useWeb } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -99,6 +99,81 @@ test('the menu of columns moves a column by the keyboard, keeps the focus and sa
   await page.keyboard.press('Enter')
   await up.and(page.locator(':focus')).waitFor()
   await isOrder(page, 'Name', 'Stage', 'Company')
+})
+
+const widthOf = async (page: Page, name: string) =>
+  Math.round((await head(page, name).boundingBox())?.width ?? 0)
+const edge = (page: Page, name: string) => page.getByRole('separator', { name: `Width of ${name}` })
+
+test('the edge of a header dragged by the mouse sets the width of its column, which a view and this device keep', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  await head(page, 'Value').waitFor()
+  const usual = await widthOf(page, 'Stage')
+  const others = async () => [await widthOf(page, 'Value'), await widthOf(page, 'Close date')]
+  const before = await others()
+  const grab = async (by: number) => {
+    const box = await edge(page, 'Stage').boundingBox()
+    assert.ok(box)
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    await page.mouse.move(x + by, y, { steps: 4 })
+  }
+  await grab(64)
+  await page.keyboard.press('Escape')
+  await page.mouse.up()
+  await untilEqual(() => widthOf(page, 'Stage'), usual)
+  assert.equal(parameter(page, 'columns'), null)
+
+  await grab(64)
+  await untilEqual(() => widthOf(page, 'Stage'), usual + 64)
+  await page.mouse.up()
+  await until(
+    async () => parameter(page, 'columns') ?? '',
+    (columns) => columns.includes(`stage:${usual + 64}`),
+  )
+  assert.equal(await widthOf(page, 'Stage'), usual + 64)
+  assert.deepEqual(await others(), before)
+  // The order is as it was, and nothing is sorted.
+  await isOrder(page, 'Name', 'Company', 'Stage', 'Value')
+  assert.equal(parameter(page, 'sort'), null)
+
+  await page.getByRole('button', { name: 'Save as new view' }).click()
+  await page.getByRole('dialog').getByRole('textbox').fill('Wide stages')
+  await page.keyboard.press('Enter')
+  const tabs = page.getByRole('navigation', { name: 'Views' })
+  await tabs.getByRole('link', { name: 'Wide stages' }).waitFor()
+  await tabs.getByRole('link', { name: 'All' }).click()
+  await untilEqual(() => widthOf(page, 'Stage'), usual + 64)
+  await edge(page, 'Stage').dblclick()
+  await untilEqual(() => widthOf(page, 'Stage'), usual)
+  await tabs.getByRole('link', { name: 'Wide stages' }).click()
+  await untilEqual(() => widthOf(page, 'Stage'), usual + 64)
+  await checkScreen(page)
+})
+
+test('the arrow keys on the edge of a header set the width of its column, also of the one that grows, and Backspace restores it', async (t) => {
+  const page = await web.open(t, '/deals?view=table')
+  await head(page, 'Value').waitFor()
+  for (const name of ['Company', 'Name']) {
+    const usual = await widthOf(page, name)
+    await edge(page, name).focus()
+    for (let n = 0; n < 3; n++) await page.keyboard.press('ArrowLeft')
+    await untilEqual(() => widthOf(page, name), usual - 48)
+    await page.keyboard.press('ArrowRight')
+    await untilEqual(() => widthOf(page, name), usual - 32)
+    await edge(page, name).and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Backspace')
+    await untilEqual(() => widthOf(page, name), usual)
+  }
+  // Moving and hiding columns keeps the widths of the others.
+  await edge(page, 'Stage').focus()
+  await page.keyboard.press('ArrowRight')
+  const wider = await widthOf(page, 'Stage')
+  await take(page, head(page, 'Value'), head(page, 'Company'), 0.2)
+  await page.mouse.up()
+  await isOrder(page, 'Name', 'Value', 'Company', 'Stage')
+  assert.equal(await widthOf(page, 'Stage'), wider)
 })
 
 test('changes of the columns that come before the last one is drawn all count', async (t) => {

@@ -206,6 +206,29 @@ test('a new deal has what its dialog shows: the day, the amount and the company 
   )
 })
 
+test('Enter takes the first match of a field, also when its list was closed before the answer came', async (t) => {
+  await made('companies', { name: 'Late Harbour Supply' })
+  const page = await web.open(t, '/deals?view=table')
+  await page.getByRole('button', { name: 'Create deal' }).click()
+  const company = page.getByRole('dialog', { name: 'Create deal' }).getByRole('combobox', { name: 'Company' })
+  const answer = Promise.withResolvers<void>()
+  await page.route(/search=late/, async (route) => {
+    await answer.promise
+    await route.continue()
+  })
+  const asked = page.waitForRequest(/search=late/)
+  await company.fill('late')
+  await asked
+  await company.press('Escape')
+  const answered = page.waitForResponse(/search=late/)
+  answer.resolve()
+  await answered
+  await untilEqual(async () => {
+    await company.press('Enter')
+    return company.inputValue()
+  }, 'Late Harbour Supply')
+})
+
 test('the end of an appointment follows its start, however that is typed', async (t) => {
   const page = await web.open(t, '/calendar')
   await page.getByRole('button', { name: 'Create appointment' }).click()

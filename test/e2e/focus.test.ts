@@ -186,3 +186,45 @@ test('a click beside a dialog closes none in which something is written', async 
   await page.mouse.click(5, 600)
   await untilEqual(() => name.inputValue(), 'Ada')
 })
+
+test('the focus stays on a booking page when the keys remove a day, save or discard', async (t) => {
+  const id = await web.create('/booking-pages', {
+    slug: 'keys',
+    title: 'Keys',
+    time_zone: 'Europe/Berlin',
+    date_overrides: { '2030-01-01': [] },
+  })
+  const page = await web.open(t, `/booking-pages/${id}`)
+  const focused = page.locator(':focus')
+  await page.getByRole('button', { name: /^Remove 1 Jan/ }).press('Enter')
+  await page.getByLabel('Day', { exact: true }).and(focused).waitFor()
+  await page.getByRole('button', { name: 'Save changes' }).press('Enter')
+  await page.getByText('Booking page saved').waitFor()
+  await page.locator('#content').and(focused).waitFor()
+  await page.getByRole('button', { name: 'Add question' }).press('Enter')
+  await page.getByRole('button', { name: 'Discard changes' }).press('Enter')
+  await page.locator('#content').and(focused).waitFor()
+})
+
+test('a list stays where it is when more of it is shown', async (t) => {
+  const items = Array.from({ length: 120 }, (_, n) => ({ op: 'create', data: { name: `Company ${n}` } }))
+  assert.equal((await web.rapport.call('POST', '/api/v1/companies/batch', { items })).status, 200)
+  const page = await web.open(t, '/audit-log', { reusable: false })
+  const more = page.getByRole('button', { name: 'Show older changes' })
+  await more.focus()
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route(/cursor=/, async (route) => {
+    await come
+    await route.continue()
+  })
+  const isSeen = () =>
+    more.evaluate(
+      (button: any) => button.getBoundingClientRect().top < button.ownerDocument.defaultView.innerHeight,
+    )
+  assert.ok(await isSeen())
+  await page.keyboard.press('Enter')
+  await more.and(page.locator(':disabled')).waitFor()
+  letCome()
+  await more.and(page.locator(':focus')).waitFor()
+  assert.equal(await isSeen(), false)
+})

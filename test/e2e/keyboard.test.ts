@@ -53,6 +53,18 @@ test('a key that is pressed while the next page loads does nothing on the page t
   await page.getByRole('dialog', { name: 'Create company' }).waitFor()
 })
 
+test('l that is pressed before a record is there logs about the record', async (t) => {
+  const contact = { first_name: 'Grace', last_name: 'Hopper' }
+  const { id } = (await web.rapport.call('POST', '/api/v1/contacts', contact)).body.data
+  const page = await web.open(t, null, { reusable: false })
+  const letCome = await holdBack(page, new RegExp(`/api/v1/contacts/${id}$`))
+  await page.goto(`${web.rapport.url}/contacts/${id}`)
+  await page.locator('#content [aria-busy=true]').waitFor()
+  await page.keyboard.press('l')
+  letCome()
+  await page.getByRole('dialog', { name: 'Log a call or meeting: Grace Hopper' }).waitFor()
+})
+
 test('another key takes the place of one that waits, and a click drops it', async (t) => {
   const page = await openContacts(t)
   const letCome = await holdBack(page, /\/board-page-.*\.js$/)

@@ -1,7 +1,7 @@
 // runs: once
 import { test } from 'node:test'
 import { joinAs } from '../web/people.ts'
-import { checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, keepToasts, phone, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -42,11 +42,19 @@ test('on a phone, an activity in the list shows whom it is about', async (t) => 
 
 test('on a phone, a message covers no choice of the menu above the bar', async (t) => {
   await web.create('/activities', { subject: 'Ring the bell', due_at: new Date().toISOString() })
-  const page = await web.open(t, '/', phone)
+  const page = await web.open(t, '/', { ...phone, reusable: false })
+  await keepToasts(page)
   await page.getByRole('button', { name: 'Complete Ring the bell' }).click()
   await page.getByText('Ring the bell completed').waitFor()
   await page.locator('.bottom').getByRole('button', { name: 'Create' }).click()
-  // The message covers what it covers for 8 s.
-  await page.getByRole('menuitem').last().click({ timeout: 5000 })
+  const last = page.getByRole('menuitem').last()
+  await last.waitFor()
+  const isOnTop = () =>
+    last.evaluate((item) => {
+      const { x, y, width, height } = item.getBoundingClientRect()
+      return item.contains(item.ownerDocument.elementFromPoint(x + width / 2, y + height / 2))
+    })
+  await untilEqual(isOnTop, true)
+  await last.click()
   await page.getByRole('dialog').waitFor()
 })

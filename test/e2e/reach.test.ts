@@ -1,7 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settled, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, settled, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -144,7 +144,7 @@ test('the header of a record starts a note, a deal and an appointment for it', a
   await page.keyboard.press('Control+Enter')
   await page.getByRole('listitem').filter({ hasText: 'Prefers mornings' }).waitFor()
 
-  // An appointment is with the contact of the deal.
+  // An appointment is about the deal, and with its contact. The tab of the deal has it, and its page changes the deal.
   await visit(page, `/deals/${deal.id}`)
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Add appointment for Pilot' }).click()
@@ -153,4 +153,77 @@ test('the header of a record starts a note, a deal and an appointment for it', a
   await dialog.waitFor({ state: 'detached' })
   const [appointment] = await web.read(`/appointments?contact_id=${contact_id}`)
   assert.equal(appointment.title, 'Kick-off')
+  const dealOf = async () => (await web.read(`/appointments/${appointment.id}`)).deal_id
+  assert.equal(await dealOf(), deal.id)
+  await page.getByRole('tab', { name: 'Appointments 1' }).click()
+  await page.getByRole('tabpanel').getByRole('link', { name: 'Kick-off' }).click()
+  await page.waitForURL(`**/calendar/${appointment.id}`)
+  await page.getByRole('link', { name: 'Pilot' }).waitFor()
+  const other = await create('/deals', { name: 'Renewal' })
+  await page.getByRole('button', { name: 'Deal: Edit' }).click()
+  await page.getByRole('combobox', { name: 'Deal' }).fill('Renew')
+  await page.getByRole('option', { name: 'Renewal' }).click()
+  await page.getByRole('link', { name: 'Renewal' }).waitFor()
+  await untilEqual(dealOf, other)
+})
+
+test('an appointment is planned with a deal, and the calendar shows those of one deal', async (t) => {
+  const deal_id = await web.create('/deals', { name: 'Fleet of vans' })
+  const times = { start_at: '2031-04-02T08:00:00Z', end_at: '2031-04-02T09:00:00Z' }
+  await web.create('/appointments', { title: 'About nothing', ...times })
+  const page = await web.open(t, '/calendar?show=week&date=2031-04-02')
+  await page.getByRole('button', { name: 'About nothing' }).waitFor()
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create appointment' })
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Test drive')
+  await dialog.getByLabel('Start').fill('2031-04-02T10:00')
+  await dialog.getByRole('combobox', { name: 'Deal' }).fill('fleet')
+  await page.getByRole('option', { name: 'Fleet of vans' }).click()
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Create appointment' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Test drive' }).waitFor()
+  const [made] = await web.read(`/appointments?deal_id=${deal_id}`)
+  assert.equal(made.title, 'Test drive')
+  await visit(page, `/calendar?show=week&date=2031-04-02&deal_id=${deal_id}`)
+  await page.getByRole('button', { name: 'Test drive' }).waitFor()
+  await page.getByRole('button', { name: 'About nothing' }).waitFor({ state: 'detached' })
+})
+
+test('guests of an appointment are chosen in its dialog, and added and removed on its page', async (t) => {
+  const guest = (first_name: string) => web.create('/contacts', { first_name, last_name: 'Gastmann' })
+  const [uma, vic, wes] = [await guest('Uma'), await guest('Vic'), await guest('Wes')]
+  const page = await web.open(t, '/calendar', { allow: /ERR_FAILED/ })
+  await settled(page)
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog', { name: 'Create appointment' })
+  await dialog.getByRole('textbox', { name: 'Title' }).fill('Round table')
+  const add = async (place: typeof dialog, name: string) => {
+    await place.getByRole('combobox', { name: 'Add guest' }).fill(name)
+    await page.getByRole('option', { name: `${name} Gastmann` }).click()
+    await place.getByRole('button', { name: `Remove the guest ${name} Gastmann` }).waitFor()
+  }
+  await add(dialog, 'Vic')
+  await add(dialog, 'Uma')
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Create appointment' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const [{ id }] = await web.read('/appointments?search=Round')
+  const guests = async () => (await web.read(`/appointments/${id}`)).guest_ids
+  assert.deepEqual(await guests(), [uma, vic])
+
+  await visit(page, `/calendar/${id}`)
+  const facts = page.getByRole('region', { name: 'Facts' })
+  await page.route(`**/appointments/${id}`, (route) => route.abort())
+  await facts.getByRole('button', { name: 'Remove the guest Uma Gastmann' }).click()
+  await facts.getByRole('alert').waitFor()
+  await page.unroute(`**/appointments/${id}`)
+  await facts.getByRole('button', { name: 'Add guest' }).click()
+  await add(facts, 'Wes')
+  await facts.getByRole('button', { name: 'Remove the guest Uma Gastmann' }).click()
+  await untilEqual(guests, [vic, wes])
+  await checkScreen(page)
+  await facts.getByRole('link', { name: 'Vic Gastmann' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Vic Gastmann' }).waitFor()
+  await page.getByRole('tabpanel').getByRole('link', { name: 'Round table' }).waitFor()
 })

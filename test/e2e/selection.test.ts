@@ -213,6 +213,21 @@ test('after a change of all that match, the next change starts from the rows as 
   await web.rapport.call('DELETE', `/api/v1/contacts/${body.data.id}`)
 })
 
+test('the box that selects the page says that it waits until the rows are there', async (t) => {
+  const page = await web.open(t, '/companies')
+  const { promise: come, resolve: letCome } = Promise.withResolvers<void>()
+  await page.route(/\/api\/v1\/contacts\?/, async (route) => {
+    await come
+    await route.continue()
+  })
+  await page.getByRole('link', { name: 'Contacts' }).click()
+  const box = page.getByRole('checkbox', { name: 'Select all on this page' })
+  await box.and(page.locator('[aria-disabled]')).waitFor()
+  letCome()
+  await selectPage(page)
+  await bar(page).getByText('50 selected').waitFor()
+})
+
 test('a service that asks to wait is waited for while the rows are read', async (t) => {
   const page = await web.open(t, '/contacts', { allow: /status of 429/ })
   let refused = 0

@@ -100,6 +100,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
   timeline?: boolean
   /** Fields that are amounts in the workspace's currency. */
   amounts?: readonly string[]
+  /** The labels of its fields, where they are texts of its form. */
+  labels?(t: Texts): { [field: string]: unknown } | undefined
   /** The events that webhooks may subscribe to. */
   events: readonly EventName[]
   /**
@@ -117,8 +119,8 @@ export type Kind<K extends RecordKind = RecordKind> = {
    * kind.
    */
   search?(words: string, per_page: number, t: Texts, signal?: AbortSignal): Promise<Choice[]>
-  /** The text beside the name of a found record in the palette, from the search's subtitle. Left out: the kind is not searched. */
-  found?(subtitle: string, t: Texts, formats: Formats): string
+  /** The text beside the name of a found record in the palette, from the search's subtitle. Null: the kind is not searched. */
+  found: K extends ListedKind ? (subtitle: string, t: Texts, formats: Formats) => string : null
   /** A new record of a typed name; null if the name is not enough. Left out: a reference cannot create it. */
   named?(name: string): object | null
   list(): Promise<ComponentType>
@@ -139,6 +141,9 @@ export type Kind<K extends RecordKind = RecordKind> = {
     load(): Promise<Related<K>>
   }
 }
+
+/** Whether the search and saved views know a kind. */
+export const isListed = (kind: Kind): kind is Kind<ListedKind> => kind.found !== null
 
 export const isMerged = (kind: string): kind is MergedKind => kind === 'contacts' || kind === 'companies'
 
@@ -190,5 +195,12 @@ export function useLabels(kind: string): (field: string) => string {
   const fields: Partial<Record<string, string>> = texts.fields
   const kinds: Partial<Record<string, Names>> = texts.kinds
   const own = kinds[kind]?.fields
-  return useCallback((field) => own?.[field] ?? fields[field] ?? field, [own, fields])
+  const { labels }: Pick<Kind, 'labels'> = useKinds()[kind as RecordKind] ?? {}
+  return useCallback(
+    (field) => {
+      const label = own?.[field] ?? fields[field] ?? labels?.(texts)?.[field]
+      return typeof label === 'string' ? label : field
+    },
+    [own, fields, labels, texts],
+  )
 }

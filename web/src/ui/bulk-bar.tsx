@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
-import { useCallback, useEffect, useRef } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useTexts } from '../texts/texts.ts'
 import { keepFocus } from './focus.ts'
@@ -42,6 +42,15 @@ export function BulkBar({ page, children }: Props) {
     }
   }, [count, shown])
   const bar = useRef<HTMLElement>(null)
+  // The lines of the bar depend on the screen, and toasts stand above them.
+  useLayoutEffect(() => {
+    const shown_bar = bar.current
+    if (!shown || !shown_bar) return
+    const { style } = document.body
+    const observer = new ResizeObserver(() => style.setProperty('--bulk-bar', `${shown_bar.offsetHeight}px`))
+    observer.observe(shown_bar)
+    return () => observer.disconnect()
+  }, [shown])
   const first = useCallback(() => bar.current?.querySelector('button')?.focus(), [])
   const offers = waits || more !== null
   // The button that selects all removes itself.

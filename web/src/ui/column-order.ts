@@ -23,3 +23,28 @@ export const toggleColumn = (all: readonly string[], shown: readonly string[], i
   shown.includes(id)
     ? shown.filter((one) => one !== id)
     : withHidden(all, shown).filter((one) => one === id || shown.includes(one))
+
+/** The bounds of a column's own width, in pixels at the usual text size. */
+export const [least_px, most_px] = [56, 800] as const
+export const within = (width: number): number => Math.round(Math.min(most_px, Math.max(least_px, width)))
+
+/** The shown columns in their order, each with its own width, if it has one. */
+export type Widths = Map<string, number | undefined>
+
+/** Reads `name,email:240`. Unknown columns are left out, and the first one comes first. */
+export function readWidths(text: string, known: readonly string[]): Widths {
+  const entries = text.split(',').map((part): [string, number | undefined] => {
+    const [, id = '', width] = /^(.+):(\d+)$/s.exec(part) ?? []
+    return known.includes(part) || width === undefined ? [part, undefined] : [id, within(Number(width))]
+  })
+  const widths = new Map(entries)
+  return new Map(
+    [...known.slice(0, 1), ...widths.keys()].flatMap((id) =>
+      known.includes(id) ? [[id, widths.get(id)]] : [],
+    ),
+  )
+}
+
+/** Writes columns as `readWidths` reads them. */
+export const writeWidths = (ids: readonly string[], widths: Widths): string =>
+  ids.map((id) => (widths.get(id) === undefined ? id : `${id}:${widths.get(id)}`)).join(',')

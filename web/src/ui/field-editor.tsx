@@ -1,7 +1,8 @@
-import { Select, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import type { FieldKind, LongInput, Value } from './fields.tsx'
 import { GrowingTextarea } from './growing-textarea.tsx'
 import { DayInput, MomentInput, MoneyInput, NumberInput } from './inputs.tsx'
+import { Select } from './select.tsx'
 
 type Props = {
   kind: FieldKind

@@ -2,6 +2,7 @@ import { Loader } from '@mantine/core'
 import { CheckIcon } from '@primer/octicons-react'
 import { type ComponentType, useEffect, useId, useRef, useState } from 'react'
 import { holdKeys } from '../app/commands.ts'
+import { isComposing } from '../app/composition.ts'
 import { useFormats } from '../app/formats.ts'
 import { latePart } from '../app/late.ts'
 import { explain } from '../app/problems.tsx'
@@ -59,24 +60,15 @@ const editor = latePart(async () => (await import('./field-editor.tsx')).FieldEd
 
 const saved_ms = 1500
 
-/**
- * A fact of a record: label and value. A click edits it in place. Enter and blur save, Escape reverts, a
- * tick shows when it is stored. A refused value stays in its field with the error; if the field unmounts, a
- * toast shows both.
- */
-export function Field(props: Props) {
-  const { label, value, shown, kind = 'text', options, required = false, onSave, below } = props
-  const { link, Input } = props
-  const { searchable = (options?.length ?? 0) > 8, name } = props
+/** The edit of a field: what is typed, what is stored, and what the keys do. */
+function useFieldEdit({ label, value, kind = 'text', options, onSave, name }: Props) {
   const t = useTexts()
-  const { locale } = useFormats()
-  const id = useId()
   const kept = useFieldDraft(onSave && !options ? name : undefined, value)
   const [editing, setEditing] = useState(kept.found !== null)
   const [draft, setDraft] = useState<Value>(kept.found ? kept.found.value : value)
   const [state, setState] = useState<'rest' | 'saving' | 'saved'>('rest')
   const [problem, setProblem] = useState<string | null>(null)
-  const FieldEditor = editor.usePart(editing, end)
+  const FieldEditor = editor.usePart(editing, end, onSave !== undefined)
   const button = useRef<HTMLButtonElement>(null)
   const reverted = useRef(false)
   // The value to store, whether a store is under way, and whether text was typed since it was sent.
@@ -152,6 +144,57 @@ export function Field(props: Props) {
     return () => clearTimeout(timer)
   }, [state])
 
+  function onEscape(event: React.KeyboardEvent) {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    revert()
+  }
+  const keys = {
+    onKeyDown(event: React.KeyboardEvent) {
+      onEscape(event)
+      const enters = kind !== 'long' || event.metaKey || event.ctrlKey
+      if (event.key === 'Enter' && enters && !isComposing(event.nativeEvent)) {
+        event.preventDefault()
+        save(draft)
+      }
+    },
+    onBlur: ({ relatedTarget }: React.FocusEvent) => {
+      if (!relatedTarget?.closest('[data-discard]')) save(draft)
+    },
+  }
+  const ending = {
+    onChange: setDraft,
+    ...(kept.found?.text !== undefined && { typed: kept.found.text }),
+    onEnd(next: Value | undefined, text: string) {
+      if (next === undefined) lose(text, null, t.app.field_problems.invalid_format)
+      else save(next)
+    },
+  }
+  function onInput({ target }: { target: EventTarget }) {
+    written.current = true
+    if (by_text && editing) kept.keepText((target as HTMLInputElement).value, began.current ?? null)
+  }
+  function revert() {
+    reverted.current = true
+    end()
+  }
+  const fact = { editing, draft, state, problem, found: kept.found, FieldEditor, button }
+  return { ...fact, begin, end, save, revert, setDraft, onEscape, onInput, keys, ending }
+}
+
+/**
+ * A fact of a record: label and value. A click edits it in place. Enter and blur save, Escape reverts, a
+ * tick shows when it is stored. A refused value stays in its field with the error; if the field unmounts, a
+ * toast shows both.
+ */
+export function Field(props: Props) {
+  const { label, value, shown, kind = 'text', options, required = false, onSave, below } = props
+  const { link, Input, searchable = (options?.length ?? 0) > 8 } = props
+  const t = useTexts()
+  const { locale } = useFormats()
+  const id = useId()
+  const edit = useFieldEdit(props)
+  const { editing, draft, state, found, FieldEditor } = edit
   const plain =
     typeof value === 'string' ? (
       visible(value)
@@ -161,36 +204,9 @@ export function Field(props: Props) {
       writeNumber(value, locale)
     )
   const text = shown ?? (options?.find((option) => option.value === value)?.label || plain)
-  function onEscape(event: React.KeyboardEvent) {
-    if (event.key !== 'Escape') return
-    event.stopPropagation()
-    reverted.current = true
-    end()
-  }
-  const keys = {
-    onKeyDown(event: React.KeyboardEvent) {
-      onEscape(event)
-      const enters = kind !== 'long' || event.metaKey || event.ctrlKey
-      if (event.key === 'Enter' && enters && !event.nativeEvent.isComposing) {
-        event.preventDefault()
-        save(draft)
-      }
-    },
-    onBlur: ({ relatedTarget }: React.FocusEvent) => {
-      if (!relatedTarget?.closest('[data-discard]')) save(draft)
-    },
-  }
   // A restored field does not take the focus from the page.
-  const autoFocus = kept.found === null
-  const common = { size: 'xs', 'aria-labelledby': id, autoFocus, error: problem } as const
-  const ending = {
-    onChange: setDraft,
-    ...(kept.found?.text !== undefined && { typed: kept.found.text }),
-    onEnd(next: Value | undefined, text: string) {
-      if (next === undefined) lose(text, null, t.app.field_problems.invalid_format)
-      else save(next)
-    },
-  }
+  const autoFocus = found === null
+  const common = { size: 'xs', 'aria-labelledby': id, autoFocus, error: edit.problem } as const
   return (
     <div className="field">
       <span className="field-label" id={id}>
@@ -198,29 +214,22 @@ export function Field(props: Props) {
       </span>
       {/* The accessible name has both the action and the value. */}
       <span id={`${id}-edit`} hidden>{`${label}: ${t.app.edit}`}</span>
-      <div
-        className="field-value"
-        onInput={({ target }) => {
-          written.current = true
-          const { value: typed } = target as HTMLInputElement
-          if (by_text && editing) kept.keepText(typed, began.current ?? null)
-        }}
-      >
+      <div className="field-value" onInput={edit.onInput}>
         {!editing || !onSave || !FieldEditor ? (
           onSave ? (
             <button
-              ref={button}
+              ref={edit.button}
               type="button"
               className="field-button"
               id={`${id}-value`}
               aria-labelledby={`${id}-edit ${id}-value`}
-              onClick={begin}
+              onClick={edit.begin}
               // Before its editor has loaded.
               onKeyDown={({ key }) => {
-                if (editing && key === 'Escape') end()
+                if (editing && key === 'Escape') edit.end()
               }}
             >
-              {text ?? <span className="soft">–</span>}
+              {text ?? <span className="soft field-none">–</span>}
             </button>
           ) : (
             <span className="field-text">{text ?? <span className="soft">–</span>}</span>
@@ -233,12 +242,12 @@ export function Field(props: Props) {
             required={required}
             searchable={searchable}
             common={common}
-            keys={keys}
-            ending={ending}
+            keys={edit.keys}
+            ending={edit.ending}
             draft={draft}
-            onEscape={onEscape}
-            onChange={setDraft}
-            onSave={save}
+            onEscape={edit.onEscape}
+            onChange={edit.setDraft}
+            onSave={edit.save}
           />
         )}
         {link && !editing && (
@@ -253,13 +262,10 @@ export function Field(props: Props) {
             {link.icon}
           </a>
         )}
-        {editing && kept.found && (
+        {editing && found && (
           <DraftNote
-            now={kept.found.began === value ? undefined : (text ?? t.record.nothing)}
-            onDiscard={() => {
-              reverted.current = true
-              end()
-            }}
+            now={found.began === value ? undefined : (text ?? t.record.nothing)}
+            onDiscard={edit.revert}
           />
         )}
         <span className="field-state" role="status">

@@ -1,6 +1,7 @@
 import { ActionIcon, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useRef, useState } from 'react'
+import { isComposing } from '../app/composition.ts'
 import { useFormats } from '../app/formats.ts'
 import { matching } from '../app/matching.ts'
 import { addDays, isDay, wallOf } from '../app/zones.ts'
@@ -49,7 +50,7 @@ export function FilterEditor({ filter, condition, onChange, onClose }: Props) {
         // The keys of the page do nothing here.
         event.stopPropagation()
         const ends = event.key === 'Enter' && event.target instanceof HTMLInputElement
-        if (event.key === 'Escape' || (ends && !event.defaultPrevented && !event.nativeEvent.isComposing)) {
+        if (event.key === 'Escape' || (ends && !event.defaultPrevented && !isComposing(event.nativeEvent))) {
           event.preventDefault()
           onClose()
         }
@@ -223,7 +224,7 @@ function Choices({ filter, values, add, remove }: ValueActions) {
           onChange={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
             const first = found[0]
-            if (event.key !== 'Enter' || !text || !first) return
+            if (event.key !== 'Enter' || !text || !first || isComposing(event.nativeEvent)) return
             event.preventDefault()
             pick(first.value)
             setText('')
@@ -289,7 +290,7 @@ function AddValue({ filter, add, removeLast }: AddProps) {
       }}
       onBlur={end}
       onKeyDown={(event) => {
-        if (event.nativeEvent.isComposing) return
+        if (isComposing(event.nativeEvent)) return
         if (event.key === 'Backspace' && !text) removeLast()
         if (event.key !== 'Enter' || !text.trim()) return
         event.preventDefault()

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, TextInput } from '@mantine/core'
 import { FilterIcon, SearchIcon, XIcon } from '@primer/octicons-react'
 import { useEffect, useRef, useState } from 'react'
-import { useCommands } from '../app/commands.ts'
+import { holdKeys, useCommands } from '../app/commands.ts'
 import { latePart } from '../app/late.ts'
 import { matching } from '../app/matching.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -112,7 +112,11 @@ export function useListFilters({ view, filters, search = true, custom = false }:
             filter={filter}
             condition={condition}
             opened={edited?.key === key}
-            onOpen={() => setEdited({ key, filter })}
+            onOpen={() => {
+              // The editor has the focus a moment later.
+              holdKeys()
+              setEdited({ key, filter })
+            }}
             onClose={close}
             onChange={view.filter}
           />
@@ -143,6 +147,7 @@ function FieldDialog({ filters, custom, onPick, onClose }: DialogProps) {
     id: filter.name,
     name: filter.label,
     run: () => onPick(filter),
+    opens_field: true,
     icon: (
       <span className="palette-icon">
         <FilterIcon />

@@ -65,15 +65,21 @@ export function useFocusBack(editing: boolean, button: RefObject<HTMLElement | n
 
 /**
  * Focuses the first invalid field of a refused form that is drawn, else its button, which was disabled meanwhile. A quick
- * refusal leaves the focus on the button. A focus that is elsewhere stays.
+ * refusal leaves the focus on the button. A focus that is elsewhere stays, and the field comes into view.
  */
-export function focusWrong(form: HTMLFormElement): void {
-  const button = form.querySelector<HTMLElement>('[type=submit]')
+export function focusWrong(
+  form: HTMLFormElement,
+  button = form.querySelector<HTMLElement>('[type=submit]'),
+): void {
   const focused = document.activeElement
-  if (focused !== document.body && focused !== button && !focused?.matches('[role=dialog]')) return
   const wrong = form.querySelector<HTMLElement>('[aria-invalid=true]')
-  ;(wrong ?? button)?.focus()
+  const elsewhere = focused !== document.body && focused !== button && !focused?.matches('[role=dialog]')
+  if (elsewhere) wrong?.scrollIntoView({ block: 'center' })
+  else (wrong ?? button)?.focus()
 }
+
+/** The properties of a button that has nothing to do. A disabled one would lose the focus. */
+export const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
 
 const first_fields = 'input:not([type=hidden]), textarea, select, button'
 

@@ -1,2 +1,4 @@
 // The parts that are loaded after the first screen of a page with such inputs.
-export { Autocomplete, NumberInput, Select, TagsInput } from '@mantine/core'
+export { Autocomplete, NumberInput } from '@mantine/core'
+export { Select } from './select.tsx'
+export { TagsInput } from './tags-input.tsx'

@@ -39,7 +39,7 @@ const open_rows = 50
 const keyOf = ({ value }: Group) => JSON.stringify(value)
 
 /** The pages that are shown of each group at first: 0 for a closed one. */
-export function firstOpen(groups: readonly Group[]): Map<string, number> {
+function firstOpen(groups: readonly Group[]): Map<string, number> {
   let rows = 0
   return new Map(
     groups.map((group, at) => {

@@ -39,3 +39,25 @@ export function guardPresses(): void {
     { capture: true },
   )
 }
+
+/**
+ * A button that waits for an answer is disabled, which takes the focus from it. Gives it back when the button is enabled
+ * again. A focus that is elsewhere stays, and the page does not scroll.
+ */
+export function keepPressed(): void {
+  let watch: MutationObserver | undefined
+  document.addEventListener(
+    'click',
+    ({ target }) => {
+      watch?.disconnect()
+      const button = (target as Element).closest('button')
+      if (!button || button !== document.activeElement) return
+      watch = new MutationObserver(() => {
+        if (!button.disabled && document.activeElement === document.body)
+          button.focus({ preventScroll: true })
+      })
+      watch.observe(button, { attributeFilter: ['disabled'] })
+    },
+    { capture: true },
+  )
+}

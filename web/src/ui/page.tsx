@@ -9,6 +9,8 @@ type Props = {
   count?: number | undefined
   /** Views and filters, between the title and the actions. */
   middle?: React.ReactNode
+  /** The switch between ways to show the records, in the row of tabs. */
+  switcher?: React.ReactNode
   /** A row of tabs below this line. */
   tabs?: React.ReactNode
   /** A row below that, such as the chips of filters. */
@@ -20,7 +22,7 @@ type Props = {
 
 /** A page: one line with its title and actions, then its content. */
 export function Page(props: Props) {
-  const { title, count, middle, tabs, below, actions, children } = props
+  const { title, count, middle, switcher, tabs, below, actions, children } = props
   const formats = useFormats()
   useTitle(title)
   return (
@@ -44,7 +46,14 @@ export function Page(props: Props) {
           <div className="page-middle">{middle}</div>
           <Group gap="sm">{actions}</Group>
         </div>
-        {tabs}
+        {switcher ? (
+          <div className="page-tabs">
+            {switcher}
+            {tabs}
+          </div>
+        ) : (
+          tabs
+        )}
         {below && <div className="page-below">{below}</div>}
       </header>
       <div className="page-content">{children}</div>

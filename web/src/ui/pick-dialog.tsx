@@ -10,6 +10,8 @@ export type Entry = {
   keys?: string
   /** At the right end, such as a mark of the present choice. */
   side?: React.ReactNode
+  /** Whether it opens a field: the keys that follow go into it. */
+  opens_field?: boolean
   run: () => void
 }
 export type Group = { label: string; entries: Entry[] }

@@ -1,6 +1,8 @@
 import { Loader } from '@mantine/core'
 import { SearchIcon } from '@primer/octicons-react'
 import { useEffect, useId, useRef, useState } from 'react'
+import { holdKeys } from '../app/commands.ts'
+import { isComposing } from '../app/composition.ts'
 import { Keys } from '../app/keys.tsx'
 import { Dialog } from './dialog.tsx'
 import { redrawnOf } from './focus.ts'
@@ -34,6 +36,7 @@ export function PickList(props: PickProps) {
   function run(entry: Entry | undefined) {
     if (!entry) return
     onClose()
+    if (entry.opens_field) holdKeys()
     // After the dialog has closed and the focus is back, because the entry may move it. A timer, not a
     // frame: frames can be late in a busy browser.
     setTimeout(() => {
@@ -42,7 +45,7 @@ export function PickList(props: PickProps) {
     })
   }
   function onKeyDown(event: React.KeyboardEvent) {
-    if (event.nativeEvent.isComposing) return
+    if (isComposing(event.nativeEvent)) return
     const last = entries.length - 1
     const to = {
       ArrowDown: at >= last ? 0 : at + 1,

@@ -1,6 +1,7 @@
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { isComposing } from '../app/composition.ts'
 import { plainText } from '../app/plain-text.ts'
 import { explain, showProblem } from '../app/problems.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -32,30 +33,39 @@ type Props = {
 const typing_ms = 150
 const new_option = 'new'
 
+/** The records that match a text, asked for after a pause in typing. `awaited`: they are not yet those of the text. */
+function useMatches({ kind, search }: Props, text: string, written: string, enabled: boolean) {
+  const [asked, setAsked] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(written), typing_ms)
+    return () => clearTimeout(timer)
+  }, [written])
+  const { data, isFetching, isPlaceholderData, error } = useQuery({
+    queryKey: [kind, 'choices', asked],
+    queryFn: ({ signal }) => search(asked, signal),
+    enabled,
+    placeholderData: (before) => before,
+  })
+  // While the answer is pending, show only earlier results that still match: Enter takes nothing else.
+  const words = plainText(text).split(/\s+/)
+  const awaited = written !== asked || isPlaceholderData || data === undefined
+  const fits = ({ name, detail }: Choice) =>
+    words.every((word) => plainText(`${name} ${detail ?? ''}`).includes(word))
+  return { data, choices: awaited ? data?.filter(fits) : data, awaited, isFetching, failure: error }
+}
+
 /**
- * Chooses a record by a part of its name. Enter takes the first match; without one, it creates the record where that is
- * offered. An empty field chooses none.
+ * Chooses a record by a part of its name. Enter takes the first match, also before the answer comes. Without a match, it
+ * creates the record where that is offered. An empty field chooses none.
  */
 export function ReferenceInput(props: Props) {
-  const {
-    label,
-    value = null,
-    onChange,
-    kind,
-    search,
-    error,
-    autoFocus,
-    hideLabel,
-    placeholder,
-    onBlur,
-  } = props
+  const { label, value = null, onChange, error, autoFocus, hideLabel, placeholder, onBlur } = props
   const { inside, create } = props
   const t = useTexts()
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() })
   const name = value?.name ?? ''
   const [text, setText] = useState(name)
   const [before, setBefore] = useState(name)
-  const [asked, setAsked] = useState('')
   const { input, unread, setUnread } = useUnread()
   function show(next: string) {
     setText(next)
@@ -68,29 +78,20 @@ export function ReferenceInput(props: Props) {
   }
   // The search text; empty while the field shows the chosen record.
   const written = text === name ? '' : text.trim()
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(written), typing_ms)
-    return () => clearTimeout(timer)
-  }, [written])
-  const found = useQuery({
-    queryKey: [kind, 'choices', asked],
-    queryFn: ({ signal }) => search(asked, signal),
-    enabled: combobox.dropdownOpened,
-    placeholderData: (before) => before,
-  })
-  const { data, isFetching } = found
-  // While the answer is pending, show only earlier results that still match: Enter takes nothing else.
-  const words = plainText(text).split(/\s+/)
-  const awaited = written !== asked || found.isPlaceholderData || data === undefined
-  const fits = ({ name, detail }: Choice) =>
-    words.every((word) => plainText(`${name} ${detail ?? ''}`).includes(word))
-  const choices = awaited ? data?.filter(fits) : data
+  const { data, choices, awaited, isFetching, failure } = useMatches(
+    props,
+    text,
+    written,
+    combobox.dropdownOpened,
+  )
   function choose(choice: Choice | null) {
     onChange?.(choice)
     show(choice?.name ?? '')
     combobox.closeDropdown()
   }
   const [creating, setCreating] = useState(false)
+  // The text that Enter was pressed for, before its answer came.
+  const [entered, setEntered] = useState('')
   const same = (one: Choice) => one.name.toLowerCase() === written.toLowerCase()
   const creates = create && written && !awaited && !data?.some(same) ? create : undefined
   const new_label = creates?.label(written)
@@ -105,11 +106,25 @@ export function ReferenceInput(props: Props) {
       setCreating(false)
     }
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the answer is there
+  useEffect(() => {
+    if (!entered || awaited) return
+    setEntered('')
+    if (entered === written) takeFirst()
+  }, [entered, written, awaited])
+  // Whether the mark was moved since the text was typed.
+  const moved = useRef(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: when other choices stand there
   useEffect(() => {
-    if (written && (choices?.length || new_label)) combobox.selectFirstOption()
+    // A choice that was marked by an arrow key stays marked, in another place.
+    if (moved.current) combobox.updateSelectedOptionIndex()
+    else if (written && (choices?.length || new_label)) combobox.selectFirstOption()
     else combobox.resetSelectedOption()
-  }, [written, choices?.[0]?.id, new_label])
+  }, [written, choices?.map(({ id }) => id).join(), new_label])
+  function takeFirst() {
+    if (choices?.length) choose(choices[0] ?? null)
+    else createNamed()
+  }
   return (
     <Combobox
       store={combobox}
@@ -140,20 +155,29 @@ export function ReferenceInput(props: Props) {
           }}
           onClick={() => combobox.openDropdown()}
           onChange={(event) => {
+            moved.current = false
             show(event.currentTarget.value)
             combobox.openDropdown()
           }}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || !written) return
+            if (event.key === 'ArrowDown' || event.key === 'ArrowUp') moved.current = true
+            if (event.key !== 'Enter' || !written || isComposing(event.nativeEvent)) return
             // A form is not submitted while the text is not a choice.
             event.preventDefault()
-            // The first match is marked a moment after it shows. Enter takes it in that moment, too.
-            if (combobox.getSelectedOptionIndex() >= 0) return
-            if (choices?.[0]) choose(choices[0])
-            else createNamed()
+            // The mark comes a moment after the choices, and stays when the list closes. Without it, the combobox chooses none.
+            const marked = combobox.getSelectedOptionIndex()
+            combobox.resetSelectedOption()
+            if (creating) return
+            if (awaited && !choices?.length) {
+              setEntered(written)
+              combobox.openDropdown()
+            } else if (new_label && marked === choices?.length) createNamed()
+            else if (choices?.[marked]) choose(choices[marked])
+            else takeFirst()
           }}
           onBlur={() => {
             combobox.closeDropdown()
+            setEntered('')
             if (written) setUnread(true)
             else if (text.trim() === '' && value) onChange?.(null)
             onBlur?.(written !== '')
@@ -173,9 +197,9 @@ export function ReferenceInput(props: Props) {
         {data?.length === 0 && !awaited && !new_label && (
           <Combobox.Empty>{t.app.palette_empty}</Combobox.Empty>
         )}
-        {found.error && !isFetching && (
+        {failure && !isFetching && (
           <Combobox.Empty role="alert" c="red">
-            {explain(found.error, t)}
+            {explain(failure, t)}
           </Combobox.Empty>
         )}
       </Combobox.Dropdown>

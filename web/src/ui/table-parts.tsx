@@ -3,6 +3,7 @@ import { ArrowDownIcon, ArrowUpIcon, ChevronLeftIcon, ChevronRightIcon } from '@
 import type { Path } from '../app/addresses.ts'
 import { Link } from '../app/link.ts'
 import { useTexts } from '../texts/texts.ts'
+import { off } from './focus.ts'
 
 export type Column<Row> = {
   id: string
@@ -16,6 +17,8 @@ export type Column<Row> = {
   number?: boolean
   /** In pixels at the usual text size. */
   width?: number
+  /** It gets the room that the others leave. Left out of all columns: the first one does. */
+  grows?: boolean
   /** Shown on a phone too; the first column always is. */
   phone?: boolean
   /** In the first column: the cell does not name the row, so its link is named by `nameOf`. */
@@ -23,6 +26,14 @@ export type Column<Row> = {
   /** Not shown until the reader chooses it. */
   extra?: boolean
 }
+
+/** The width of a column of a table whose columns have fixed widths (table.css), in pixels. */
+export const widthOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>, first: boolean): number =>
+  width ?? (first ? 208 : number ? 104 : 136)
+
+/** The least width of such a table, in pixels. */
+export const leastWidth = (columns: readonly Column<never>[], selects: boolean, leads: boolean): number =>
+  columns.reduce((sum, column, at) => sum + widthOf(column, at === 0), (selects ? 36 : 0) + (leads ? 36 : 0))
 
 /** The position of a page, from the API. */
 export type Meta = { current_page?: number; last_page?: number; per_page?: number; total?: number }
@@ -73,12 +84,15 @@ type HeadProps<Row> = {
   first: boolean
   sort?: string
   onSort?: (sort: string) => void
+  grows: boolean
+  /** The element that sets its width. */
+  edge: React.ReactNode
   /** Whether it is in the pointer's hand, or where beside it the column in the hand would go. */
   drag?: 'dragged' | 'before' | 'after' | undefined
 }
 
 /** The header of a column. A click sorts if the API can. */
-export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: HeadProps<Row>) {
+export function HeadCell<Row>({ column, first: leads, sort, onSort, grows, edge, drag }: HeadProps<Row>) {
   const t = useTexts()
   const { label, number, width, phone } = column
   const down = sort === `-${column.sort}`
@@ -93,9 +107,12 @@ export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: Head
       className={number ? 'number' : undefined}
       style={width ? ({ '--width': `${width / 16}rem` } as React.CSSProperties) : undefined}
       data-first={leads || undefined}
+      data-grows={grows || undefined}
       data-column={column.id}
       data-drag={drag}
       title={label}
+      // Without the name of its edge.
+      aria-label={edge ? label : undefined}
       data-phone={phone || undefined}
     >
       {column.sort && onSort ? (
@@ -112,6 +129,7 @@ export function HeadCell<Row>({ column, first: leads, sort, onSort, drag }: Head
       ) : (
         label
       )}
+      {edge}
     </th>
   )
 }
@@ -130,9 +148,6 @@ export function Placeholder({ columns, rows = 12 }: { columns: number; rows?: nu
     </tr>
   ))
 }
-
-// A disabled button would lose the focus.
-const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
 
 type PagerProps = { meta: Meta; page_asked_for: number | undefined; onStep: (by: 1 | -1) => void }
 

@@ -41,13 +41,15 @@ type MoneyProps = {
   value: number | null | undefined
   /** The characters that there is room for. A longer amount is rounded: a cut one would read as another amount. */
   most?: number
+  /** Rounded to whole units, as beside other rounded amounts. */
+  whole?: boolean
 }
 
 /** An amount in the workspace's currency, in full on hover; nothing if it is null. */
-export function Money({ value, most = Number.POSITIVE_INFINITY }: MoneyProps) {
+export function Money({ value, most = Number.POSITIVE_INFINITY, whole = false }: MoneyProps) {
   const formats = useFormats()
   if (value === null || value === undefined) return null
-  let text = formats.money(value)
+  let text = whole ? formats.sum(value) : formats.money(value)
   if (text.length > most) text = formats.sum(value)
   if (text.length > most) text = formats.shortMoney(value)
   return (

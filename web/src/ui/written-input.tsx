@@ -1,9 +1,12 @@
 import { ActionIcon, TextInput, type TextInputProps } from '@mantine/core'
 import { CalendarIcon } from '@primer/octicons-react'
 import { useRef, useState } from 'react'
+import { isComposing } from '../app/composition.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useUnread } from './unread.ts'
 import './written-input.css'
+
+const below: TextInputProps['inputWrapperOrder'] = ['label', 'input', 'description', 'error']
 
 type Value = string | number
 export type WrittenProps<V extends Value> = Omit<TextInputProps, 'value' | 'onChange' | 'form'> & {
@@ -60,6 +63,9 @@ export function WrittenInput<V extends Value>(props: Props<V>) {
     onEnd?.(whole ? next : undefined, text)
     return whole
   }
+  // Shows the meaning of words such as "next friday" while they are typed.
+  const meant = picker && text !== shown ? read(text) : null
+  const echo = meant === null || write(meant) === text ? undefined : write(meant)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the focus may go from the input to the picker and back
     <div
@@ -70,13 +76,15 @@ export function WrittenInput<V extends Value>(props: Props<V>) {
       onKeyDown={(event) => {
         if (event.key === 'Escape') show(shown)
         const saves = event.key === 's' && (event.ctrlKey || event.metaKey)
-        const ends = event.key === 'Enter' && !event.nativeEvent.isComposing
+        const ends = event.key === 'Enter' && !isComposing(event.nativeEvent)
         // A form is submitted with a complete value only.
         if ((saves || ends) && !end()) event.preventDefault()
       }}
     >
       <TextInput
         {...input}
+        description={input.description ?? echo}
+        {...(!input.description && { inputWrapperOrder: below })}
         ref={unread.input}
         autoComplete="off"
         value={text}

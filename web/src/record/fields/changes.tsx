@@ -39,6 +39,8 @@ function choiceName(name: string, value: string, t: Texts): string {
     stage: t.deals.stages,
     status: { ...t.deals.statuses, ...t.calendar.statuses },
     type: t.activities.types,
+    assignment: t.booking?.assignments ?? {},
+    stale_calendars: t.booking?.stale ?? {},
   }
   return new Map(Object.entries(names[name] ?? {})).get(value) ?? visible(value)
 }
@@ -81,7 +83,7 @@ export function useReadable(kind: string): Read {
   const { amounts = [] }: Pick<Kind, 'amounts'> = useKinds()[kind as RecordKind] ?? {}
   return (name, value) => {
     if (isEmpty(value)) return t.record.nothing
-    if (name === 'owner_id') return ownerNameOf(String(value)) ?? String(value)
+    if (name === 'owner_id' || name === 'user_id') return ownerNameOf(String(value)) ?? String(value)
     if (typeof value === 'boolean') return value ? t.app.yes : t.app.no
     // In full, so that a change of the fourth decimal shows.
     if (amounts.includes(name) && typeof value === 'number') return formats.exactMoney(value)

@@ -32,7 +32,7 @@ export function CustomFields({ kind, value, onSave }: Props) {
   const t = useTexts()
   const [adding, setAdding] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  const NewField = newField.usePart(adding, () => setAdding(false))
+  const NewField = newField.usePart(adding, () => setAdding(false), onSave !== undefined)
   useFocusBack(adding, button)
   const { data: definitions = [], isLoading } = useDefinitionsQuery(kind)
   const defined = new Set(definitions.map(({ key }) => key))

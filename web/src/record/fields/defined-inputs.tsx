@@ -1,6 +1,7 @@
-import { Checkbox, Select, TextInput } from '@mantine/core'
+import { Checkbox, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { DayInput, NumberInput } from '../../ui/inputs.tsx'
+import { Select } from '../../ui/select.tsx'
 import type { OwnedKind } from '../kinds.ts'
 import { type CustomChanges, type CustomValue, type Definition, useDefinitions } from './definitions.ts'
 

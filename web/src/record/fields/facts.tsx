@@ -1,9 +1,11 @@
 import { DeviceMobileIcon, LinkExternalIcon, MailIcon } from '@primer/octicons-react'
 import type { ComponentProps } from 'react'
 import type { ChangesOf, RecordKind, RecordOf } from '../../api/record-api.ts'
+import { useSession } from '../../app/session.ts'
 import { type Texts, useTexts } from '../../texts/texts.ts'
 import { Field, type FieldKind } from '../../ui/fields.tsx'
 import { telephoneOf } from '../../ui/telephone.ts'
+import { visible } from '../../ui/visible.ts'
 import { websiteOf } from '../../ui/website.ts'
 import { type Kind, type Kinds, useKinds, useLabels } from '../kinds.ts'
 import { ReferenceField } from './reference-field.tsx'
@@ -30,6 +32,8 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
   const kinds = useKinds()
   const labelOf = useLabels(kind)
   const t = useTexts()
+  const { lost_reasons, contact_stages } = useSession().workspace
+  const kept: { [name: string]: readonly string[] } = { lost_reason: lost_reasons, stage: contact_stages }
   const values = record as Record<string, unknown>
   return fields.map(([name, type]) => {
     const onSave = save && ((value: unknown) => save({ [name]: value } as ChangesOf<K>))
@@ -42,6 +46,7 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
           kind={type}
           value={values[name] as string | number | null}
           below={below[name]}
+          {...optionsOf(kept[name], values[name])}
           link={linkOf(type, shared.label, values[name], t)}
         />
       )
@@ -52,6 +57,13 @@ export function Facts<K extends RecordKind>({ kind, record, fields, save, below 
     const value = embedded ? { id: embedded.id, name: nameOf(embedded) } : id ? { id } : null
     return <ReferenceField key={name} label={shared.label} onSave={onSave} kind={type} value={value} />
   })
+}
+
+/** The values that the workspace keeps for a text, and the present one. Nothing for any other text. */
+function optionsOf(kept: readonly string[] = [], value: unknown) {
+  if (!kept.length) return
+  const all = typeof value === 'string' && !kept.includes(value) ? [...kept, value] : kept
+  return { options: all.map((one) => ({ value: one, label: visible(one) })) }
 }
 
 /** The link that writes to an e-mail address, calls a number or opens a website. */

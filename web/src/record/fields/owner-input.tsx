@@ -1,5 +1,5 @@
-import { Select } from '@mantine/core'
 import type { RecordKind } from '../../api/record-api.ts'
+import { Select } from '../../ui/select.tsx'
 import { useLabels } from '../kinds.ts'
 import { useMembers, useReadsMembers } from './members.ts'
 

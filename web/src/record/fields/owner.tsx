@@ -54,6 +54,7 @@ export function useOwnerColumn(kind: RecordKind): Column<Owned> {
   return useMemo(
     () => ({
       id: 'owner',
+      width: 120,
       label: labelOf('owner_id'),
       cell: ({ owner_id }) => <Owner name={owner_id === null ? undefined : nameOf(owner_id)} />,
     }),

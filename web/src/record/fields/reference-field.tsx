@@ -34,7 +34,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
   const button = useRef<HTMLButtonElement>(null)
   const name = useRecordName(kind, value?.name === undefined ? value?.id : undefined) ?? value?.name
   const chosen: Choice | null = value && { id: value.id, name: name ?? `#${value.id}` }
-  const RecordChooser = choices.usePart(editing, end)
+  const RecordChooser = choices.usePart(editing, end, onSave !== undefined)
   useFocusBack(editing, button)
   function end() {
     setEditing(false)
@@ -91,7 +91,7 @@ export function ReferenceField({ label, kind, value, onSave }: Props) {
           <RecordLink kind={kind} {...chosen} className="field-text" />
         ) : (
           <span className="field-text">
-            <span className="soft">–</span>
+            <span className="soft field-none">–</span>
           </span>
         )}
         {onSave && (

@@ -1,11 +1,13 @@
 import { TextInput } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useId, useRef, useState } from 'react'
+import { isComposing } from '../../app/composition.ts'
 import { explain } from '../../app/problems.tsx'
 import { useTexts } from '../../texts/texts.ts'
 import '../../ui/fields.css'
 import { useUnsaved } from '../../ui/unsaved.ts'
 import { visible } from '../../ui/visible.ts'
+import { writtenTags } from '../../ui/written-tags.ts'
 import './tags.css'
 
 type Props = {
@@ -63,9 +65,8 @@ export function TagsField({ value, onChange }: Props) {
     last.current = last.current.then(() => store(change))
   }
   function add() {
-    const tag = text.trim()
     setText('')
-    if (tag && !tags.includes(tag)) begin({ tag, wanted: true })
+    for (const tag of writtenTags([text])) if (!tags.includes(tag)) begin({ tag, wanted: true })
   }
   return (
     <div className="field">
@@ -116,6 +117,7 @@ export function TagsField({ value, onChange }: Props) {
             onChange={(event) => setText(event.currentTarget.value)}
             onBlur={add}
             onKeyDown={(event) => {
+              if (isComposing(event.nativeEvent)) return
               if (event.key === 'Enter' || event.key === ',') {
                 event.preventDefault()
                 add()

@@ -3,8 +3,16 @@ import { ArrowDownIcon, ArrowUpIcon, ColumnsIcon } from '@primer/octicons-react'
 import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useTexts } from '../../texts/texts.ts'
 import { Check } from '../../ui/check.tsx'
-import { moveColumn, toggleColumn, withHidden } from '../../ui/column-order.ts'
+import {
+  moveColumn,
+  readWidths,
+  toggleColumn,
+  type Widths,
+  withHidden,
+  writeWidths,
+} from '../../ui/column-order.ts'
 import { Popover } from '../../ui/floating.tsx'
+import { off } from '../../ui/focus.ts'
 import { useAddress } from '../../ui/list-view.ts'
 import type { Column } from '../../ui/table.tsx'
 
@@ -18,42 +26,61 @@ type ChosenColumns<Row> = {
   toggle: (id: string) => void
   /** Moves a visible column to an index among the visible ones. */
   move: (id: string, to: number) => void
+  /** Sets the width of a visible column, in pixels at the usual text size. Null: its usual one. */
+  resize: (id: string, width: number | null) => void
 }
 
 /**
- * The visible columns of a list in their order: those of `columns` in the address, else the last choice on this device,
- * else all but extra ones in the order of the list. The first column is always visible, and the first one.
+ * The visible columns of a list in their order, with own widths. They are those of `columns` in the address, else the last choice on
+ * this device. Else they are all but extra ones in the order of the list. The first column is always visible.
  */
 export function useColumns<Row>(name: string, columns: Column<Row>[]): ChosenColumns<Row> {
   const { address, latest, change } = useAddress()
   const key = `rapport-columns-${name}`
   const in_address = address.columns
+  // A choice on this device may leave the address as it is.
+  const [chosen, setChosen] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each choice reads what is kept
   return useMemo(() => {
     const by_id = new Map(columns.map((column) => [column.id, column]))
     const columnsOf = (ids: readonly string[]) => ids.flatMap((id) => by_id.get(id) ?? [])
     const all = [...by_id.keys()]
     const usual = columns.flatMap(({ id, extra }) => (extra ? [] : [id]))
-    function shownBy(said: string | undefined) {
-      const chosen = (said ?? localStorage.getItem(key))?.split(',') ?? usual
-      return [...new Set([...all.slice(0, 1), ...chosen])].filter((id) => by_id.has(id))
-    }
-    const ids = shownBy(in_address)
-    const latestIds = () => shownBy(latest().columns)
-    function choose(next: readonly string[]) {
-      const text = next.join(',')
+    const shownBy = (said: string | undefined) =>
+      readWidths(said ?? localStorage.getItem(key) ?? usual.join(','), all)
+    const widths = shownBy(in_address)
+    const ids = [...widths.keys()]
+    const latestWidths = () => shownBy(latest().columns)
+    const latestIds = () => [...latestWidths().keys()]
+    function choose(next: readonly string[], own = latestWidths()) {
+      const text = writeWidths(next, own)
       const back = text === usual.join(',')
       if (back) localStorage.removeItem(key)
       else localStorage.setItem(key, text)
+      setChosen((n) => n + 1)
       change({ columns: back ? null : text }, true)
     }
     return {
       all: columnsOf(withHidden(all, ids)),
-      shown: columnsOf(ids),
+      shown: sized(columnsOf(ids), widths),
       latestIds,
       toggle: (id: string) => choose(toggleColumn(all, latestIds(), id)),
       move: (id: string, to: number) => choose(moveColumn(latestIds(), id, to)),
+      resize: (id: string, width: number | null) =>
+        choose(latestIds(), latestWidths().set(id, width ?? undefined)),
     }
-  }, [columns, in_address, key, latest, change])
+  }, [columns, in_address, chosen, key, latest, change])
+}
+
+/** Columns with their own widths. One without an own width gets the room that is left. */
+function sized<Row>(columns: Column<Row>[], widths: Widths): Column<Row>[] {
+  const free = columns.filter(({ id }) => widths.get(id) === undefined)
+  if (free.length === columns.length) return columns
+  const growing = free.find(({ grows }) => grows) ?? free[0]
+  return columns.map((column) => {
+    const width = widths.get(column.id)
+    return { ...column, grows: column === growing, ...(width !== undefined && { width }) }
+  })
 }
 
 /** Returns the focus to a control that a move of its row took it from. Null: to none. */
@@ -67,9 +94,6 @@ function useKeptFocus(order: unknown) {
     wanted.current = element as HTMLElement | null
   }
 }
-
-// A disabled button would lose the focus.
-const off = (off: boolean) => (off ? { 'data-disabled': true, 'aria-disabled': true } : {})
 
 /** The menu that chooses columns, and moves them by buttons or Alt with an arrow. */
 export function ColumnsMenu<Row>({ columns }: { columns: ChosenColumns<Row> }) {

@@ -14,7 +14,7 @@ import { useTexts } from '../../texts/texts.ts'
 import { Menu } from '../../ui/floating.tsx'
 import { MenuChoice } from '../../ui/menu-choice.tsx'
 import { isMerged, type ListedKind, type MergedKind, useKinds, useNames } from '../kinds.ts'
-import { useMayMerge } from '../page/merges.tsx'
+import { useMayMerge } from '../page/may-merge.ts'
 import type { Grouped } from './groupings.tsx'
 import { useMayImport } from './import-offer.tsx'
 

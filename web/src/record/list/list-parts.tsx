@@ -18,6 +18,7 @@ export const dateColumn = <Id extends 'created_at' | 'updated_at'>(
 ): Column<Record<Id, string>> => ({
   id,
   label: t.fields[id],
+  width: 112,
   sort: id,
   down: true,
   extra,

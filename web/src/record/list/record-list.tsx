@@ -49,8 +49,8 @@ type Props<K extends ListedKind, Row extends Owned> = {
   groupings: readonly Grouping[]
   /** The order if the address has none. Left out: the API's default. */
   default_sort?: string
-  /** Before the filters, such as the switch between table and board. */
-  before_views?: ReactNode
+  /** The switch between table and board. */
+  switcher?: ReactNode
   /** Left out: the API's list. */
   listQuery?: (query: QueryOf<K>) => ListQuery<Row>
   /** The dialog for a new record. */
@@ -132,12 +132,8 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
     <Page
       title={names.many}
       count={page.meta?.total}
-      middle={
-        <>
-          {props.before_views}
-          {filtering.line}
-        </>
-      }
+      switcher={props.switcher}
+      middle={filtering.line}
       tabs={<ViewTabs list={kind} />}
       below={filtering.chips}
       actions={
@@ -152,6 +148,7 @@ export function RecordListPage<K extends ListedKind, Row extends Owned & WithCus
         label={names.many}
         columns={columns.shown}
         onMoveColumn={columns.move}
+        onColumnWidth={columns.resize}
         page={page}
         {...(grouped.current && { groupName: grouped.current.nameOf })}
         selectable={writes}

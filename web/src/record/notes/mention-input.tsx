@@ -1,5 +1,6 @@
 import { Combobox, useCombobox } from '@mantine/core'
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react'
+import { isComposing } from '../../app/composition.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { GrowingTextarea, type GrowingTextareaProps } from '../../ui/growing-textarea.tsx'
 import { visible } from '../../ui/visible.ts'
@@ -56,7 +57,7 @@ export function MentionInput({ value = '', onChange, input: given, onKeyDown, on
   function onKey(event: KeyboardEvent<HTMLTextAreaElement>) {
     const { key, nativeEvent } = event
     const plain = !event.metaKey && !event.ctrlKey && !event.altKey && !event.shiftKey
-    if (!open || !plain || nativeEvent.isComposing) return onKeyDown?.(event)
+    if (!open || !plain || isComposing(nativeEvent)) return onKeyDown?.(event)
     const chosen = choices[Math.min(marked, choices.length - 1)]
     const steps: Record<string, () => void> = {
       ArrowDown: () => setMarked((marked + 1) % choices.length),

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Conflict } from '../../api/change-since.ts'
 import type { Schemas } from '../../api/client.ts'
 import { type RecordKind, recordApi } from '../../api/record-api.ts'
-import { useTexts } from '../../texts/texts.ts'
+import { useTexts } from '../../texts/with-trash.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useChangedMeanwhile, useFieldLabels, useReadable } from '../fields/changes.tsx'
 import { RecordName } from '../fields/linked.tsx'
@@ -92,7 +92,14 @@ function Value({ kind, field, value }: { kind: RecordKind; field: string; value:
   const read = useReadable(kind)
   const referenced = useAllKinds().find(({ noun }) => field === `${noun}_id`)
   if (referenced && typeof value === 'number') return <RecordName kind={referenced.kind} id={value} />
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+  if (field === 'guest_ids' && Array.isArray(value) && value.length)
+    return value.map((id, at) => (
+      <span key={id}>
+        {at > 0 && ', '}
+        <RecordName kind="contacts" id={id} />
+      </span>
+    ))
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object'))
     return value.join(', ') || t.record.nothing
   if (typeof value === 'object' && value !== null) return t.record.exchanged
   return read(field, value)

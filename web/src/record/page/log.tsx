@@ -26,7 +26,7 @@ type Offer = {
  * Offers to log a call, a meeting or an e-mail, with its outcome and the next step in one dialog: by the key, by
  * the palette, and by `open`, which is null if the role may not. `dialog` is to be shown.
  */
-export function useLog({ id, name, target, keys_only = false }: Offer, offered = true) {
+function useLog({ id, name, target, keys_only = false }: Offer, offered = true) {
   const t = useTexts()
   const load = useKinds().activities.log
   const enabled = useMay()('activities:write') && load !== undefined

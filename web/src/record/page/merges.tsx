@@ -8,14 +8,14 @@ import type { KindPath, Target } from '../../app/addresses.ts'
 import { useCommands } from '../../app/commands.ts'
 import { Link, useNavigate } from '../../app/link.ts'
 import { explain, showProblem } from '../../app/problems.tsx'
-import { useMay } from '../../app/session.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useOpen } from '../../ui/list-view.ts'
 import { PickDialog } from '../../ui/pick-dialog.tsx'
 import { showMessage } from '../../ui/undo.tsx'
 import { Ago, Initials } from '../../ui/values.tsx'
-import { isMerged, type Kind, type MergedKind, useAllKinds, useKind, useKinds, useNames } from '../kinds.ts'
+import { isMerged, type Kind, type MergedKind, useKind, useKinds, useNames } from '../kinds.ts'
 import { useSearch } from '../search.ts'
+import { useMayMerge } from './may-merge.ts'
 import type { RecordAction } from './more-actions.tsx'
 import './merges.css'
 
@@ -30,13 +30,6 @@ export const mergeOf = (
 
 /** The most records that one merge takes beside the survivor. */
 export const max_others = 10
-
-/** Whether the role may merge records of a kind: it also changes what belongs to them. */
-export function useMayMerge(kind: string): boolean {
-  const may = useMay()
-  const linked = useAllKinds().filter(({ related }) => (related?.to as string[] | undefined)?.includes(kind))
-  return isMerged(kind) && [kind, ...linked.map((one) => one.kind)].every((one) => may(`${one}:write`))
-}
 
 type Rows = { kind: RecordKind; rows: readonly { id: number }[] }
 

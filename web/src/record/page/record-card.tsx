@@ -1,20 +1,18 @@
-import { Portal, Skeleton } from '@mantine/core'
+import { Portal } from '@mantine/core'
 import { useRouterState } from '@tanstack/react-router'
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import type { RecordKind } from '../../api/record-api.ts'
-import { useFormats } from '../../app/formats.ts'
-import { useTexts } from '../../texts/texts.ts'
-import { useRecord } from '../fields/linked.tsx'
-import { type Kind, useKind } from '../kinds.ts'
+import { latePart } from '../../app/late.ts'
 import '../fields/linked.css'
 
 // So that a mouse that moves across a list opens no card.
 const open_ms = 400
 // So that the mouse reaches the card.
 const close_ms = 150
-const gap = 8
 
-type Shown = { link: HTMLElement; kind: RecordKind; id: number }
+export type Shown = { link: HTMLElement; kind: RecordKind; id: number }
+
+const card = latePart(async () => (await import('./placed-card.tsx')).PlacedCard)
 
 const linkAt = (target: EventTarget | null) =>
   target instanceof Element ? target.closest<HTMLElement>('[data-card]') : null
@@ -31,11 +29,12 @@ export function RecordCards() {
   useEffect(() => setShown(null), [path])
   useEffect(() => followLinks(setShown), [])
   const link = shown?.link
+  const PlacedCard = card.usePart(shown !== null, () => setShown(null))
   useEffect(() => {
     link?.setAttribute('aria-describedby', id)
     return () => link?.removeAttribute('aria-describedby')
   }, [link, id])
-  if (!shown?.link.isConnected) return null
+  if (!shown?.link.isConnected || !PlacedCard) return null
   return (
     <Portal>
       <PlacedCard key={`${shown.kind} ${shown.id}`} id={id} shown={shown} />
@@ -90,55 +89,4 @@ function followLinks(show: (shown: Shown | null) => void): () => void {
     clearTimeout(timer)
     ending.abort()
   }
-}
-
-/** A card below its link, or above it where there is no room. */
-function PlacedCard({ id, shown: { link, kind, id: record_id } }: { id: string; shown: Shown }) {
-  const card = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => {
-    function place() {
-      if (!card.current) return
-      const { left, top, bottom } = link.getBoundingClientRect()
-      const { offsetWidth, offsetHeight, style } = card.current
-      const fits = bottom + gap + offsetHeight <= window.innerHeight
-      style.left = `${Math.max(gap, Math.min(left, window.innerWidth - offsetWidth - gap))}px`
-      style.top = `${fits ? bottom + gap : Math.max(gap, top - gap - offsetHeight)}px`
-    }
-    place()
-    // The card grows when its record is there.
-    const growing = new ResizeObserver(place)
-    if (card.current) growing.observe(card.current)
-    return () => growing.disconnect()
-  }, [link])
-  return (
-    <div ref={card} id={id} role="tooltip" className="record-card">
-      <Content kind={kind} id={record_id} />
-    </div>
-  )
-}
-
-// Mounted while the card is open, so nothing is read before.
-function Content({ kind, id }: { kind: RecordKind; id: number }) {
-  const t = useTexts()
-  const formats = useFormats()
-  const { nameOf, lines }: Kind = useKind(kind)
-  const record = useRecord(kind, id)
-  if (!record)
-    return (
-      <>
-        <Skeleton height={12} width={120} my={4} />
-        <Skeleton height={12} width={160} my={8} />
-      </>
-    )
-  return (
-    <>
-      <strong>{nameOf(record)}</strong>
-      {lines(record, t, formats)
-        .filter(Boolean)
-        .map((line, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines have nothing but their position
-          <span key={index}>{line}</span>
-        ))}
-    </>
-  )
 }

@@ -36,7 +36,7 @@ import { ReadRecord } from './record-page.tsx'
 import { useRelatedTabs } from './related.tsx'
 import { Timeline } from './timeline.tsx'
 
-const Notes = late(async () => (await import('../notes/notes.tsx')).Notes, <Skeleton height={64} />)
+const Notes = late(async () => (await import('../notes/notes.tsx')).Notes, <Skeleton height={64} />, true)
 
 type Parts = {
   icon?: ReactNode

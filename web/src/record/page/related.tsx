@@ -46,6 +46,13 @@ const relatedQuery = ({ kind, related }: Kind, filters: Record<string, number>) 
   }
 }
 
+/** The records of a tab if they are all there; null if the tab shows only some; undefined while they are read. */
+export function useAllRelated<Of extends RecordKind>(kind: Of, filters: Record<string, number>) {
+  const { data } = useQuery(relatedQuery(useKind(kind), filters))
+  if (!data) return undefined
+  return (data.meta.total ?? 0) > data.data.length ? null : (data.data as RowOf<Of>[])
+}
+
 type Props = { kind: RecordKind; filters: Record<string, number>; linked: Linked }
 type Row = RowOf<RecordKind> & { id: number; owner_id?: string | null }
 

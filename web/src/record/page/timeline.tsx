@@ -7,7 +7,7 @@ import { growing, usePages } from '../pages.ts'
 import { inLines, isShownElsewhere, TimelineItem, usePlanned } from './timeline-entry.tsx'
 import './timeline.css'
 
-export const useTimeline = (kind: RecordKind, id: number) =>
+const useTimeline = (kind: RecordKind, id: number) =>
   usePages({
     queryKey: ['timeline', kind, id],
     read: (cursor, nth, signal) =>

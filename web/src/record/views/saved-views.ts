@@ -8,15 +8,6 @@ export type List = View['list']
 type Tabs = Schemas['ViewTabs']
 type TabChanges = Partial<Pick<Tabs, 'tabs' | 'default_tab'>>
 
-/** The lists whose pages have tabs. */
-export const listed = [
-  'contacts',
-  'companies',
-  'deals',
-  'activities',
-  'appointments',
-] as const satisfies List[]
-
 // The change stream says when the views are stale, so that a list need not read them again.
 const staleTime = Number.POSITIVE_INFINITY
 const viewsQuery = queryOptions({

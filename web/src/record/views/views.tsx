@@ -189,22 +189,7 @@ export function ViewTabs({ list }: { list: ListedKind }) {
             </a>
           ))}
         </nav>
-        {hides && (
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button ref={menu} variant="default" size="compact-sm">
-                {t.app.views}
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
-              {tabs.map(({ key, name, search }) => (
-                <Menu.Item key={key} fw={key === current.key ? 600 : 400} onClick={() => go(search)}>
-                  {name}
-                </Menu.Item>
-              ))}
-            </Menu.Dropdown>
-          </Menu>
-        )}
+        {hides && <TabMenu button={menu} tabs={tabs} current={current} onGo={go} />}
         <ViewMenu name={current.name} actions={actions} />
       </div>
       {differs && view && mayChange(view) && (
@@ -230,6 +215,34 @@ export function ViewTabs({ list }: { list: ListedKind }) {
         }}
       />
     </div>
+  )
+}
+
+type TabMenuProps = {
+  button: RefObject<HTMLButtonElement | null>
+  tabs: readonly Tab[]
+  current: Tab
+  onGo: (search: Search) => void
+}
+
+/** The tabs as a menu, where their line is too short for them. */
+function TabMenu({ button, tabs, current, onGo }: TabMenuProps) {
+  const { app } = useTexts()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button ref={button} variant="default" size="compact-sm">
+          {app.views}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
+        {tabs.map(({ key, name, search }) => (
+          <Menu.Item key={key} fw={key === current.key ? 600 : 400} onClick={() => onGo(search)}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 
