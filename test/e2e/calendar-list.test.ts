@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { joinAs } from '../web/people.ts'
-import { phone, useWeb, visit } from '../web.ts'
+import { phone, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 const no_appointments = 'No appointments in this time.'
@@ -53,6 +53,37 @@ test('a list says that it has no appointments only when they have been read', as
   await page.getByRole('button', { name: 'Later' }).click()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
   assert.equal(await nothing.count(), 0, 'after an error')
+})
+
+test('a list says that the activities cannot be read, and is not empty before they are', async (t) => {
+  const page = await web.open(t, '/calendar?show=list&date=2043-05-01', { reusable: false, allow: /400/ })
+  const nothing = page.getByText(no_appointments)
+  await nothing.waitFor()
+  const held: Route[] = []
+  await page.route(/\/activities\?.*due_from/, (route) => {
+    held.push(route)
+  })
+  await page.getByRole('button', { name: 'Later' }).click()
+  await page.locator('.calendar-title').getByText('June 2043').waitFor()
+  await nothing.waitFor({ state: 'detached' })
+  await untilEqual(async () => held.length, 1)
+  await held.pop()?.continue()
+  await nothing.waitFor()
+  await page.unroute(/\/activities\?.*due_from/)
+  await page.route(/\/activities\?.*due_from/, (route) => route.fulfill({ status: 400, json: {} }))
+  await page.getByRole('button', { name: 'Later' }).click()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  assert.equal(await nothing.count(), 0, 'after an error')
+})
+
+test('a list with more activities than it draws says so', async (t) => {
+  const due = { type: 'call', subject: 'Ring', due_at: '2044-05-03T08:00:00Z' }
+  const items = Array.from({ length: 1000 }, () => ({ op: 'create', data: due }))
+  const { status } = await web.rapport.call('POST', '/api/v1/activities/batch', { items })
+  assert.equal(status, 200)
+  await web.create('/activities', due)
+  const page = await web.open(t, '/calendar?show=list&date=2044-05-01')
+  await page.getByText('Only the first 1,000 are shown.').waitFor()
 })
 
 test('the list of a month begins with the day, which the calendar marks', async (t) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { makeRequest } from '../booking.ts'
 import { joinAs } from '../web/people.ts'
-import { checkScreen, desk, layoutShift, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
+import { checkScreen, desk, layoutShift, owner, phone, settled, untilEqual, useWeb, visit } from '../web.ts'
 import { until } from '../webhooks.ts'
 
 const web = useWeb()
@@ -74,6 +74,7 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
 
   await drag(page, entry(page, 'Kick-off'), { y: half_hour }, 0.98)
   await entry(page, 'Kick-off').getByText('12:00–13:00').waitFor()
+  await page.getByText(/Kick-off is now .*12:00–13:00/).waitFor()
   await until(
     () => web.read(`/appointments/${id}`),
     ({ end_at }) => end_at === '2031-03-05T12:00:00.000Z',
@@ -123,10 +124,108 @@ test('an appointment of several days has its times where it begins and ends, and
       [begin, '', '–17:00'].map((time) => `${time}Tradefair`),
     )
   }
-  const title = page.locator('[data-date="2031-05-21"]').getByText('Trade fair')
-  const { y: top = 0 } = (await page.locator('.calendar-head').first().boundingBox()) ?? {}
+  const title = page.locator('[data-whole="2031-05-21"]').getByText('Trade fair')
+  await page.getByRole('region', { name: 'Appointments' }).press('End')
+  const { y: top = 0 } = (await page.locator('.calendar-hours').boundingBox()) ?? {}
   const { y = 0 } = (await title.boundingBox()) ?? {}
   assert.ok(y > top, `${y} below ${top}`)
+})
+
+test('an entry of a day or more is above the hours, and leaves their width to the others; it moves by whole days', async (t) => {
+  const id = await appointment('Holiday', '2031-08-11T22:00:00Z', '2031-08-12T22:00:00Z')
+  await appointment('Interview', '2031-08-12T08:00:00Z', '2031-08-12T09:00:00Z')
+  const page = await web.open(t, '/calendar?show=week&date=2031-08-12')
+  const day = page.locator('.calendar-day[data-date="2031-08-12"]')
+  const [hours, short] = await Promise.all([
+    day.boundingBox(),
+    day.getByRole('button', { name: 'Interview' }).boundingBox(),
+  ])
+  assert.ok(hours && short && short.width > hours.width * 0.9)
+  assert.equal(await day.getByText('Holiday').count(), 0)
+  await checkScreen(page)
+  await drag(page, entry(page, 'Holiday'), { x: hours.width })
+  await page.getByText(/Holiday is now/).waitFor()
+  const moved = await web.read(`/appointments/${id}`)
+  assert.deepEqual([moved.start_at, moved.end_at], ['2031-08-12T22:00:00.000Z', '2031-08-13T22:00:00.000Z'])
+})
+
+test('the hour that the autumn has twice is drawn as long as it takes', async (t) => {
+  await appointment('Night shift', '2031-10-26T00:30:00Z', '2031-10-26T01:30:00Z')
+  await appointment('Morning', '2031-10-26T05:00:00Z', '2031-10-26T06:00:00Z')
+  const page = await web.open(t, '/calendar?show=day&date=2031-10-26')
+  const [night, morning] = await Promise.all(
+    ['Night shift', 'Morning'].map((title) => entry(page, title).boundingBox()),
+  )
+  assert.equal(Math.round(night?.height ?? 0), Math.round(morning?.height ?? 1))
+})
+
+test('an activity is in the calendar at the time when it is due, and leads to its page', async (t) => {
+  const due = { type: 'call', due_at: '2031-09-10T08:00:00Z' }
+  const id = await web.create('/activities', { ...due, subject: 'Call about the offer' })
+  await web.create('/activities', { ...due, subject: 'Some day', due_at: null })
+  await appointment('Demo', '2031-09-10T08:00:00Z', '2031-09-10T09:00:00Z')
+  const page = await web.open(t, '/calendar')
+  const activity = page.locator('.calendar-activity')
+  for (const show of ['list', 'month', 'day', 'week']) {
+    await visit(page, `/calendar?show=${show}&date=2031-09-10`)
+    await activity.getByRole('img', { name: 'Call' }).waitFor()
+    await entry(page, 'Demo').waitFor()
+    await checkScreen(page)
+  }
+  await visit(page, '/calendar?show=week&date=2031-09-10&status=scheduled')
+  await entry(page, 'Demo').waitFor()
+  await activity.waitFor({ state: 'detached' })
+  await visit(page, '/calendar?show=week&date=2031-09-10')
+  await activity.filter({ hasText: 'Call about the offer' }).click()
+  await page.waitForURL(`**/activities/${id}`)
+})
+
+test('each host has a colour and a name below the calendar, and what is over is quiet', async (t) => {
+  const other = await joinAs(web.rapport, 'hosts@example.test', 'member', { name: 'Hanna Host' })
+  const members: { id: string; name: string }[] = await web.read('/members')
+  const [hanna, olivia] = ['Hanna Host', owner.name].map(
+    (name) => members.find((one) => one.name === name)?.id,
+  )
+  assert.ok(other && hanna && olivia)
+  for (const year of [2021, 2032]) {
+    const at = (hour: string) => `${year}-11-10T${hour}:00:00Z`
+    await appointment(`Hers ${year}`, at('09'), at('10'), { owner_id: hanna })
+    await appointment(`Mine ${year}`, at('11'), at('12'), { owner_id: olivia })
+  }
+  const page = await web.open(t)
+  const lookOf = (title: string) =>
+    entry(page, title).evaluate((element) => {
+      const { getComputedStyle } = globalThis as unknown as {
+        getComputedStyle(of: unknown): Record<string, string>
+      }
+      const { borderLeftColor, backgroundColor } = getComputedStyle(element)
+      return [borderLeftColor, backgroundColor]
+    })
+  await visit(page, '/calendar?show=week&date=2021-11-10')
+  await entry(page, 'Hers 2021').waitFor()
+  await checkScreen(page)
+  const past = await lookOf('Hers 2021')
+  await visit(page, '/calendar?show=week&date=2032-11-10')
+  const hosts = page.getByRole('list', { name: 'Hosts' })
+  await untilEqual(() => hosts.getByRole('listitem').allInnerTexts(), ['Hanna Host', owner.name])
+  await checkScreen(page)
+  const [hers, mine] = [await lookOf('Hers 2032'), await lookOf('Mine 2032')]
+  assert.notEqual(hers[0], mine[0])
+  assert.notEqual(hers[1], past[1])
+})
+
+test('a person hides the weekend of the week and the month, and it stays hidden', async (t) => {
+  const page = await web.open(t, '/calendar?show=week&date=2031-03-05', { reusable: false })
+  const days = () => page.locator('.calendar-day, .calendar-cell').count()
+  await untilEqual(days, 7)
+  await page.getByRole('button', { name: 'Hide weekend' }).click()
+  await untilEqual(days, 5)
+  await page.reload()
+  await untilEqual(days, 5)
+  await page.getByText('Month', { exact: true }).click()
+  await untilEqual(days, 30)
+  await page.getByRole('button', { name: 'Show weekend' }).click()
+  await untilEqual(days, 42)
 })
 
 test('a month moves an appointment to another day by the mouse, and says how many more a day has', async (t) => {
@@ -243,7 +342,7 @@ test('an appointment of several weeks is in each of them, and the calendar shows
   await page.waitForURL(/date=2031-04-07/)
   await page.keyboard.press('t')
   await page.waitForURL((url) => !url.searchParams.has('date'))
-  assert.notEqual(await title.innerText(), march)
+  await untilEqual(async () => (await title.innerText()) === march, false)
 })
 
 test('each key goes a week on, although the week before is not drawn yet', async (t) => {

@@ -7,6 +7,7 @@ import type { Filter } from '../ui/filters.tsx'
 
 const references = [
   ['contact_id', 'contacts'],
+  ['deal_id', 'deals'],
   ['booking_page_id', 'booking_pages'],
 ] as const
 

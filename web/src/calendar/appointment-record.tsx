@@ -7,6 +7,7 @@ import { useFormats } from '../app/formats.ts'
 import { inWords, showProblem } from '../app/problems.tsx'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { type Fact, Facts, type Save } from '../record/fields/facts.tsx'
+import { useOwnerName } from '../record/fields/members.ts'
 import type { RecordProps } from '../record/kinds.ts'
 import { RecordView } from '../record/page/record-view.tsx'
 import { useTexts } from '../texts/texts.ts'
@@ -14,7 +15,8 @@ import { Field } from '../ui/fields.tsx'
 import { FormDialog } from '../ui/form.tsx'
 import { oneClick } from '../ui/one-press.ts'
 import { Badge } from '../ui/values.tsx'
-import { type Appointment, useAppointmentActions } from './appointments.ts'
+import { type Appointment, movedTo, spanOf, useAppointmentActions } from './appointments.ts'
+import { Guests } from './guests.tsx'
 import { appointmentsApi } from './kind.ts'
 import './calendar.css'
 
@@ -30,7 +32,7 @@ export function AppointmentRecord(props: RecordProps) {
       restore={({ id, title }) => inWords(appointmentsApi.restore(id), t.calendar.taken_meanwhile({ title }))}
     >
       {(appointment, writes) => {
-        const { start_at, end_at, status } = appointment
+        const { status } = appointment
         // Uses the own action, which has a message for conflicts.
         let base: Appointment = appointment
         const save =
@@ -43,7 +45,7 @@ export function AppointmentRecord(props: RecordProps) {
           icon: <CalendarIcon size={20} />,
           subtitle: (
             <span className="appointment-when">
-              {formats.moment(start_at)}–{endOf(formats, start_at, end_at)}
+              {spanOf(formats, appointment)}
               <Badge color={open ? 'accent' : 'gray'}>{t.calendar.statuses[status]}</Badge>
             </span>
           ),
@@ -68,6 +70,7 @@ export function AppointmentRecord(props: RecordProps) {
 
 const fields: readonly Fact<'appointments'>[] = [
   ['contact_id', 'contacts'],
+  ['deal_id', 'deals'],
   ['booking_page_id', 'booking_pages'],
   ['type', 'text'],
   ['location', 'text'],
@@ -78,15 +81,14 @@ type FactsProps = { appointment: RecordOf<'appointments'>; save: Save<'appointme
 function AppointmentFacts({ appointment, save }: FactsProps) {
   const t = useTexts()
   const formats = useFormats()
-  const { start_at, end_at, status, cancel_reason } = appointment
+  const { status, cancel_reason } = appointment
   /** A new start moves the end; a new end changes the duration. */
   const savingTime = (field: 'start_at' | 'end_at') =>
     save &&
     ((wall: unknown) => {
       const at = (wall ? instantOf(String(wall), formats.zone) : null) as string
       if (field === 'end_at' || !wall) return save({ [field]: at })
-      const end_ms = Date.parse(at) + Date.parse(end_at) - Date.parse(start_at)
-      return save({ start_at: at, end_at: new Date(end_ms).toISOString() })
+      return save(movedTo(Date.parse(`${wall}Z`), appointment, formats.zone))
     })
   return (
     <div className="fields">
@@ -109,9 +111,21 @@ function AppointmentFacts({ appointment, save }: FactsProps) {
       {(status === 'cancelled' || status === 'declined') && (
         <Field label={t.calendar.reason} value={cancel_reason} />
       )}
+      <HostsField appointment={appointment} />
       <Facts kind="appointments" record={appointment} fields={fields} save={save} />
+      <Guests ids={appointment.guest_ids} onChange={save && ((guest_ids) => save({ guest_ids }))} />
     </div>
   )
+}
+
+/** The people who receive the visitor of a booking page, if the host does not receive the visitor alone. */
+function HostsField({ appointment }: { appointment: RecordOf<'appointments'> }) {
+  const t = useTexts()
+  const nameOf = useOwnerName()
+  const { host_ids, owner_id } = appointment
+  if (host_ids.every((id) => id === owner_id)) return null
+  const names = host_ids.flatMap((id) => nameOf(id) ?? [])
+  return names.length > 0 && <Field label={t.calendar.hosts} value={names.join(', ')} />
 }
 
 /** The buttons that accept, decline or cancel an appointment, also as commands. */
@@ -134,14 +148,6 @@ function Answers({ appointment }: { appointment: Appointment }) {
       {cancelling && <CancelDialog appointment={appointment} onClose={() => setCancelling(false)} />}
     </>
   )
-}
-
-type Formats = ReturnType<typeof useFormats>
-
-/** The end, without its day if it is the same. */
-function endOf(formats: Formats, start_at: string, end_at: string): string {
-  const same_day = formats.day(start_at) === formats.day(end_at)
-  return same_day ? formats.time(end_at) : formats.moment(end_at)
 }
 
 /** Confirms, because cancelling and declining are final. */

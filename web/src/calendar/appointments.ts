@@ -1,10 +1,13 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { activitiesApi } from '../activities/kind.tsx'
+import type { ListedActivity } from '../activities/queries.ts'
 import { changeSince } from '../api/change-since.ts'
 import { api, dataOf, type Schemas, type Tagged } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
 import type { ChangesOf, RecordOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { inWords, showProblem } from '../app/problems.tsx'
+import { instantOf, wallOf } from '../app/zones.ts'
 import { staleAfter } from '../record/kinds.ts'
 import { askWhose } from '../record/page/conflicts.ts'
 import { useRefreshAfter } from '../record/refresh.ts'
@@ -15,6 +18,9 @@ import { appointments, appointmentsApi } from './kind.ts'
 /** An appointment as in lists, which omit long notes. Some lists have the name of its contact. */
 export type Appointment = Schemas['AppointmentOfList']
 export type Times = Pick<Appointment, 'start_at' | 'end_at'>
+/** An entry of the calendar. An activity is drawn as half an hour from the time when it is due. */
+export type Entered = Pick<Appointment, 'id' | 'title' | 'status' | 'owner_id' | 'contact'> &
+  Times & { activity?: ListedActivity }
 type Range = { from: string; to: string }
 type Shown = { appointments: Appointment[]; more: boolean }
 
@@ -27,12 +33,51 @@ const hour_ms = 3_600_000
 export const isLong = ({ start_at, end_at }: Times): boolean =>
   Date.parse(end_at) - Date.parse(start_at) >= hour_ms
 
-/** The classes of an appointment in the calendar. */
-export function classOf({ id, status, ...times }: Appointment): string {
+type Formats = ReturnType<typeof useFormats>
+
+/** The start and the end, the end without its day if it is the same. */
+export function spanOf(formats: Formats, { start_at, end_at }: Times): string {
+  const same_day = formats.day(start_at) === formats.day(end_at)
+  return `${formats.moment(start_at)}–${same_day ? formats.time(end_at) : formats.moment(end_at)}`
+}
+
+/** The key of an entry: an activity may have the id of an appointment. */
+export const keyOf = ({ id, activity }: Entered): string => `${activity ? 'activity' : 'appointment'} ${id}`
+
+export const byStart = (one: Times, other: Times): number => one.start_at.localeCompare(other.start_at)
+
+const day_ms = 24 * hour_ms
+
+/** The local time of an instant, in milliseconds as if it were UTC: a day has 24 hours. */
+export const wallMs = (iso: string, zone: string): number => Date.parse(`${wallOf(iso, zone)}Z`)
+export const instantAt = (wall_ms: number, zone: string): string =>
+  instantOf(new Date(wall_ms).toISOString().slice(0, 16), zone)
+
+/** Whether it takes a day or more on the wall clock: then it is above the hours. */
+export const isWhole = ({ start_at, end_at }: Times, zone: string): boolean =>
+  wallMs(end_at, zone) - wallMs(start_at, zone) >= day_ms
+
+/**
+ * The times with another start, in milliseconds of wallMs. Days stay days where the clock changes; hours keep their length. In some
+ * zones, a day begins at 1:00 then: so the start is not read from its instant.
+ */
+export function movedTo(start_ms: number, times: Times, zone: string): Times {
+  const start_at = instantAt(start_ms, zone)
+  if (isWhole(times, zone)) {
+    const wall_ms = wallMs(times.end_at, zone) - wallMs(times.start_at, zone)
+    return { start_at, end_at: instantAt(start_ms + wall_ms, zone) }
+  }
+  const length_ms = Date.parse(times.end_at) - Date.parse(times.start_at)
+  return { start_at, end_at: new Date(Date.parse(start_at) + length_ms).toISOString() }
+}
+
+/** The classes of an entry of the calendar. */
+export function classOf({ id, status, activity, ...times }: Entered): string {
   return [
-    `calendar-event calendar-event-${id}`,
+    activity ? `calendar-activity calendar-activity-${id}` : `calendar-event calendar-event-${id}`,
     status === 'requested' && 'calendar-requested',
-    isCancelled({ status }) && 'calendar-cancelled',
+    (isCancelled({ status }) || activity?.completed_at) && 'calendar-cancelled',
+    Date.parse(times.end_at) <= Date.now() && !(activity && !activity.completed_at) && 'calendar-past',
     isLong(times) && 'calendar-long',
   ]
     .filter(Boolean)
@@ -50,22 +95,58 @@ export function queryOf({ from, to }: Range, filters: Record<string, string>) {
   return { ...filters, end_from, start_to, sort: 'start_at' as const }
 }
 
+type Page<Row> = { data: Row[]; meta: { next_cursor?: string | null } }
+
+/** Reads the pages of a range, up to the maximum. */
+async function pagesOf<Row>(read: (cursor: string) => Promise<Page<Row>>) {
+  const found: Row[] = []
+  for (let cursor = 'start'; ; ) {
+    const { data, meta } = await read(cursor)
+    found.push(...data)
+    if (!meta.next_cursor) return { found, more: false }
+    if (found.length >= most_shown) return { found, more: true }
+    cursor = meta.next_cursor
+  }
+}
+
 /** The appointments within a range, ordered by start. */
 export const rangeQuery = (range: Range, filters: Record<string, string>) =>
   queryOptions({
     queryKey: ['appointments', 'range', range, filters],
     queryFn: async ({ signal }): Promise<Shown> => {
       const query = { ...queryOf(range, filters), details: 'true' as const, per_page }
-      const found: Appointment[] = []
-      for (let cursor = 'start'; ; ) {
-        const { data, meta } = await appointmentsApi.list({ ...query, cursor }, signal)
-        found.push(...data)
-        if (!meta.next_cursor) return { appointments: found, more: false }
-        if (found.length >= most_shown) return { appointments: found, more: true }
-        cursor = meta.next_cursor
-      }
+      const { found, more } = await pagesOf((cursor) => appointmentsApi.list({ ...query, cursor }, signal))
+      return { appointments: found, more }
     },
   })
+
+const of_both = ['owner_id', 'contact_id', 'deal_id', 'search', 'tag']
+
+/** Whether the filters mean the same for activities. With another one, none is drawn. */
+export const areOfBoth = (filters: Record<string, string>): boolean =>
+  Object.keys(filters).every((name) => of_both.includes(name))
+
+/** The activities that are due within a range, as entries of the calendar. */
+export const dueQuery = ({ from, to }: Range, filters: Record<string, string>) => {
+  const due = { due_from: from, due_to: new Date(Date.parse(to) - 1).toISOString(), sort: 'due_at' as const }
+  return queryOptions({
+    queryKey: ['activities', 'due', due, filters],
+    queryFn: async ({ signal }) => {
+      const query = { ...filters, ...due, details: 'true' as const, per_page }
+      const { found, more } = await pagesOf((cursor) => activitiesApi.list({ ...query, cursor }, signal))
+      return { entries: found.flatMap(entryOf), more }
+    },
+  })
+}
+
+const drawn_ms = hour_ms / 2
+
+function entryOf(activity: ListedActivity): Entered[] {
+  const { id, subject, due_at, owner_id, contact } = activity
+  if (!due_at) return []
+  const end_at = new Date(Date.parse(due_at) + drawn_ms).toISOString()
+  return [{ id, title: subject, status: 'scheduled', owner_id, contact, start_at: due_at, end_at, activity }]
+}
 
 const byId = (id: number) => ({ params: { path: { id } } })
 
@@ -121,8 +202,7 @@ export function useAppointmentActions() {
     async move(appointment: Appointment, times: Times) {
       const { title, start_at, end_at } = appointment
       if (!(await move(appointment, times))) return
-      const now = formats.moment(times.start_at)
-      offerUndo(t, t.calendar.moved({ title, when: now }), async () => {
+      offerUndo(t, t.calendar.moved({ title, when: spanOf(formats, times) }), async () => {
         if (await move({ ...appointment, ...times }, { start_at, end_at }))
           showMessage(t.calendar.move_back({ title }))
       })

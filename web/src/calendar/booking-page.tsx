@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { LinkExternalIcon, TrashIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { changeSince } from '../api/change-since.ts'
 import { Problem } from '../api/client.ts'
 import type { ChangesOf } from '../api/record-api.ts'
@@ -15,8 +16,9 @@ import { askWhose } from '../record/page/conflicts.ts'
 import { ReadRecord } from '../record/page/record-page.tsx'
 import { useRefreshAfter } from '../record/refresh.ts'
 import { useToTrash } from '../record/to-trash.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-booking.ts'
 import { CopyButton } from '../ui/copy.tsx'
+import { focusWrong, keepFocus } from '../ui/focus.ts'
 import { Page } from '../ui/page.tsx'
 import { PageAction } from '../ui/page-action.tsx'
 import { showMessage } from '../ui/undo.tsx'
@@ -55,6 +57,8 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
   const [problems, setProblems] = useState<Problems>({})
   const [problem, setProblem] = useState<unknown>(null)
   const [sending, setSending] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const saves = useRef<HTMLButtonElement>(null)
   // Changes of other people show in untouched fields. Only edited fields are sent.
   const saved = draftOf(page)
   const draft = { ...saved, ...fields }
@@ -75,12 +79,19 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
       // Text that was typed meanwhile stays.
       setFields((fields) => written(fields, changes))
       client.setQueryData(bookingPagesApi.query(page.id).queryKey, now)
-      showMessage(t.calendar.saved_page)
+      showMessage(t.booking.saved_page)
       await refresh()
+      // The button is disabled.
+      keepFocus()
     } catch (error) {
       const fields = error instanceof Problem ? error.fields : []
-      setProblems(Object.fromEntries(fields.map((one) => [one.field, fieldMessage(one, t)])))
-      if (!fields.length) setProblem(error)
+      // At once, so that an invalid field can get the focus.
+      flushSync(() => {
+        setProblems(Object.fromEntries(fields.map((one) => [one.field, fieldMessage(one, t)])))
+        if (!fields.length) setProblem(error)
+        setSending(false)
+      })
+      if (form.current) focusWrong(form.current, saves.current)
     } finally {
       setSending(false)
     }
@@ -89,11 +100,13 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     setFields({})
     setProblems({})
     setProblem(null)
+    // The button unmounts.
+    keepFocus()
   }
   const remove = () => toTrash({ kind: 'booking_pages', id: page.id, name: page.title, leave: onLeave })
   useCommands(
     [
-      { id: 'save-booking-page', label: t.calendar.save_page, group: 'actions', keys: 'mod+s', run: save },
+      { id: 'save-booking-page', label: t.booking.save_page, group: 'actions', keys: 'mod+s', run: save },
       { id: 'delete-booking-page', label: names.delete, group: 'actions', run: remove },
     ],
     may,
@@ -106,7 +119,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
           <Button variant="subtle" color="gray" component={Link} to="/booking-pages">
             {names.many}
           </Button>
-          <CopyButton value={publicAddress(page.slug)} label={t.calendar.copy_address} />
+          <CopyButton value={publicAddress(page.slug)} label={t.booking.copy_address} />
           {page.active && (
             <Button
               variant="default"
@@ -116,7 +129,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
               rel="noreferrer"
               leftSection={<LinkExternalIcon size={14} />}
             >
-              {t.calendar.open_public}
+              {t.booking.open_public}
             </Button>
           )}
         </>
@@ -126,14 +139,14 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
           <>
             {changed && (
               <>
-                <span className="hint">{t.calendar.unsaved}</span>
+                <span className="hint">{t.booking.unsaved}</span>
                 <Button variant="default" onClick={revert}>
-                  {t.calendar.revert}
+                  {t.booking.revert}
                 </Button>
               </>
             )}
-            <Button onClick={save} loading={sending} disabled={!changed}>
-              {t.calendar.save_page}
+            <Button ref={saves} onClick={save} loading={sending} disabled={!changed}>
+              {t.booking.save_page}
             </Button>
             <PageAction label={names.delete} icon={TrashIcon} onClick={remove} />
           </>
@@ -142,6 +155,7 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
     >
       <div className="booking">
         <form
+          ref={form}
           noValidate
           className="booking-editor"
           // If no field can be focused, the form itself must scroll by keyboard.

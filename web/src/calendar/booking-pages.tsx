@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { CheckCircleFillIcon, CircleSlashIcon } from '@primer/octicons-react'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
 import { Link, useNavigate } from '../app/link.ts'
@@ -8,12 +8,12 @@ import { useMay } from '../app/session.ts'
 import { ZoneInput } from '../people/inputs.tsx'
 import { useNames } from '../record/kinds.ts'
 import { useRefreshAfter } from '../record/refresh.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-booking.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FormDialog } from '../ui/form.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
-import { dated, useListView } from '../ui/list-view.ts'
+import { dated, useCreating, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
@@ -27,7 +27,7 @@ export function BookingPagesPage() {
   const calendar = useNames('appointments')
   const may = useMay()('booking_pages:write')
   const view = useListView(undefined, '-updated_at', dated)
-  const [creating, setCreating] = useState(false)
+  const [creating, setCreating] = useCreating()
   const page = useListPage(bookingPagesQuery(view.page, view.sort), view)
   const columns = useColumns()
   const create = () => setCreating(true)
@@ -70,21 +70,21 @@ function useColumns(): Column<ListedBookingPage>[] {
       { id: 'title', label: t.fields.title, cell: ({ title }) => title },
       {
         id: 'slug',
-        label: t.calendar.slug,
+        label: t.booking.slug,
         phone: true,
         width: 300,
         cell: ({ slug }) => (
           <span className="booking-address">
-            <a href={`/book/${slug}`} target="_blank" rel="noreferrer" title={t.calendar.open_public}>
+            <a href={`/book/${slug}`} target="_blank" rel="noreferrer" title={t.booking.open_public}>
               /book/{slug}
             </a>
-            <CopyButton value={publicAddress(slug)} label={t.calendar.copy_address} />
+            <CopyButton value={publicAddress(slug)} label={t.booking.copy_address} />
           </span>
         ),
       },
       {
         id: 'active',
-        label: t.calendar.state,
+        label: t.booking.state,
         cell: ({ active }) => (
           <span className="booking-state" data-active={active || undefined}>
             {active ? <CheckCircleFillIcon size={14} /> : <CircleSlashIcon size={14} />}
@@ -94,7 +94,7 @@ function useColumns(): Column<ListedBookingPage>[] {
       },
       {
         id: 'duration',
-        label: t.calendar.duration,
+        label: t.booking.duration,
         number: true,
         cell: ({ duration_minutes }) => t.calendar.minutes({ n: duration_minutes }),
       },
@@ -160,15 +160,15 @@ function CreateBookingPage({ opened, onClose }: { opened: boolean; onClose: () =
             }}
           />
           <TextInput
-            label={t.calendar.slug}
-            description={t.calendar.slug_hint}
+            label={t.booking.slug}
+            description={t.booking.slug_hint}
             required
             maxLength={64}
             leftSection={<span className="hint">/book/</span>}
             leftSectionWidth={56}
             {...getInputProps('slug')}
           />
-          <ZoneInput description={t.calendar.time_zone_hint} {...getInputProps('time_zone')} />
+          <ZoneInput description={t.booking.time_zone_hint} {...getInputProps('time_zone')} />
         </>
       )}
     </FormDialog>

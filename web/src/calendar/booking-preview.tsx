@@ -2,9 +2,10 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useFormats } from '../app/formats.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-booking.ts'
 import { Soft } from '../ui/values.tsx'
 import { type BookingPage, slotsQuery } from './booking.ts'
+import { WhyOffered } from './why-offered.tsx'
 
 /** The saved public page beside the editor, and its next free times. */
 export function BookingPreview({ page }: { page: BookingPage }) {
@@ -12,24 +13,25 @@ export function BookingPreview({ page }: { page: BookingPage }) {
   const { zone } = useFormats()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so those without a mouse have to get into it
-    <section className="booking-preview" aria-label={t.calendar.preview} tabIndex={0}>
-      <h2>{t.calendar.preview}</h2>
+    <section className="booking-preview" aria-label={t.booking.preview} tabIndex={0}>
+      <h2>{t.booking.preview}</h2>
       {page.active ? (
         <>
-          <p className="booking-hint hint">{t.calendar.preview_hint}</p>
+          <p className="booking-hint hint">{t.booking.preview_hint}</p>
           {/* Without scripts and forms: the preview has no right of this app, and cannot book. */}
           <iframe
             key={page.updated_at}
             src={`/book/${page.slug}?${new URLSearchParams({ zone })}`}
-            title={t.calendar.preview_title({ title: page.title })}
+            title={t.booking.preview_title({ title: page.title })}
             sandbox=""
           />
         </>
       ) : (
-        <p className="booking-hint hint">{t.calendar.preview_inactive}</p>
+        <p className="booking-hint hint">{t.booking.preview_inactive}</p>
       )}
-      <h2>{t.calendar.slots}</h2>
+      <h2>{t.booking.slots}</h2>
       <Slots page={page} />
+      <WhyOffered page_id={page.id} />
     </section>
   )
 }
@@ -40,7 +42,7 @@ function Slots({ page }: { page: BookingPage }) {
   const { data, error, refetch } = useQuery(slotsQuery(page.id))
   if (error) return <ProblemNote error={error} onRetry={refetch} />
   if (!data) return <Skeleton height={96} />
-  if (!data.length) return <Soft>{t.calendar.no_slots}</Soft>
+  if (!data.length) return <Soft>{t.booking.no_slots}</Soft>
   const days = new Map<string, string[]>()
   for (const { start_at } of data) {
     const day = formats.day(start_at)

@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'react'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
+import { byStart, type Entered, keyOf } from './appointments.ts'
 import type { ViewProps } from './calendar-view.tsx'
 import { Entry, onDayOf, useCalendarFormats } from './entry.tsx'
 import { eachDay } from './ranges.ts'
@@ -11,13 +12,14 @@ export function CalendarList({
   day,
   days,
   appointments,
+  due,
   known,
   editable,
   onDay,
   onOpen,
   onCreate,
 }: ViewProps) {
-  const { zone, today, rangeOn, weekday, date } = useCalendarFormats()
+  const { zone, today, startOn, rangeOn, weekday, date } = useCalendarFormats()
   const t = useTexts()
   const names = useNames('appointments')
   const place = useRef<HTMLDivElement>(null)
@@ -25,8 +27,9 @@ export function CalendarList({
     const shown = [...(place.current?.querySelectorAll<HTMLElement>('[data-date]') ?? [])]
     shown.find(({ dataset }) => (dataset.date ?? '') >= day)?.scrollIntoView()
   }, [day])
+  const entries: Entered[] = [...appointments, ...due].sort(byStart)
   const with_some = eachDay(days.first, days.last)
-    .map((day) => [day, onDayOf(day, appointments, zone)] as const)
+    .map((day) => [day, onDayOf(day, entries, zone)] as const)
     .filter(([, some]) => some.length > 0)
   if (!with_some.length)
     return known ? (
@@ -43,7 +46,13 @@ export function CalendarList({
             <span>{weekday(day)}</span>
           </h2>
           {some.map((one) => (
-            <Entry key={one.id} appointment={one} time={rangeOn(day, one)} host onOpen={onOpen} />
+            <Entry
+              key={keyOf(one)}
+              appointment={one}
+              time={(one.activity ? startOn : rangeOn)(day, one)}
+              host
+              onOpen={onOpen}
+            />
           ))}
         </section>
       ))}

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { ChevronLeftIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
@@ -7,9 +7,9 @@ import { useCommands } from '../app/commands.ts'
 import { laterDialog } from '../app/contained.tsx'
 import { useFormats } from '../app/formats.ts'
 import { late } from '../app/late.ts'
-import { Link } from '../app/link.ts'
+import { Link, useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
-import { useMay } from '../app/session.ts'
+import { useMay, useSession } from '../app/session.ts'
 import { instantOf, isDay, laterOnWall } from '../app/zones.ts'
 import { useMineCommand } from '../record/fields/owner.tsx'
 import { useNames } from '../record/kinds.ts'
@@ -24,9 +24,20 @@ import { isId, useAddress, useListView, useOpen } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
+import { useMinute } from '../ui/values.tsx'
 import { useAppointmentFilters } from './appointment-filters.ts'
-import { most_shown, queryOf, rangeQuery, type Times, useAppointmentActions } from './appointments.ts'
+import {
+  areOfBoth,
+  dueQuery,
+  type Entered,
+  most_shown,
+  queryOf,
+  rangeQuery,
+  type Times,
+  useAppointmentActions,
+} from './appointments.ts'
 import { CalendarView } from './calendar-view.tsx'
+import { HostColours, Hosts, useHostColours } from './hosts.tsx'
 import { type CalendarShow, daysOf, stepFrom, timeOf, titleOf } from './ranges.ts'
 
 const ClockChanges = late(async () => (await import('./clock-changes.tsx')).ClockChanges)
@@ -41,8 +52,9 @@ const desk_shows = ['month', 'week', 'day', 'list'] as const
 const phone_shows = ['day', 'list'] as const
 type Show = (typeof desk_shows)[number]
 /** With a filter by one of these, the calendar is a list. */
-const of_few = ['contact_id', 'booking_page_id']
+const of_few = ['contact_id', 'deal_id', 'booking_page_id']
 const morning = 'T09:00'
+const none_due = { entries: [] as Entered[], more: false }
 
 /** The calendar. The address holds the view and the date. */
 export function CalendarPage() {
@@ -54,6 +66,7 @@ export function CalendarPage() {
   const phone = useMediaQuery('(max-width: 40em)', false, { getInitialValueInEffect: false })
   const { address, latest, change } = useAddress()
   const { move } = useAppointmentActions()
+  const { user } = useSession()
   const [creating, setCreating] = useState<Partial<Times> | null>(null)
 
   const shows: readonly Show[] = phone ? phone_shows : desk_shows
@@ -63,7 +76,7 @@ export function CalendarPage() {
   const view = useListView(filters)
   const filtering = useListFilters({ view, filters, search: false, custom: true })
   useMineCommand(view)
-  // One contact or booking page has few appointments.
+  // One contact, deal or booking page has few appointments.
   const few = of_few.some((name) => view.filters[name])
   const show = shows.find((one) => one === address.show) ?? (phone || few ? 'list' : 'week')
   // The list of a person has a month. Other filters leave so few appointments that it has twelve.
@@ -80,6 +93,16 @@ export function CalendarPage() {
     placeholderData: keepPreviousData,
   })
 
+  const with_due = useMay()('activities:read') && areOfBoth(asked)
+  const due = useQuery({ ...dueQuery(range, asked), placeholderData: keepPreviousData, enabled: with_due })
+  const due_data = with_due ? due.data : none_due
+  const due_known = due_data !== undefined && !(with_due && due.isPlaceholderData)
+  const due_failed = with_due && !error && due.error
+  const entries_due = due_data?.entries ?? none_due.entries
+  const colourOf = useHostColours()
+  const [weekend, setWeekend] = useLocalStorage({ key: `rapport-weekend-${user.id}`, defaultValue: true })
+  useMinute()
+
   const inAddress = (day: string) => (day === today ? null : day)
   function go(by: 1 | -1) {
     const from = dateOf(latest().date) ?? today
@@ -88,6 +111,8 @@ export function CalendarPage() {
   const goToday = () => change({ date: null }, true)
   const create = () => setCreating({})
   const setOpen = useOpen()
+  const navigate = useNavigate()
+  const open = ({ id, activity }: Entered) => (activity ? navigate({ to: `/activities/${id}` }) : setOpen(id))
   const close = useCallback(() => setOpen(null), [setOpen])
   useCommands(
     [{ id: 'create-appointment', label: names.create, group: 'create', keys: 'c', run: create }],
@@ -102,29 +127,18 @@ export function CalendarPage() {
   return (
     <Page
       title={names.page ?? names.many}
+      switcher={
+        <SegmentedControl
+          size="xs"
+          aria-label={t.calendar.switch}
+          value={show}
+          onChange={(to) => change({ show: to })}
+          data={shows.map((value) => ({ value, label: t.calendar.shows[value] }))}
+        />
+      }
       middle={
         <>
-          <Button variant="default" onClick={goToday}>
-            {t.calendar.today}
-          </Button>
-          <ActionIcon.Group>
-            <ActionIcon variant="default" size={30} aria-label={t.calendar.earlier} onClick={() => go(-1)}>
-              <ChevronLeftIcon />
-            </ActionIcon>
-            <ActionIcon variant="default" size={30} aria-label={t.calendar.later} onClick={() => go(1)}>
-              <ChevronRightIcon />
-            </ActionIcon>
-          </ActionIcon.Group>
-          <span className="calendar-title" aria-live="polite">
-            {titleOf(shown, days, locale)}
-          </span>
-          <SegmentedControl
-            size="xs"
-            aria-label={t.calendar.switch}
-            value={show}
-            onChange={(to) => change({ show: to })}
-            data={shows.map((value) => ({ value, label: t.calendar.shows[value] }))}
-          />
+          <Steps title={titleOf(shown, days, locale)} onToday={goToday} onStep={go} />
           {filtering.line}
         </>
       }
@@ -142,36 +156,44 @@ export function CalendarPage() {
     >
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
+        {due_failed && <ProblemNote error={due_failed} onRetry={due.refetch} />}
         {may && <ClockChanges />}
         {view.filtered && data?.appointments.length === 0 && (
           <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
         )}
-        <CalendarView
-          show={shown}
-          day={day}
-          days={days}
-          awaited={!data && !error}
-          known={data !== undefined && !isPlaceholderData}
-          appointments={data?.appointments ?? []}
-          editable={may}
-          onDay={(day) => change({ show: 'day', date: inAddress(day) })}
-          onOpen={setOpen}
-          onMove={move}
-          onCreate={create}
-          onSelect={(chosen) =>
-            setCreating(
-              'day' in chosen
-                ? {
-                    start_at: instantOf(chosen.day + morning, formats.zone),
-                    end_at: instantOf(laterOnWall(chosen.day + morning, 30, formats.zone), formats.zone),
-                  }
-                : chosen,
-            )
-          }
-        />
+        <HostColours value={colourOf}>
+          <CalendarView
+            show={shown}
+            day={day}
+            days={days}
+            awaited={!data && !error}
+            known={data !== undefined && !isPlaceholderData && due_known}
+            appointments={data?.appointments ?? []}
+            editable={may}
+            onDay={(day) => change({ show: 'day', date: inAddress(day) })}
+            due={entries_due}
+            weekend={weekend}
+            onOpen={open}
+            onMove={(entry, times) => {
+              const moved = data?.appointments.find(({ id }) => id === entry.id)
+              if (moved) move(moved, times)
+            }}
+            onCreate={create}
+            onSelect={(chosen) => setCreating('day' in chosen ? morningOf(chosen.day, zone) : chosen)}
+          />
+        </HostColours>
         <div className="calendar-note">
-          {t.calendar.zone({ zone: formats.zone })}
-          {data?.more && ` · ${t.calendar.too_many({ n: most_shown })}`}
+          <Hosts entries={[...(data?.appointments ?? []), ...entries_due]} colourOf={colourOf} />
+          {t.calendar.zone({ zone })}
+          {(data?.more || due_data?.more) && ` · ${t.calendar.too_many({ n: most_shown })}`}
+          {(show === 'week' || show === 'month') && (
+            <>
+              {' · '}
+              <button type="button" className="calendar-link" onClick={() => setWeekend(!weekend)}>
+                {weekend ? t.calendar.hide_weekend : t.calendar.show_weekend}
+              </button>
+            </>
+          )}
         </div>
       </div>
       {isId(address.open) && (
@@ -179,14 +201,47 @@ export function CalendarPage() {
           <AppointmentRecord key={address.open} id={Number(address.open)} panel onLeave={close} />
         </SidePanel>
       )}
-      <CreateAppointment
-        opened={creating !== null}
-        onClose={() => setCreating(null)}
-        initial={creating ?? {}}
-      />
+      {may && (
+        <CreateAppointment
+          opened={creating !== null}
+          onClose={() => setCreating(null)}
+          initial={creating ?? {}}
+        />
+      )}
     </Page>
   )
 }
 
 /** The date in the address; undefined (today) if invalid. */
 const dateOf = (text = ''): string | undefined => (isDay(text) && /^[12]/.test(text) ? text : undefined)
+
+/** The times of an appointment at nine o'clock. */
+const morningOf = (day: string, zone: string): Times => ({
+  start_at: instantOf(day + morning, zone),
+  end_at: instantOf(laterOnWall(day + morning, 30, zone), zone),
+})
+
+type StepsProps = { title: string; onToday: () => void; onStep: (by: 1 | -1) => void }
+
+/** The title of the shown days, and the buttons for others. */
+function Steps({ title, onToday, onStep }: StepsProps) {
+  const { calendar } = useTexts()
+  return (
+    <>
+      <Button variant="default" onClick={onToday}>
+        {calendar.today}
+      </Button>
+      <ActionIcon.Group>
+        <ActionIcon variant="default" size={30} aria-label={calendar.earlier} onClick={() => onStep(-1)}>
+          <ChevronLeftIcon />
+        </ActionIcon>
+        <ActionIcon variant="default" size={30} aria-label={calendar.later} onClick={() => onStep(1)}>
+          <ChevronRightIcon />
+        </ActionIcon>
+      </ActionIcon.Group>
+      <span className="calendar-title" aria-live="polite">
+        {title}
+      </span>
+    </>
+  )
+}

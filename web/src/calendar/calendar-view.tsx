@@ -1,12 +1,12 @@
 import { useFormats } from '../app/formats.ts'
 import { late } from '../app/late.ts'
-import type { Appointment, Times } from './appointments.ts'
-import { CalendarList } from './calendar-list.tsx'
+import type { Appointment, Entered, Times } from './appointments.ts'
 import { Hours } from './hours.tsx'
-import { type CalendarShow, type Days, eachDay } from './ranges.ts'
+import { type CalendarShow, type Days, eachDay, isWeekend } from './ranges.ts'
 import './calendar.css'
 
 // The calendar opens with its hours.
+const CalendarList = late(async () => (await import('./calendar-list.tsx')).CalendarList)
 const Month = late(async () => (await import('./month.tsx')).Month)
 
 export type ViewProps = {
@@ -17,27 +17,34 @@ export type ViewProps = {
   /** Whether the appointments are being read for the first time. */
   awaited: boolean
   appointments: Appointment[]
-  /** Whether these are all appointments of the view: nothing is said of its emptiness before. */
+  /** The activities that are due in the view. */
+  due: Entered[]
+  /** Whether a week has its weekend. */
+  weekend: boolean
+  /** Whether these are all entries of the view: nothing is said of its emptiness before. */
   known: boolean
   /** Whether appointments may be moved, and created by dragging. */
   editable: boolean
   /** Called with a chosen day (YYYY-MM-DD). */
   onDay: (day: string) => void
-  onOpen: (id: number) => void
-  onMove: (appointment: Appointment, times: Times) => void
+  onOpen: (entry: Entered) => void
+  onMove: (appointment: Entered, times: Times) => void
   onSelect: (times: Times | { day: string }) => void
   onCreate: () => void
 }
 
 /** Appointments in a month, week, day or list, in the person's zone. */
 export function CalendarView(props: ViewProps) {
-  const { show, day, days, awaited } = props
-  const { zone } = useFormats()
+  const { show, day, days, awaited, weekend } = props
+  const { zone, locale } = useFormats()
+  const shown = eachDay(days.drawn_first, days.drawn_last).filter(
+    (one) => weekend || show === 'day' || !isWeekend(one, locale),
+  )
   const hours = show === 'week' || show === 'day'
   return (
     <div className="calendar-grid" aria-busy={awaited || undefined}>
-      {hours && <Hours key={show} {...props} days={eachDay(days.first, days.last)} zone={zone} />}
-      {show === 'month' && <Month {...props} zone={zone} />}
+      {hours && <Hours key={show} {...props} days={shown} zone={zone} />}
+      {show === 'month' && <Month {...props} drawn_days={shown} zone={zone} />}
       {(show === 'list' || show === 'year') && <CalendarList key={`${show}${day}${awaited}`} {...props} />}
     </div>
   )

@@ -2,19 +2,20 @@ import { TextInput } from '@mantine/core'
 import { useFormats } from '../app/formats.ts'
 import { instantOf, laterOnWall, nextHalfHour, wallOf } from '../app/zones.ts'
 import { RecordChooser } from '../record/fields/choices.tsx'
-import { useLabels } from '../record/kinds.ts'
+import { type Linked, useLabels } from '../record/kinds.ts'
 import { CreateRecord } from '../record/page/create-record.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 import { MomentInput } from '../ui/inputs.tsx'
 import type { Choice } from '../ui/reference.tsx'
-import type { Times } from './appointments.ts'
+import { movedTo, type Times } from './appointments.ts'
+import { Guests } from './guests.tsx'
 
 type Props = {
   opened: boolean
   onClose: () => void
   /** Left out: the next half hour. */
-  initial?: Partial<Times> & { contact?: Choice | null }
+  initial?: Partial<Times> & Linked
 }
 
 const usual_minutes = 30
@@ -30,9 +31,9 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
   /** The end that keeps the duration. */
   function endAfter(start: string | null, before: { start_at: string | null; end_at: string | null }) {
     if (!start || !before.start_at || !before.end_at) return before.end_at
-    const [from, to] = [before.start_at, before.end_at].map((wall) => Date.parse(instantOf(wall, zone)))
-    const minutes = ((to as number) - (from as number)) / 60_000
-    return minutes > 0 ? laterOnWall(start, minutes, zone) : before.end_at
+    const times = { start_at: instantOf(before.start_at, zone), end_at: instantOf(before.end_at, zone) }
+    if (times.start_at >= times.end_at) return before.end_at
+    return wallOf(movedTo(Date.parse(`${start}Z`), times, zone).end_at, zone)
   }
   return (
     <CreateRecord
@@ -46,6 +47,8 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
         start_at: start_at as string | null,
         end_at: end_at as string | null,
         contact_id: initial?.contact ?? null,
+        deal_id: initial?.deal ?? null,
+        guest_ids: [] as number[],
         booking_page_id: null as Choice | null,
       }}
       // The service reports an empty time as missing, together with other errors.
@@ -58,7 +61,7 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
       })}
       conflict={t.calendar.taken_new}
     >
-      {({ values, setValues, getInputProps }) => (
+      {({ values, setValues, setFieldValue, getInputProps }) => (
         <>
           <TextInput
             label={t.fields.title}
@@ -76,7 +79,11 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
             />
             <MomentInput label={t.fields.end_at} required {...getInputProps('end_at')} />
           </div>
-          <RecordChooser kind="contacts" {...getInputProps('contact_id')} />
+          <div className="form-pair">
+            <RecordChooser kind="contacts" {...getInputProps('contact_id')} />
+            <RecordChooser kind="deals" {...getInputProps('deal_id')} />
+          </div>
+          <Guests in_dialog ids={values.guest_ids} onChange={(ids) => setFieldValue('guest_ids', ids)} />
           <div className="form-pair">
             <TextInput label={labelOf('type')} maxLength={64} {...getInputProps('type')} />
             <TextInput label={labelOf('location')} maxLength={255} {...getInputProps('location')} />

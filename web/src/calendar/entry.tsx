@@ -1,8 +1,12 @@
-import { useMemo } from 'react'
+import { useContext, useMemo } from 'react'
+import { ActivityIcon } from '../activities/labels.tsx'
+import type { ListedActivity } from '../activities/queries.ts'
 import { useFormats } from '../app/formats.ts'
-import { addDays, wallOf, zonedFormat } from '../app/zones.ts'
+import { addDays, startOfDay, wallOf, zonedFormat } from '../app/zones.ts'
+import { useTexts } from '../texts/texts.ts'
 import { visible } from '../ui/visible.ts'
-import { type Appointment, classOf, isLong, type Times } from './appointments.ts'
+import { classOf, type Entered, isLong, type Times } from './appointments.ts'
+import { HostColours } from './hosts.tsx'
 import { clockOf } from './ranges.ts'
 import { Host, Whom } from './whom.tsx'
 
@@ -46,29 +50,45 @@ export function useCalendarFormats() {
 }
 
 type EntryProps = {
-  appointment: Appointment
+  appointment: Entered
   /** The time on its day, in the zone of the person. */
   time: string
   host?: boolean
   block?: boolean
+  /** Above the hours. */
+  whole?: boolean
   style?: React.CSSProperties
-  onOpen: (id: number) => void
+  onOpen: (entry: Entered) => void
   onPointerDown?: (event: React.PointerEvent) => void
   children?: React.ReactNode
 }
 
-export function Entry({ appointment, time, onOpen, host, block, children, ...more }: EntryProps) {
+export function Entry({
+  appointment,
+  time,
+  onOpen,
+  host,
+  block,
+  whole,
+  style,
+  children,
+  ...more
+}: EntryProps) {
   const lines = block && isLong(appointment)
+  const colour = useContext(HostColours)
+  const { activity } = appointment
   return (
     <button
       type="button"
-      className={`${classOf(appointment)} calendar-entry${block ? ' calendar-block' : ''}`}
+      className={`${classOf(appointment)} calendar-entry${block ? ' calendar-block' : ''}${whole ? ' calendar-whole' : ''}`}
       onClick={(event) => {
         event.stopPropagation()
-        onOpen(appointment.id)
+        onOpen(appointment)
       }}
       {...more}
+      style={{ ...colour(appointment.owner_id), ...style }}
     >
+      {activity && <ActivitySign type={activity.type} />}
       {(time || !block) && <span className="numbers">{time}</span>}
       <span className="calendar-name">
         {host && lines && <Host id={appointment.owner_id} />}
@@ -78,6 +98,15 @@ export function Entry({ appointment, time, onOpen, host, block, children, ...mor
       {host && !lines && <Host id={appointment.owner_id} />}
       {children}
     </button>
+  )
+}
+
+function ActivitySign({ type }: Pick<ListedActivity, 'type'>) {
+  const t = useTexts()
+  return (
+    <span className="calendar-sign" role="img" aria-label={t.activities.types[type]}>
+      <ActivityIcon type={type} size={12} />
+    </span>
   )
 }
 
@@ -95,7 +124,11 @@ export function placedOn<Of extends Times>(day: string, times: readonly Of[], zo
     const [start, end] = [wallOf(of.start_at, zone), wallOf(of.end_at, zone)]
     if (start.slice(0, 10) > day || end <= `${day}T00:00`) continue
     const from = start.slice(0, 10) < day ? 0 : minutesOf(start)
-    const to = end.slice(0, 10) > day ? day_minutes : Math.max(minutesOf(end), from + least_minutes)
+    // Where the clock is set back, the wall clock shows less than the time that passes.
+    const begun_ms = Math.max(Date.parse(of.start_at), Date.parse(startOfDay(day, zone)))
+    const passes = (Date.parse(of.end_at) - begun_ms) / 60_000
+    const lowest = Math.min(day_minutes, from + Math.max(least_minutes, passes))
+    const to = end.slice(0, 10) > day ? day_minutes : Math.max(minutesOf(end), lowest)
     if (from >= ends) {
       group = []
       ends = 0
@@ -113,5 +146,5 @@ export function placedOn<Of extends Times>(day: string, times: readonly Of[], zo
   return placed
 }
 
-export const onDayOf = (day: string, appointments: readonly Appointment[], zone: string): Appointment[] =>
+export const onDayOf = <Of extends Times>(day: string, appointments: readonly Of[], zone: string): Of[] =>
   placedOn(day, appointments, zone).map(({ of }) => of)

@@ -1,6 +1,7 @@
 import { ActionIcon } from '@mantine/core'
 import { PlusIcon, XIcon } from '@primer/octicons-react'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-booking.ts'
+import { focusBeside } from '../ui/focus.ts'
 import { TimeInput } from '../ui/inputs.tsx'
 import type { Hours } from './booking.ts'
 
@@ -41,17 +42,17 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
   const problem = problems[path]
   return (
     <div className="booking-hours">
-      {hours.length === 0 && <span className="hint">{t.calendar.closed}</span>}
+      {hours.length === 0 && <span className="hint">{t.booking.closed}</span>}
       {hours.map(({ from, to }, index) => {
         const at = `${path}.${index}`
         const wrong = problems[at] ?? problems[`${at}.from`] ?? problems[`${at}.to`]
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: hours have nothing but their place
-          <div key={index} className="booking-span">
+          <div key={index} ref={focusBeside} className="booking-span">
             <TimeInput
               size="xs"
               w={92}
-              aria-label={t.calendar.from({ where })}
+              aria-label={t.booking.from({ where })}
               value={from}
               error={Boolean(wrong)}
               // The service refuses an invalid time.
@@ -61,13 +62,13 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
             <TimeInput
               size="xs"
               w={92}
-              aria-label={t.calendar.to({ where })}
+              aria-label={t.booking.to({ where })}
               value={to}
               error={Boolean(wrong)}
               onEnd={(time, written) => set(index, { to: time ? endOf(time) : written })}
             />
             <ActionIcon
-              aria-label={t.calendar.remove_hours({ where, from, to })}
+              aria-label={t.booking.remove_hours({ where, from, to })}
               onClick={() => onChange(hours.filter((_, place) => place !== index))}
             >
               <XIcon />
@@ -87,7 +88,8 @@ export function HoursEditor({ where, path, hours, problems, onChange }: Props) {
       )}
       {hours.at(-1)?.to !== midnight && (
         <ActionIcon
-          aria-label={t.calendar.add_hours({ where })}
+          ref={focusBeside}
+          aria-label={t.booking.add_hours({ where })}
           title={t.app.add}
           onClick={() => onChange([...hours, nextHours(hours)])}
         >

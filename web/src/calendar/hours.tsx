@@ -2,9 +2,9 @@ import { useLayoutEffect, useRef } from 'react'
 import { wallOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
 import { useMinute } from '../ui/values.tsx'
-import { isLong, type Times } from './appointments.ts'
+import { byStart, type Entered, isLong, isWhole, keyOf, type Times } from './appointments.ts'
 import type { ViewProps } from './calendar-view.tsx'
-import { day_minutes, Entry, type Placed, placedOn, useCalendarFormats } from './entry.tsx'
+import { day_minutes, Entry, onDayOf, type Placed, placedOn, useCalendarFormats } from './entry.tsx'
 import { useDrag } from './use-drag.ts'
 
 const first_hour = 7.5
@@ -25,6 +25,10 @@ export function Hours({ days, zone, onOpen, ...given }: Props) {
   const t = useTexts()
   const place = useRef<HTMLElement>(null)
   const { drawn, chosen, press, onClickCapture } = useDrag({ ...given, zone, place })
+  const whole = drawn.filter((one) => isWhole(one, zone))
+  const within: Entered[] = [...drawn.filter((one) => !isWhole(one, zone)), ...given.due].sort(byStart)
+  const wholeOn = (day: string) => onDayOf(day, whole, zone)
+  const lines = Math.max(...days.map((day) => wholeOn(day).length))
   useLayoutEffect(() => {
     const hours = place.current?.querySelector('.calendar-day')?.clientHeight ?? 0
     if (place.current) place.current.scrollTop = (hours * first_hour) / 24
@@ -32,7 +36,7 @@ export function Hours({ days, zone, onOpen, ...given }: Props) {
   return (
     <section
       className="calendar-hours"
-      style={{ '--days': days.length } as React.CSSProperties}
+      style={{ '--days': days.length, '--whole': lines } as React.CSSProperties}
       ref={place}
       aria-label={t.calendar.appointments}
       onClickCapture={onClickCapture}
@@ -41,9 +45,19 @@ export function Hours({ days, zone, onOpen, ...given }: Props) {
     >
       <span className="calendar-head" />
       {days.map((day) => (
-        <span key={day} className={day === today ? 'calendar-head calendar-today' : 'calendar-head'}>
-          {head(day)}
-        </span>
+        <div key={day} className="calendar-head" data-whole={day}>
+          <span className={day === today ? 'calendar-today' : undefined}>{head(day)}</span>
+          {wholeOn(day).map((one) => (
+            <Entry
+              key={one.id}
+              appointment={one}
+              time={rangeOn(day, one)}
+              whole
+              onOpen={onOpen}
+              onPointerDown={(event) => press(event, one)}
+            />
+          ))}
+        </div>
       ))}
       <div className="calendar-clock" aria-hidden>
         {Array.from({ length: 24 }, (_, index) => (
@@ -59,9 +73,9 @@ export function Hours({ days, zone, onOpen, ...given }: Props) {
           data-today={day === today || undefined}
           onPointerDown={press}
         >
-          {placedOn(day, drawn, zone).map((one) => (
+          {placedOn(day, within, zone).map((one) => (
             <Entry
-              key={one.of.id}
+              key={keyOf(one.of)}
               appointment={one.of}
               time={(isLong(one.of) ? rangeOn : startOn)(day, one.of)}
               host
@@ -70,7 +84,7 @@ export function Hours({ days, zone, onOpen, ...given }: Props) {
               onPointerDown={(event) => press(event, one.of)}
               style={placeOf(one)}
             >
-              {given.editable && <span className="calendar-end" />}
+              {given.editable && !one.of.activity && <span className="calendar-end" />}
             </Entry>
           ))}
           {chosen &&

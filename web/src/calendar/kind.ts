@@ -32,7 +32,7 @@ export const appointments = {
   list: async () => (await import('./calendar-page.tsx')).CalendarPage,
   record: async () => (await import('./appointment-record.tsx')).AppointmentRecord,
   related: {
-    to: ['contacts'],
+    to: ['contacts', 'deals'],
     header: ['contacts', 'deals'],
     sort: '-start_at',
     load: async () => (await import('./related.tsx')).related,
@@ -50,11 +50,19 @@ export const booking_pages = {
   events: [],
   stale: ['appointments'],
   nameOf: ({ title }) => visible(title),
+  labels: ({ booking, calendar }) =>
+    booking && {
+      ...booking,
+      hosts: calendar.hosts,
+      availability: booking.week,
+      date_overrides: booking.overrides,
+    },
   lines: ({ slug, duration_minutes, active }, t) => [
     `/book/${slug}`,
     t.calendar.minutes({ n: duration_minutes }),
     active ? null : t.calendar.inactive,
   ],
+  found: null,
   // The API has no search of booking pages; a workspace has few.
   async search(words, _, __, signal) {
     const pages = await allOf((query) => bookingPagesApi.list(query, signal))

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'react'
 import { useTexts } from '../texts/texts.ts'
+import { byStart, keyOf } from './appointments.ts'
 import type { ViewProps } from './calendar-view.tsx'
 import { Entry, onDayOf, useCalendarFormats } from './entry.tsx'
 import { eachDay } from './ranges.ts'
@@ -27,22 +28,31 @@ function useRoom(place: React.RefObject<HTMLElement | null>, weeks: number): num
   return room
 }
 
-export function Month({ days, zone, onDay, onOpen, ...given }: ViewProps & { zone: string }) {
+type Props = ViewProps & { drawn_days: string[]; zone: string }
+
+export function Month({ days, drawn_days, zone, onDay, onOpen, due, ...given }: Props) {
   const t = useTexts()
   const { today, startOn, short_weekday, number, date } = useCalendarFormats()
   const place = useRef<HTMLDivElement>(null)
-  const drawn_days = eachDay(days.drawn_first, days.drawn_last)
-  const room = useRoom(place, drawn_days.length / 7)
+  const weeks = eachDay(days.drawn_first, days.drawn_last).length / 7
+  const in_week = drawn_days.length / weeks
+  const room = useRoom(place, weeks)
   const { drawn, press, onClickCapture } = useDrag({ ...given, zone, place })
+  const entries = [...drawn, ...due].sort(byStart)
   return (
-    <div className="calendar-month" ref={place} onClickCapture={onClickCapture}>
-      {drawn_days.slice(0, 7).map((day) => (
+    <div
+      className="calendar-month"
+      style={{ '--days': in_week } as React.CSSProperties}
+      ref={place}
+      onClickCapture={onClickCapture}
+    >
+      {drawn_days.slice(0, in_week).map((day) => (
         <span key={day} className="calendar-weekday">
           {short_weekday(day)}
         </span>
       ))}
       {drawn_days.map((day) => {
-        const all = onDayOf(day, drawn, zone)
+        const all = onDayOf(day, entries, zone)
         const some = all.length > room ? all.slice(0, room - 1) : all
         const left_out = all.length - some.length
         return (
@@ -65,8 +75,9 @@ export function Month({ days, zone, onDay, onOpen, ...given }: ViewProps & { zon
             </DayLink>
             {some.map((one) => (
               <Entry
-                key={one.id}
+                key={keyOf(one)}
                 appointment={one}
+                host
                 time={startOn(day, one)}
                 onOpen={onOpen}
                 onPointerDown={(event) => press(event, one)}

@@ -6,14 +6,20 @@ export type CalendarShow = 'month' | 'week' | 'day' | 'list' | 'year'
 /** The days of a view, and those that it draws: a month begins and ends with whole weeks. `last` is not in it. */
 export type Days = { first: string; last: string; drawn_first: string; drawn_last: string }
 
-/** The first day of the week in a locale; 0 is Sunday. */
-export function firstDayOf(locale: string): number {
-  const known = new Intl.Locale(locale) as Intl.Locale & {
-    getWeekInfo?: () => { firstDay: number }
-    weekInfo?: { firstDay: number }
-  }
-  return ((known.getWeekInfo?.() ?? known.weekInfo)?.firstDay ?? 1) % 7
+type Week = { firstDay: number; weekend: number[] }
+
+/** The week of a locale, as browsers know it; 1 is Monday, and 7 Sunday. */
+function weekIn(locale: string): Week {
+  const known = new Intl.Locale(locale) as Intl.Locale & { getWeekInfo?: () => Week; weekInfo?: Week }
+  return known.getWeekInfo?.() ?? known.weekInfo ?? { firstDay: 1, weekend: [6, 7] }
 }
+
+/** The first day of the week in a locale; 0 is Sunday. */
+export const firstDayOf = (locale: string): number => weekIn(locale).firstDay % 7
+
+/** Whether a day is of the weekend of a locale. */
+export const isWeekend = (day: string, locale: string): boolean =>
+  weekIn(locale).weekend.some((one) => one % 7 === weekdayOf(day))
 
 const weekdayOf = (day: string): number => new Date(`${day}T00:00Z`).getUTCDay()
 

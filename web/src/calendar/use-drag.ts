@@ -1,7 +1,15 @@
 import { useRef, useState } from 'react'
-import { instantOf, wallOf } from '../app/zones.ts'
 import { scrollAtEdges } from '../ui/drag-scroll.ts'
-import { type Appointment, isCancelled, type Times } from './appointments.ts'
+import {
+  type Appointment,
+  byStart,
+  type Entered,
+  instantAt,
+  isCancelled,
+  movedTo,
+  type Times,
+  wallMs,
+} from './appointments.ts'
 
 const minute_ms = 60_000
 const snap_ms = 15 * minute_ms
@@ -14,26 +22,27 @@ type Where = {
   zone: string
   appointments: Appointment[]
   editable: boolean
-  onMove: (appointment: Appointment, times: Times) => void
+  onMove: (appointment: Entered, times: Times) => void
   onSelect: (times: Times) => void
 }
 
-/** The local time of an instant, in milliseconds as if it were UTC: a day has 24 hours. */
-const wallMs = (iso: string, zone: string): number => Date.parse(`${wallOf(iso, zone)}Z`)
-const instantAt = (wall_ms: number, zone: string): string =>
-  instantOf(new Date(wall_ms).toISOString().slice(0, 16), zone)
 const snapped = (ms: number, round = Math.round): number => round(ms / snap_ms) * snap_ms
 
-/** The local time below the pointer: of a day with hours by its height, of other days their begin. */
-function timeAt({ clientX, clientY }: PointerEvent, place: HTMLElement): number {
-  const days = [...place.querySelectorAll<HTMLElement>('[data-date]')]
+/**
+ * The local time below the pointer: of a day with hours by its height, of other days their begin. `whole`: of the days above the
+ * hours.
+ */
+function timeAt({ clientX, clientY }: PointerEvent, place: HTMLElement, whole: boolean): number {
+  const days = [...place.querySelectorAll<HTMLElement>(whole ? '[data-whole]' : '[data-date]')]
   const boxes = days.map((day) => [day, day.getBoundingClientRect()] as const)
   const first = boxes[0] as (typeof boxes)[0]
   const [x, y] = [Math.max(clientX, first[1].left), Math.max(clientY, first[1].top)]
   const [day, box] = boxes.findLast(([, { left, top }]) => left <= x && top <= y) ?? first
   const share = Math.min(1, Math.max(0, (clientY - box.top) / box.height))
   const hours = day.matches('.calendar-day')
-  return Date.parse(`${day.dataset.date}T00:00Z`) + (hours ? share * 1440 * minute_ms : 0)
+  return (
+    Date.parse(`${day.dataset.whole ?? day.dataset.date}T00:00Z`) + (hours ? share * 1440 * minute_ms : 0)
+  )
 }
 
 /**
@@ -41,10 +50,10 @@ function timeAt({ clientX, clientY }: PointerEvent, place: HTMLElement): number 
  * chooses half an hour.
  */
 export function useDrag({ place, zone, appointments, editable, onMove, onSelect }: Where) {
-  const [dragged, setDragged] = useState<(Times & { appointment?: Appointment }) | null>(null)
+  const [dragged, setDragged] = useState<(Times & { appointment?: Entered }) | null>(null)
   const dropped = useRef(false)
 
-  function timesFrom(from_ms: number, to_ms: number, appointment?: Appointment, end?: boolean): Times {
+  function timesFrom(from_ms: number, to_ms: number, appointment?: Entered, end?: boolean): Times {
     if (!appointment) {
       const start_ms = snapped(Math.min(from_ms, to_ms), Math.floor)
       const end_ms = Math.max(snapped(Math.max(from_ms, to_ms), Math.ceil), start_ms + least_ms)
@@ -56,9 +65,7 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
       const end_ms = Math.max(wallMs(end_at, zone) + by_ms, wallMs(start_at, zone) + snap_ms)
       return { start_at, end_at: instantAt(end_ms, zone) }
     }
-    const moved = instantAt(wallMs(start_at, zone) + by_ms, zone)
-    const length_ms = Date.parse(end_at) - Date.parse(start_at)
-    return { start_at: moved, end_at: new Date(Date.parse(moved) + length_ms).toISOString() }
+    return movedTo(wallMs(start_at, zone) + by_ms, appointment, zone)
   }
 
   /** The click that follows the release would open the appointment, or the day. */
@@ -70,13 +77,15 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
   }
 
   /** Follows a pointer that was pressed on an appointment, or on free time. */
-  function press(down: React.PointerEvent, appointment?: Appointment) {
+  function press(down: React.PointerEvent, appointment?: Entered) {
     const { current } = place
     down.stopPropagation()
-    if (!current || !editable || down.button !== 0 || (appointment && isCancelled(appointment))) return
+    const fixed = appointment && (appointment.activity || isCancelled(appointment))
+    if (!current || !editable || down.button !== 0 || fixed) return
     const end = (down.target as HTMLElement).matches('.calendar-end')
+    const whole = down.currentTarget.matches('.calendar-whole')
     const touch = down.pointerType === 'touch'
-    const from_ms = timeAt(down.nativeEvent, current)
+    const from_ms = timeAt(down.nativeEvent, current, whole)
     const following = new AbortController()
     const { signal } = following
     let stopScrolling: (() => void) | undefined
@@ -93,7 +102,7 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
       const { top, height } = current.getBoundingClientRect()
       if ((at.clientY - down.clientY) * (at.clientY - top - height / 2) > 0)
         stopScrolling ??= scrollAtEdges(current)
-      times = timesFrom(from_ms, timeAt(at, current), appointment, end)
+      times = timesFrom(from_ms, timeAt(at, current, whole), appointment, end)
       setDragged({ ...times, appointment })
     }
     function putBack({ key }: KeyboardEvent) {
@@ -123,7 +132,7 @@ export function useDrag({ place, zone, appointments, editable, onMove, onSelect 
           ? { ...one, start_at: dragged.start_at, end_at: dragged.end_at }
           : one,
       )
-      .sort((one, other) => one.start_at.localeCompare(other.start_at)),
+      .sort(byStart),
     /** The free time that is being chosen. */
     chosen: dragged && !dragged.appointment ? dragged : null,
     press,

@@ -2,7 +2,8 @@ import { ActionIcon, Button } from '@mantine/core'
 import { XIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { useFormats } from '../app/formats.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-booking.ts'
+import { focusBeside } from '../ui/focus.ts'
 import { DayInput } from '../ui/inputs.tsx'
 import { type Draft, weekdays } from './booking.ts'
 import { HoursEditor, type Problems } from './hours-editor.tsx'
@@ -15,7 +16,7 @@ export function WeekEditor({ draft: { availability }, problems, onChange }: Prop
   const monday = availability.monday ?? []
   return (
     <fieldset className="booking-part">
-      <legend>{t.calendar.week}</legend>
+      <legend>{t.booking.week}</legend>
       {problems.availability && (
         <span className="booking-wrong" role="alert">
           {problems.availability}
@@ -23,9 +24,9 @@ export function WeekEditor({ draft: { availability }, problems, onChange }: Prop
       )}
       {weekdays.map((weekday) => (
         <div key={weekday} className="booking-day">
-          <span className="booking-day-name">{t.calendar.weekdays[weekday]}</span>
+          <span className="booking-day-name">{t.booking.weekdays[weekday]}</span>
           <HoursEditor
-            where={t.calendar.weekdays[weekday]}
+            where={t.booking.weekdays[weekday]}
             path={`availability.${weekday}`}
             hours={availability[weekday] ?? []}
             problems={problems}
@@ -44,7 +45,7 @@ export function WeekEditor({ draft: { availability }, problems, onChange }: Prop
           })
         }
       >
-        {t.calendar.copy_hours}
+        {t.booking.copy_hours}
       </Button>
     </fieldset>
   )
@@ -59,8 +60,8 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
   const set = (date_overrides: Draft['date_overrides']) => onChange({ date_overrides })
   return (
     <fieldset className="booking-part">
-      <legend>{t.calendar.overrides}</legend>
-      <p className="booking-hint hint">{t.calendar.overrides_hint}</p>
+      <legend>{t.booking.overrides}</legend>
+      <p className="booking-hint hint">{t.booking.overrides_hint}</p>
       {problems.date_overrides && (
         <span className="booking-wrong" role="alert">
           {problems.date_overrides}
@@ -69,12 +70,12 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
       {Object.entries(date_overrides)
         .sort(([one], [other]) => one.localeCompare(other))
         .map(([date, hours]) => (
-          <div key={date} className="booking-day">
+          <div key={date} ref={focusBeside} className="booking-day">
             <span className="booking-day-name">
               {formats.date(date)}
               <ActionIcon
                 size="sm"
-                aria-label={t.calendar.remove_day({ day: formats.date(date) })}
+                aria-label={t.booking.remove_day({ day: formats.date(date) })}
                 onClick={() => {
                   const { [date]: _, ...others } = date_overrides
                   set(others)
@@ -95,7 +96,7 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
       <div className="booking-span">
         <DayInput
           size="xs"
-          aria-label={t.calendar.day}
+          aria-label={t.booking.day}
           value={day}
           error={wrong}
           onChange={(next) => {
@@ -113,7 +114,7 @@ export function OverridesEditor({ draft: { date_overrides }, problems, onChange 
             setDay(null)
           }}
         >
-          {t.calendar.add_day}
+          {t.booking.add_day}
         </Button>
       </div>
     </fieldset>
