@@ -204,6 +204,20 @@ test('a timeline tells who changed what, and older entries page by page', async 
   await timeline.getByText(/created this/).waitFor()
 })
 
+test('a card that cannot be loaded leaves the page as it is', async (t) => {
+  const company_id = await web.create('/companies', { name: 'Cardless Works' })
+  const id = await web.create('/contacts', { first_name: 'Carla', last_name: 'Reader', company_id })
+  const allow = /Failed to load|Failed to fetch/
+  const page = await web.open(t, `/contacts/${id}`, { allow, reusable: false })
+  await page.route(/\/assets\/placed-card-.*js|\/healthz/, (route) => route.abort())
+  await page.reload()
+  const link = page.getByRole('region', { name: 'Facts' }).getByRole('link', { name: 'Cardless Works' })
+  await link.hover()
+  await page.getByRole('alert').filter({ hasText: 'The service cannot be reached' }).waitFor()
+  assert.equal(await link.isVisible(), true)
+  assert.equal(await page.getByRole('tooltip').count(), 0)
+})
+
 test('a link to a related record shows a card of it, under the mouse and with the focus', async (t) => {
   const company_id = await web.create('/companies', { name: 'Carded Works', industry: 'Letterpress' })
   const id = await web.create('/contacts', { first_name: 'Carda', last_name: 'Reader', company_id })

@@ -94,16 +94,45 @@ test('a record shows the last contact and the open value of another person withi
   await untilEqual(() => factOf(page, 'Deals').innerText(), '2 open deals · €2,500')
 })
 
-test('a contact with other tabs open reads no timeline for its last contact', async (t) => {
-  const { contact_id } = await fill()
+test('a record asks for its tabs only, and its facts follow from them and from itself', async (t) => {
+  const { contact_id, deal_id } = await fill()
   const page = await web.open(t)
   const reads: string[] = []
-  page.on('request', (request) => reads.push(new URL(request.url()).pathname))
+  page.on('request', (request) => reads.push(request.url().replace(/^.*\/api\/v1/, '')))
+  // The news of the records that were just made may repeat a request.
+  const asked = (what: RegExp) => [...new Set(reads.filter((path) => what.test(path)))]
   await visit(page, `/contacts/${contact_id}?tab=notes`)
   await untilEqual(() => factOf(page, 'Last contact').innerText(), '3 days ago')
   await untilEqual(() => factOf(page, 'Deals').innerText(), '2 open deals · €1,500')
-  assert.deepEqual(
-    reads.filter((path) => path.endsWith('/timeline')),
-    [],
-  )
+  await factOf(page, 'Next step').getByRole('link', { name: 'Send the offer' }).waitFor()
+  assert.deepEqual(asked(/\/timeline/), [])
+  // Home may still ask when news come.
+  assert.equal(asked(/^\/activities\?.*contact_id=/).length, 1)
+  assert.equal(asked(/^\/deals\?.*contact_id=/).length, 1)
+
+  reads.length = 0
+  await visit(page, `/deals/${deal_id}?tab=notes`)
+  await untilEqual(() => factOf(page, 'Last contact').innerText(), '3 days ago')
+  assert.deepEqual(asked(/\/timeline/), [])
+  // The page of the contact may still ask when news come.
+  assert.equal(asked(/^\/activities\?.*deal_id=/).length, 1)
+})
+
+test('the last contact of a deal is found behind any number of later entries', async (t) => {
+  const deal_id = await web.create('/deals', { name: 'Long talks' })
+  await web.create('/activities', { subject: 'First call', type: 'call', completed_at: ago(2), deal_id })
+  await web.create('/activities', { subject: 'Earlier', type: 'email', completed_at: ago(9), deal_id })
+  for (let n = 0; n < 30; n++)
+    await web.create('/activities', { subject: `Task ${n}`, due_at: ago(-n), deal_id })
+  const page = await web.open(t, `/deals/${deal_id}`)
+  await untilEqual(() => factOf(page, 'Last contact').innerText(), '2 days ago')
+  await factOf(page, 'Next step').getByRole('link', { name: 'Task 0' }).waitFor()
+})
+
+test('on a phone, entries of a timeline have no button that explains them', async (t) => {
+  const { contact_id } = await fill()
+  const page = await web.open(t, `/contacts/${contact_id}`, phone)
+  const entry = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').first()
+  await entry.waitFor()
+  assert.equal(await entry.getByRole('button').count(), 0)
 })

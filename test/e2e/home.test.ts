@@ -169,13 +169,16 @@ test('an empty workspace shows its first steps, each with a link', async (t) => 
   const page = await empty.open(t)
   const steps = page.getByRole('region', { name: 'First steps' })
   await steps.waitFor()
-  assert.deepEqual(await steps.getByRole('button').allInnerTexts(), [
-    'Create contact',
-    'Create deal',
-    'Invite',
-    'Create webhook',
-  ])
+  await untilEqual(
+    () => steps.getByRole('button').allInnerTexts(),
+    ['Create contact', 'Create deal', 'Set up', 'Invite', 'Create booking page', 'Create webhook'],
+  )
   await checkScreen(page)
+  // As all links, not as the browser shows one.
+  const colour = await steps
+    .getByRole('link', { name: 'Sample data' })
+    .evaluate((link) => link.ownerDocument.defaultView?.getComputedStyle(link).color)
+  assert.notEqual(colour, 'rgb(0, 0, 238)')
   await steps.getByRole('button', { name: 'Create contact' }).click()
   await page.waitForURL('**/contacts?create=1')
   await page.getByRole('dialog').getByRole('button', { name: 'Create contact' }).waitFor()
@@ -185,6 +188,27 @@ test('an empty workspace shows its first steps, each with a link', async (t) => 
   await visit(page, '/')
   await steps.getByRole('link', { name: 'Import contacts' }).click()
   await page.waitForURL(/imports\/new\?resource=contacts/)
+  await visit(page, '/')
+  await steps.getByRole('button', { name: 'Set up' }).click()
+  await page.waitForURL('**/settings/stages')
+  await visit(page, '/')
+  await steps.getByRole('button', { name: 'Create booking page' }).click()
+  await page.getByRole('dialog').getByLabel('Title').waitFor()
+  const own_reasons = { lost_reasons: ['Price'] }
+  assert.equal((await empty.rapport.call('PUT', '/api/v1/workspace/stages', own_reasons)).status, 200)
+  const booking_page = { title: 'Demo', slug: 'first-steps', time_zone: 'Europe/Berlin' }
+  assert.equal((await empty.rapport.call('POST', '/api/v1/booking-pages', booking_page)).status, 201)
+  await visit(page, '/')
+  // The settings of stages come with the session.
+  await page.reload()
+  await steps.getByRole('button', { name: 'Invite' }).waitFor()
+  for (const name of ['Set up', 'Create booking page'])
+    await steps.getByRole('button', { name }).waitFor({ state: 'detached' })
+  // An invitation that nobody has accepted yet is enough.
+  const invited = { email: 'ines@example.test', role: 'member' }
+  assert.equal((await empty.rapport.call('POST', '/api/v1/invitations', invited)).status, 201)
+  await visit(page, '/')
+  await steps.getByRole('button', { name: 'Invite' }).waitFor({ state: 'detached' })
 })
 
 test('an empty list offers to import a file, but not to somebody who may not', async (t) => {
@@ -355,7 +379,7 @@ test('what came of an activity is said in its place, with the keys alone', async
   await page.getByRole('button', { name: 'Complete Talk about the price' }).focus()
   await page.keyboard.press('Enter')
   const outcome = page.getByRole('textbox', { name: 'What came of Talk about the price?' })
-  await outcome.waitFor()
+  await outcome.and(page.locator(':focus')).waitFor()
   await page.keyboard.type('Agrees to 5 %, signs on Friday')
   await page.keyboard.press('Enter')
   await outcome.waitFor({ state: 'detached' })
@@ -410,6 +434,10 @@ test('what is typed right after a task is completed is its outcome, however late
   await page.keyboard.type('Signs')
   await page.keyboard.press('Enter')
   await asked
+  // By the clock of the page.
+  await page.evaluate(
+    '{ const { now } = performance; performance.now = () => now.call(performance) + 10_000 }',
+  )
   come()
   await until(
     () => web.read(`/activities/${id}`),

@@ -140,14 +140,18 @@ test('hover and focus show the values of a row, Enter opens its records, and a c
   // The last part of the first row is a lost deal.
   const lost = page.getByRole('link', { name: /^Demo \d+/ })
   await lost.waitFor()
-  const bar = await page.locator('.report-bars rect.report-part').evaluateAll((parts) => {
-    const boxes = (parts as unknown as Drawn[]).map((part) => part.getBoundingClientRect())
-    // The third row.
-    const top = [...new Set(boxes.map(({ top }) => Math.round(top)))].sort((a, b) => a - b)[2] ?? 0
-    const last = boxes.filter((box) => Math.abs(box.top - top) < 3).sort((a, b) => b.right - a.right)[0]
-    return last && { x: last.right - 3, y: last.top + last.height / 2 }
-  })
-  assert.ok(bar)
-  await page.mouse.click(bar.x, bar.y)
+  // The parts are drawn when the width of the chart is measured, which is after its links.
+  const bar = await until(
+    () =>
+      page.locator('.report-bars rect.report-part').evaluateAll((parts) => {
+        const boxes = (parts as unknown as Drawn[]).map((part) => part.getBoundingClientRect())
+        // The third row.
+        const top = [...new Set(boxes.map(({ top }) => Math.round(top)))].sort((a, b) => a - b)[2] ?? 0
+        const last = boxes.filter((box) => Math.abs(box.top - top) < 3).sort((a, b) => b.right - a.right)[0]
+        return last && { x: last.right - 3, y: last.top + last.height / 2 }
+      }),
+    (found) => found !== undefined,
+  )
+  await page.mouse.click(bar?.x ?? 0, bar?.y ?? 0)
   await page.waitForURL(/furthest_stage=demo&status=lost/)
 })

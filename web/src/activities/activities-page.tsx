@@ -32,7 +32,7 @@ import { useListFilters } from '../ui/filters.tsx'
 import { focusedRow, keepFocus } from '../ui/focus.ts'
 import { fullName } from '../ui/full-name.ts'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
-import { isId, useAddress, useCreating, useListView } from '../ui/list-view.ts'
+import { isId, type ListView, useAddress, useCreating, useListView } from '../ui/list-view.ts'
 import { NoMatches } from '../ui/no-matches.tsx'
 import { Page } from '../ui/page.tsx'
 import { SidePanel } from '../ui/panel.tsx'
@@ -96,7 +96,6 @@ export function ActivitiesPage() {
   )
   const page = useListPage(activitiesQuery(asked), view, whole, groups)
   const { rows, chosen } = page
-  const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
   useMineCommand(view)
   const assign = useListAssign<ListedActivity>('activities', page, view.open)
   useEditFocused(() => focusedRow(rows)?.id, view, may)
@@ -107,10 +106,7 @@ export function ActivitiesPage() {
   const latest_rows = useRef(rows)
   latest_rows.current = rows
   const indexOf = (id: number) => latest_rows.current?.findIndex((row) => row.id === id) ?? 0
-  async function bulk(work: typeof actions.remove) {
-    await page.act(work)
-    keepFocus(0)
-  }
+  const bulk = (work: typeof actions.remove) => page.act(work).then(() => keepFocus(0))
   async function removeAll(them: readonly ListedActivity[]) {
     if (them.some(({ id }) => String(id) === view.open)) await close()
     return actions.remove(them)
@@ -135,35 +131,8 @@ export function ActivitiesPage() {
     <Page
       title={names.many}
       count={page.meta?.total}
-      middle={
-        <>
-          <SegmentedControl
-            size="xs"
-            aria-label={t.activities.switch}
-            value={show}
-            // Each of the others has a status.
-            onChange={(to) =>
-              view.change({ show: to, sort: null, page: null, ...(to !== 'all' && { status: null }) })
-            }
-            data={shows.map((value) => ({
-              value,
-              label: (
-                <span className="activity-show">
-                  {t.activities.shows[value]}
-                  {value === 'overdue' && (
-                    <span className="activity-overdue">
-                      {Boolean(overdue?.meta.total) && (
-                        <Badge color="red">{formats.number(overdue?.meta.total ?? 0)}</Badge>
-                      )}
-                    </span>
-                  )}
-                </span>
-              ),
-            }))}
-          />
-          {filtering.line}
-        </>
-      }
+      switcher={<ShowSwitch show={show} view={view} />}
+      middle={filtering.line}
       tabs={<ViewTabs list="activities" />}
       below={filtering.chips}
       actions={
@@ -179,6 +148,7 @@ export function ActivitiesPage() {
           label={t.activities.shows[show]}
           columns={columns.shown}
           onMoveColumn={columns.move}
+          onColumnWidth={columns.resize}
           page={page}
           {...(grouped.current && { groupName: grouped.current.nameOf })}
           selectable={may}
@@ -224,6 +194,41 @@ export function ActivitiesPage() {
       )}
       {may && <CreateActivity opened={creating} onClose={() => setCreating(false)} />}
     </Page>
+  )
+}
+
+type Switch = { show: (typeof shows)[number]; view: ListView }
+
+/** Chooses which activities are shown, and says how many are overdue. */
+function ShowSwitch({ show, view }: Switch) {
+  const t = useTexts()
+  const { number } = useFormats()
+  const { data: overdue } = useQuery(overdueQuery(view.filters.owner_id))
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label={t.activities.switch}
+      value={show}
+      // Each of the others has a status.
+      onChange={(to) =>
+        view.change({ show: to, sort: null, page: null, ...(to !== 'all' && { status: null }) })
+      }
+      data={shows.map((value) => ({
+        value,
+        label: (
+          <span className="activity-show">
+            {t.activities.shows[value]}
+            {value === 'overdue' && (
+              <span className="activity-overdue">
+                {Boolean(overdue?.meta.total) && (
+                  <Badge color="red">{number(overdue?.meta.total ?? 0)}</Badge>
+                )}
+              </span>
+            )}
+          </span>
+        ),
+      }))}
+    />
   )
 }
 

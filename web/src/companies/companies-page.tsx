@@ -44,6 +44,7 @@ function useCompanyColumns() {
       {
         id: 'website',
         label: labelOf('website'),
+        width: 224,
         cell: ({ website }) => {
           const href = websiteOf(website)
           if (!href) return website

@@ -19,6 +19,7 @@ export function CompanyRecord(props: RecordProps) {
           subtitle: company.industry,
           actions: website && (
             <PageAction
+              word={t.fields.website}
               label={t.companies.open_website({ name: company.name })}
               icon={GlobeIcon}
               href={website}

@@ -4,7 +4,7 @@ import type { Kind } from '../record/kinds.ts'
 import { first_page } from '../record/list/list-query.ts'
 import { visible } from '../ui/visible.ts'
 
-export const companiesApi = recordApi('companies')
+const companiesApi = recordApi('companies')
 
 export const companies = {
   kind: 'companies',

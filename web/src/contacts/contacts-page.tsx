@@ -1,11 +1,13 @@
 import { useMemo } from 'react'
 import type { RowOf } from '../api/record-api.ts'
 import { laterDialog } from '../app/contained.tsx'
+import { useSession } from '../app/session.ts'
 import { RecordLink } from '../record/fields/linked.tsx'
 import { useOwnerColumn, useOwnerFilter } from '../record/fields/owner.tsx'
 import { useLabels } from '../record/kinds.ts'
 import { groupingBy, useOwnerGrouping } from '../record/list/groupings.tsx'
 import {
+  choiceFilter,
   commonFilters,
   dateColumn,
   factColumns,
@@ -46,6 +48,7 @@ function useContactColumns() {
       },
       {
         id: 'company',
+        width: 160,
         label: labelOf('company_id'),
         phone: true,
         cell: ({ company }) => company && <RecordLink kind="companies" {...company} />,
@@ -53,6 +56,7 @@ function useContactColumns() {
       {
         id: 'email',
         width: 208,
+        grows: true,
         label: labelOf('email'),
         cell: ({ email }) =>
           email && (
@@ -61,9 +65,10 @@ function useContactColumns() {
             </a>
           ),
       },
-      { id: 'phone', label: labelOf('phone'), cell: ({ phone }) => phone },
+      { id: 'phone', width: 160, label: labelOf('phone'), cell: ({ phone }) => phone },
       {
         id: 'stage',
+        width: 120,
         label: labelOf('stage'),
         cell: ({ stage }) => stage && <Badge>{visible(stage)}</Badge>,
       },
@@ -83,15 +88,22 @@ function useContactFilters(): Filter[] {
   const labelOf = useLabels('contacts')
   const by_reference = useReferenceFilters('contacts', references)
   const by_owner = useOwnerFilter('contacts')
+  const { contact_stages: kept } = useSession().workspace
   return useMemo(
     () => [
-      ...textFilters(labelOf, 'stage', 'source', 'email', 'phone'),
+      kept.length
+        ? {
+            ...choiceFilter('stage', labelOf('stage'), Object.fromEntries(kept.map((one) => [one, one]))),
+            nullable: true,
+          }
+        : ({ name: 'stage', label: labelOf('stage'), nullable: true } satisfies Filter),
+      ...textFilters(labelOf, 'source', 'email', 'phone'),
       ...by_reference,
       by_owner,
       ...factFilters(labelOf),
       ...commonFilters(t),
     ],
-    [t, labelOf, by_reference, by_owner],
+    [t, labelOf, kept, by_reference, by_owner],
   )
 }
 

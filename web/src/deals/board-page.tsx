@@ -75,9 +75,9 @@ export function BoardPage() {
     <Page
       title={names.many}
       count={count}
+      switcher={<ViewSwitch />}
       middle={
         <>
-          <ViewSwitch />
           {filtering.line}
           <OrderMenu sort={sort} view={view} />
           {total && (

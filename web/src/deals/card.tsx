@@ -64,12 +64,14 @@ export const Card = memo(function Card({ deal, index, writes, menu_open, shown_b
             }}
           >
             <span className="card-name">{visible(name)}</span>
-            <span className="card-company">
-              <span className="one-line">{visible(deal.company?.name ?? '\u00a0')}</span>
-              <OwnerAvatar kind="deals" id={deal.owner_id} />
-            </span>
+            {(deal.company || deal.owner_id) && (
+              <span className="card-company">
+                <span className="one-line">{visible(deal.company?.name ?? '')}</span>
+                <OwnerAvatar kind="deals" id={deal.owner_id} />
+              </span>
+            )}
             <span className="card-foot">
-              <Money value={deal.value} />
+              <Money value={deal.value} whole />
               {deal.status === 'open' && <DaysInStage deal={deal} />}
             </span>
             <span className="card-foot">

@@ -8,9 +8,6 @@ import { DayInput, MoneyInput, NumberInput } from '../ui/inputs.tsx'
 import { StageMark } from './stage-badge.tsx'
 import { default_probabilities, type Stage, stages } from './stages.ts'
 
-// A loss needs a reason, which the move to Lost asks for.
-const first_stages = stages.filter((stage) => stage !== 'lost')
-
 type Props = CreateProps & { initial?: Linked & { stage?: Stage } }
 
 /** The dialog that creates a deal. */
@@ -24,7 +21,7 @@ export function CreateDeal({ initial, ...dialog }: Props) {
       {...dialog}
       start={{
         name: '',
-        stage: initial?.stage ?? 'new_lead',
+        stage: initial?.stage ?? ('new_lead' as Stage),
         value: null as number | null,
         probability: null as number | null,
         expected_close_date: null as string | null,
@@ -46,7 +43,10 @@ export function CreateDeal({ initial, ...dialog }: Props) {
             <DayInput label={t.fields.expected_close_date} {...getInputProps('expected_close_date')} />
             <Select
               label={t.fields.stage}
-              data={first_stages.map((one) => ({ value: one, label: t.deals.stages[one] }))}
+              // A loss needs a reason, which the move to Lost asks for.
+              data={stages
+                .filter((one) => one !== 'lost')
+                .map((one) => ({ value: one, label: t.deals.stages[one] }))}
               leftSection={<StageMark stage={stage} />}
               {...getInputProps('stage')}
             />

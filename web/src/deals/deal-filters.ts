@@ -12,7 +12,7 @@ import { useTexts } from '../texts/texts.ts'
 import { endsOf } from '../ui/filter-value.ts'
 import type { Filter } from '../ui/filters.tsx'
 import { references } from './deals.ts'
-import { open_stages } from './stages.ts'
+import { open_stages, type Stage, stages } from './stages.ts'
 
 /** The filters of deals. */
 export function useDealFilters(): Filter[] {
@@ -29,17 +29,19 @@ export function useDealFilters(): Filter[] {
       nullable: true,
       ends: endsOf('expected_close', 'expected_close_date'),
     }
-    const open_names = Object.fromEntries(open_stages.map((stage) => [stage, t.deals.stages[stage]]))
+    const namesOf = (shown: readonly Stage[]) =>
+      Object.fromEntries(shown.map((stage) => [stage, t.deals.stages[stage]]))
     return [
-      choiceFilter('stage', labelOf('stage'), t.deals.stages),
+      choiceFilter('stage', labelOf('stage'), namesOf(stages)),
       choiceFilter('status', labelOf('status'), t.deals.statuses),
       amountFilter('value', labelOf('value'), 'money', true),
       amountFilter('probability', labelOf('probability'), 'percent'),
       close_date,
       // Only with or without: the activity itself is not a value.
       { name: 'next_activity', label: labelOf('next_activity'), kind: 'time', nullable: true },
+      { ...choiceFilter('stale', t.deals.stale, { true: t.app.yes }), single: true },
       { name: 'stage_since', label: labelOf('stage_since'), kind: 'time', ends: endsOf('stage_since') },
-      choiceFilter('furthest_stage', labelOf('furthest_stage'), open_names),
+      choiceFilter('furthest_stage', labelOf('furthest_stage'), namesOf(open_stages)),
       timeFilter('closed_at', labelOf('closed_at'), 'closed_at', true),
       ...by_reference,
       by_owner,

@@ -23,7 +23,7 @@ export function DealsPage() {
   const { address } = useAddress()
   return (
     <Suspense fallback={<Waiting />}>
-      {address.view === 'table' ? <DealsTable before_views={<ViewSwitch />} /> : <BoardPage />}
+      {address.view === 'table' ? <DealsTable switcher={<ViewSwitch />} /> : <BoardPage />}
     </Suspense>
   )
 }

@@ -121,14 +121,14 @@ function useDealGroupings(): Grouping[] {
 }
 
 /** The deals as a table, with search, filters, order and bulk actions. */
-export const DealsTable = ({ before_views }: { before_views: React.ReactNode }) => (
+export const DealsTable = ({ switcher }: { switcher: React.ReactNode }) => (
   <RecordListPage
     kind="deals"
     columns={useDealColumns()}
     filters={useDealFilters()}
     groupings={useDealGroupings()}
     default_sort="-id"
-    before_views={before_views}
+    switcher={switcher}
     listQuery={dealsQuery}
     Create={CreateDeal}
     opens_created={false}

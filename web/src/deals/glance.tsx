@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { activitiesApi } from '../activities/kind.tsx'
 import type { ListedActivity } from '../activities/queries.ts'
+import { allOf } from '../api/all.ts'
 import { useFormats } from '../app/formats.ts'
 import { wallOf } from '../app/zones.ts'
 import { OwnerName } from '../record/fields/owner.tsx'
 import { useLabels } from '../record/kinds.ts'
-import { useTimeline } from '../record/page/timeline.tsx'
+import { useAllRelated } from '../record/page/related.tsx'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
-import { openDealsQuery } from './open-deals.ts'
 import { NextStep } from './progress.tsx'
 
 type Kind = 'contacts' | 'companies' | 'deals'
@@ -67,37 +67,49 @@ const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
 
 type Of = { kind: Kind; id: number }
 
-/** How many deals are open, and their sum. */
+/** The sum of the open deals, and their number if the tab of deals has all of them. */
 function OpenDeals({ kind, id, value = 0 }: Of & { value?: number | undefined }) {
   const t = useTexts()
   const formats = useFormats()
-  const { data } = useQuery(openDealsQuery(kind === 'contacts' ? { contact_id: id } : { company_id: id }))
-  if (!data) return '–'
-  const { total } = data.meta
-  if (!total) return t.record.no_open_deals
-  return [t.record.open_deals({ n: total }), value > 0 && formats.sum(value)].filter(Boolean).join(' · ')
+  const all = useAllRelated('deals', { [nouns[kind]]: id })
+  const sum = value > 0 && formats.sum(value)
+  if (!all) return sum || '–'
+  const n = all.filter(({ status }) => status === 'open').length
+  return n ? [t.record.open_deals({ n }), sum].filter(Boolean).join(' · ') : t.record.no_open_deals
 }
 
-/** The open activity that is due first. */
+/** The open activity that is due first. Asked for only if the tab of activities does not have all of them. */
 function Next({ kind, id }: Of) {
   const t = useTexts()
   const of = { [nouns[kind]]: id }
+  const all = useAllRelated('activities', of)
   const query = { ...of, status: 'open', sort: 'due_at', per_page: 1 } as const
-  const { data } = useQuery(activitiesApi.listQuery(query))
-  if (!data) return '–'
-  const [next] = data.data
+  const { data } = useQuery({ ...activitiesApi.listQuery(query), enabled: all === null })
+  if (!all && !data) return '–'
+  const known = all ? all.filter((one) => !one.completed_at).sort(byDue) : (data?.data ?? [])
+  const [next] = known
   if (!next) return t.record.no_next_step
   return <NextStep deal={{ next_activity: next, stage_since: undefined, status: 'open' }} />
 }
 
-/** A deal keeps no time of its last contact: the timeline shows it, as far as it was read. */
+/** As the service orders them: without a time, last. */
+const byDue = (a: ListedActivity, b: ListedActivity) =>
+  (a.due_at ?? 'z').localeCompare(b.due_at ?? 'z') || a.id - b.id
+
+/** A deal keeps no time of its last contact: it follows from all of its activities. */
 function LastOfDeal({ id }: { id: number }) {
-  const { data } = useTimeline('deals', id)
+  const of = { deal_id: id }
+  const all = useAllRelated('activities', of)
+  const query = { ...of, status: 'completed', type: contacts.join(',') }
+  const { data = all } = useQuery({
+    queryKey: ['activities', 'reached', of],
+    queryFn: ({ signal }) => allOf((page) => activitiesApi.list({ ...query, ...page }, signal)),
+    enabled: all === null,
+  })
   if (!data) return '–'
-  const reached = data.pages
-    .flatMap((page) => page.data)
-    .flatMap(({ type, data }) => (type === 'activity' ? [data as unknown as ListedActivity] : []))
-    .flatMap(({ type, completed_at }) => (completed_at && contacts.includes(type) ? [completed_at] : []))
+  const reached = data.flatMap(({ type, completed_at }) =>
+    completed_at && contacts.includes(type) ? [completed_at] : [],
+  )
   return <LastContact at={reached.sort().at(-1)} />
 }
 

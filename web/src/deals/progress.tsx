@@ -8,10 +8,10 @@ import type { Deal } from './deals.ts'
 import { daysInStage, isStale } from './staleness.ts'
 import './progress.css'
 
-type Props = { deal: Pick<Deal, 'next_activity' | 'stage_since' | 'status'> }
+type Props = { deal: Pick<Deal, 'next_activity' | 'stage' | 'stage_since' | 'status'> }
 
 /** The open activity that is due first. `brief` is for a card, which is a link itself. */
-export function NextStep({ deal, brief = false }: Props & { brief?: boolean }) {
+export function NextStep({ deal, brief = false }: { deal: Omit<Props['deal'], 'stage'>; brief?: boolean }) {
   const t = useTexts()
   const formats = useFormats()
   const { next_activity: next, status } = deal

@@ -9,12 +9,12 @@ import { useMay } from '../app/session.ts'
 import type { Deal } from '../deals/deals.ts'
 import { DaysInStage, NextStep } from '../deals/progress.tsx'
 import { StageMark } from '../deals/stage-badge.tsx'
-import { stale_after_days } from '../deals/staleness.ts'
+import { open_stages, staleAfter } from '../deals/stages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Money } from '../ui/values.tsx'
 import { Card } from './card.tsx'
 import { dealsToMoveQuery } from './queries.ts'
-import { open_of_mine, standingStill, without_step } from './requests.ts'
+import { open_of_mine, standing_still, without_step } from './requests.ts'
 
 const CreateActivity = laterDialog(
   async () => (await import('../activities/create-activity.tsx')).CreateActivity,
@@ -25,6 +25,7 @@ export function DealsToMove() {
   const { home, deals } = useTexts()
   const may_plan = useMay()('activities:write')
   const [planned, setPlanned] = useState<Deal | null>(null)
+  const limits = new Set(open_stages.map(staleAfter))
   return (
     <>
       <DealList
@@ -51,8 +52,8 @@ export function DealsToMove() {
       <DealList
         area="still"
         title={home.standing_still}
-        beside={home.standing_still_hint({ days: stale_after_days })}
-        filter={standingStill()}
+        beside={home.standing_still_hint({ days: limits.size === 1 ? Math.max(...limits) : 0 })}
+        filter={standing_still}
         none={home.none_still}
         side={(deal) => <DaysInStage deal={deal} />}
         below={(deal) => <NextStep deal={deal} />}
@@ -108,7 +109,7 @@ function DealList({ area, title, beside, filter, none, side, below }: Props) {
                 {below?.(deal)}
               </span>
             </span>
-            <Money value={deal.value} />
+            <Money value={deal.value} whole />
             {side(deal)}
           </li>
         ))}

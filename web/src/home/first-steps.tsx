@@ -3,11 +3,17 @@ import { CheckCircleFillIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import { Link, useNavigate } from '../app/link.ts'
-import { useMay } from '../app/session.ts'
+import { useMay, useSession } from '../app/session.ts'
 import { useMembers } from '../record/fields/members.ts'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/texts.ts'
-import { contactCountQuery, dealCountQuery, webhookCountQuery } from './queries.ts'
+import {
+  bookingPageCountQuery,
+  contactCountQuery,
+  dealCountQuery,
+  invitationCountQuery,
+  webhookCountQuery,
+} from './queries.ts'
 
 /** The numbers of contacts, deals and webhooks; undefined until known, or if the role may not read them. */
 export function useBeginnings() {
@@ -27,11 +33,20 @@ type Step = {
   text: string
   action: string
   scope: string
-  to: '/contacts' | '/deals' | '/settings/members' | '/settings/webhooks'
+  to:
+    | '/contacts'
+    | '/deals'
+    | '/settings/stages'
+    | '/settings/members'
+    | '/booking-pages'
+    | '/settings/webhooks'
   /** Another way to the same end. */
   beside?: ReactNode
   done: boolean
 }
+
+// Sample data has records of all these kinds.
+const needs = ['workspace:write', 'companies:write', 'contacts:write', 'deals:write', 'activities:write']
 
 /** The first steps in an empty workspace, each with a button, or a tick when it is done. */
 export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof useBeginnings>, 'awaited'>) {
@@ -41,6 +56,13 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
   const contact = useNames('contacts')
   const deal = useNames('deals')
   const { members } = useMembers()
+  const { data: invited } = useQuery({ ...invitationCountQuery, enabled: may('members:write') })
+  const { data: booking_pages } = useQuery({
+    ...bookingPageCountQuery,
+    enabled: may('booking_pages:write'),
+  })
+  const { deal_stages, lost_reasons, contact_stages } = useSession().workspace
+  const booking_page = useNames('booking_pages')
   const id = useId()
   const all: Step[] = [
     {
@@ -70,12 +92,28 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       done: Boolean(deals),
     },
     {
+      name: home.step_stages,
+      text: home.step_stages_text,
+      action: home.step_set_up,
+      scope: 'workspace:write',
+      to: '/settings/stages',
+      done: [deal_stages, lost_reasons, contact_stages].some(({ length }) => length > 0),
+    },
+    {
       name: home.step_colleagues,
       text: home.step_colleagues_text,
       action: home.step_invite,
       scope: 'members:write',
       to: '/settings/members',
-      done: (members?.length ?? 0) > 1,
+      done: (members?.length ?? 0) > 1 || Boolean(invited),
+    },
+    {
+      name: home.step_booking,
+      text: home.step_booking_text,
+      action: booking_page.create,
+      scope: 'booking_pages:write',
+      to: '/booking-pages',
+      done: Boolean(booking_pages),
     },
     {
       name: home.step_webhook,
@@ -94,7 +132,9 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
       <Title order={2} fz={16} id={id}>
         {home.welcome}
       </Title>
-      <p className="hint">{home.welcome_text}</p>
+      <p className="hint">
+        {home.welcome_text} {needs.every(may) && <Link to="/settings/workspace">{home.sample}</Link>}
+      </p>
       <ol>
         {steps.map(({ name, text, action, to, beside, done }, index) => (
           <li key={name} className="home-step" data-done={done || undefined}>
@@ -110,7 +150,9 @@ export function FirstSteps({ contacts, deals, webhooks }: Omit<ReturnType<typeof
                 {beside}
                 <Button
                   variant={index === next ? 'filled' : 'default'}
-                  onClick={() => navigate({ to, search: { create: '1' } })}
+                  onClick={() =>
+                    navigate(to === '/settings/stages' ? { to } : { to, search: { create: '1' } })
+                  }
                 >
                   {action}
                 </Button>

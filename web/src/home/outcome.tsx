@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core'
 import { CheckCircleFillIcon } from '@primer/octicons-react'
 import { useRef, useState } from 'react'
 import { type ListedActivity, useActivityActions } from '../activities/queries.ts'
+import { isComposing } from '../app/composition.ts'
 import { useFormats } from '../app/formats.ts'
 import { instantOf } from '../app/zones.ts'
 import { useTexts } from '../texts/texts.ts'
@@ -36,7 +37,7 @@ export function Outcome({ activity, onDone }: OutcomeProps) {
         if (!currentTarget.contains(relatedTarget)) end(true, false)
       }}
       onKeyDown={(event) => {
-        if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
+        if (isComposing(event.nativeEvent) || (event.key !== 'Enter' && event.key !== 'Escape')) return
         // An invalid time says so, and is not saved.
         if (event.key === 'Enter' && event.isDefaultPrevented()) return
         event.preventDefault()

@@ -13,7 +13,7 @@ import {
   outcomes,
   pipeline,
   requested,
-  standingStill,
+  standing_still,
   taskCounts,
   tasks,
   without_step,
@@ -32,6 +32,14 @@ export const dealCountQuery = countOf('deals', (by) =>
 )
 export const webhookCountQuery = countOf('webhooks', (by) =>
   answerOf(api.GET('/api/v1/webhooks', { params: { query: one_row }, ...by })),
+)
+
+export const bookingPageCountQuery = countOf('booking_pages', (by) =>
+  answerOf(api.GET('/api/v1/booking-pages', { params: { query: one_row }, ...by })),
+)
+
+export const invitationCountQuery = countOf('members', (by) =>
+  answerOf(api.GET('/api/v1/invitations', { params: { query: one_row }, ...by })),
 )
 
 /** The person's activities that are overdue or due today, a day of the zone. */
@@ -122,7 +130,7 @@ export function readHome(client: QueryClient): { top: Promise<unknown>; figures:
     may('appointments:read') && client.prefetchQuery(nextAppointmentsQuery),
     may('appointments:read') && client.prefetchQuery(requestsQuery),
     may('deals:read') && client.prefetchQuery(dealsToMoveQuery(without_step)),
-    may('deals:read') && client.prefetchQuery(dealsToMoveQuery(standingStill())),
+    may('deals:read') && client.prefetchQuery(dealsToMoveQuery(standing_still)),
   ])
   const figures = Promise.all(
     may('reports:read')

@@ -1,5 +1,4 @@
 import { endOfDay, todayIn } from '../app/zones.ts'
-import { lastStaleDay } from '../deals/staleness.ts'
 import { mine } from './mine.ts'
 
 // The requests of Home, each with its path and its query. queries.ts sends them. first-reads.ts names them before the first visit.
@@ -42,7 +41,7 @@ export const requested = ['/api/v1/appointments', { status: 'requested', ...one_
 
 export const open_of_mine = { status: 'open', owner_id: mine, sort: '-value,name' } as const
 export const without_step = { next_activity: 'null' } as const
-export const standingStill = () => ({ stage_since_to: lastStaleDay(Date.now()) })
+export const standing_still = { stale: 'true' } as const
 
 /** The open deals that a filter selects. A cursor spares the count, which would test every open deal. */
 export const dealsToMove = <Filter extends object>(filter: Filter) =>
@@ -67,7 +66,7 @@ export const allOfHome = (zone: string) => [
   nextAppointments(),
   requested,
   dealsToMove(without_step),
-  dealsToMove(standingStill()),
+  dealsToMove(standing_still),
   taskCounts(zone),
   pipeline,
   outcomes(zone),

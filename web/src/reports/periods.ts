@@ -44,3 +44,9 @@ export function lastDayOf(month: string): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   return addDays(dayOf(year, number), -1)
 }
+
+/** The month (YYYY-MM) a number of months after that of a day. */
+export function monthAfter(day: string, months: number): string {
+  const [year = 0, month = 1] = day.split('-').map(Number)
+  return dayOf(year, month - 1 + months).slice(0, 7)
+}

@@ -15,13 +15,16 @@ export const useFunnel = (days: Days, asked: Asked, enabled: boolean) =>
     enabled,
   })
 
+/** The months before the present one, whose won deals a forecast has. */
+export const months_before = 2
+
 export const useForecast = (months_after: number, asked: Asked, enabled: boolean) =>
   useQuery({
     queryKey: ['reports', 'forecast', months_after, asked],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET('/api/v1/reports/forecast', {
-          params: { query: { months_before: 2, months_after, ...asked } },
+          params: { query: { months_before, months_after, ...asked } },
           signal,
         }),
       ),

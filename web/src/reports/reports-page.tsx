@@ -1,23 +1,25 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
+import { useMemo } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { late } from '../app/late.ts'
 import { useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
-import { useMembers, useOwnerName } from '../record/fields/members.ts'
-import { owner_me } from '../record/fields/owner.tsx'
+import { useOwnerName } from '../record/fields/members.ts'
+import { useOwnerFilter } from '../record/fields/owner.tsx'
 import { useNames } from '../record/kinds.ts'
 import { useTexts } from '../texts/with-reports.ts'
 import { Empty } from '../ui/empty.tsx'
+import { useListFilters } from '../ui/filters.tsx'
 import { Select } from '../ui/late-inputs.tsx'
-import { useAddress } from '../ui/list-view.ts'
+import { useAddress, useListView } from '../ui/list-view.ts'
 import { Page } from '../ui/page.tsx'
 import { forecastView } from './forecast.ts'
 import { funnelView, reasonsOf } from './funnel.ts'
 import { peopleView } from './people.ts'
-import { daysOf, ownDays, type Period, periods } from './periods.ts'
-import { useForecast, useFunnel, usePeople } from './queries.ts'
+import { daysOf, monthAfter, ownDays, type Period, periods } from './periods.ts'
+import { months_before, useForecast, useFunnel, usePeople } from './queries.ts'
 import { Figure, ReportTable } from './report-table.tsx'
 import { csvOf, type View } from './view.ts'
 import './reports.css'
@@ -27,7 +29,6 @@ const Chart = late(async () => (await import('./chart.tsx')).Chart, <Bars />)
 
 const kinds = ['funnel', 'forecast', 'people'] as const
 const ahead = [2, 5, 11, 23]
-const nobody = 'null'
 const own_period = 'own'
 const max_days = { funnel: 1096, people: 366 }
 
@@ -49,7 +50,11 @@ export function ReportsPage() {
   const own = kind === 'forecast' ? null : ownDays(address, max_days[kind])
   const period = own ? own_period : (periods.find((one) => one === address.period) ?? usual[kind])
   const days = own ?? daysOf(period as Period, formats.today())
-  const { owner_id } = address
+  const by_owner = useOwnerFilter('deals')
+  const filters = useMemo(() => [by_owner], [by_owner])
+  const list_view = useListView(filters)
+  const filtering = useListFilters({ view: list_view, filters, search: false })
+  const { owner_id } = list_view.filters
   const owner: { owner_id?: string } = owner_id ? { owner_id } : {}
   const asked = { time_zone: formats.zone, ...owner }
   const allowed = may('reports:read')
@@ -113,27 +118,7 @@ export function ReportsPage() {
       below={
         <div className="report-filters">
           {kind === 'forecast' ? (
-            <>
-              <Select
-                size="xs"
-                className="report-long"
-                label={reports.period}
-                data={ahead.map((one) => ({ value: String(one), label: reports.months_ahead({ n: one }) }))}
-                value={String(months)}
-                allowDeselect={false}
-                onChange={(value) => change({ months: value === '5' ? null : value })}
-              />
-              <SegmentedControl
-                size="xs"
-                aria-label={reports.by}
-                value={by}
-                onChange={(value) => change({ by: value === 'owner' ? value : null })}
-                data={[
-                  { value: 'month', label: reports.by_month },
-                  { value: 'owner', label: reports.by_owner },
-                ]}
-              />
-            </>
+            <AheadFilter months={months} by={by} change={change} />
           ) : (
             <PeriodFilter
               key={`${kind} ${days.from} ${days.to}`}
@@ -143,7 +128,8 @@ export function ReportsPage() {
               change={change}
             />
           )}
-          <OwnerFilter value={owner_id} onChange={(id) => change({ owner_id: id })} />
+          {filtering.line}
+          {filtering.chips}
         </div>
       }
     >
@@ -227,11 +213,44 @@ function Reasons({ report, owner }: ReasonsProps) {
   )
 }
 
+type Change = ReturnType<typeof useAddress>['change']
+
+/** How far a forecast looks ahead, and by what it adds up. */
+function AheadFilter({ months, by, change }: { months: number; by: 'month' | 'owner'; change: Change }) {
+  const { reports } = useTexts()
+  const formats = useFormats()
+  const monthIn = (months: number) => formats.longMonth(monthAfter(formats.today(), months))
+  const rangeOf = (months_after: number) => `${monthIn(-months_before)} – ${monthIn(months_after)}`
+  return (
+    <>
+      <Select
+        size="xs"
+        className="report-long"
+        label={reports.period}
+        data={ahead.map((one) => ({ value: String(one), label: rangeOf(one) }))}
+        value={String(months)}
+        allowDeselect={false}
+        onChange={(value) => change({ months: value === '5' ? null : value })}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label={reports.by}
+        value={by}
+        onChange={(value) => change({ by: value === 'owner' ? value : null })}
+        data={[
+          { value: 'month', label: reports.by_month },
+          { value: 'owner', label: reports.by_owner },
+        ]}
+      />
+    </>
+  )
+}
+
 type PeriodProps = {
   kind: 'funnel' | 'people'
   period: string
   days: { from: string; to: string }
-  change: ReturnType<typeof useAddress>['change']
+  change: Change
 }
 
 function PeriodFilter({ kind, period, days, change }: PeriodProps) {
@@ -277,39 +296,6 @@ function PeriodFilter({ kind, period, days, change }: PeriodProps) {
         </>
       )}
     </>
-  )
-}
-
-function OwnerFilter({
-  value,
-  onChange,
-}: {
-  value: string | undefined
-  onChange: (id: string | null) => void
-}) {
-  const { record, reports, fields } = useTexts()
-  const { members = [] } = useMembers()
-  const ownerName = useOwnerName()
-  const choices = [
-    { value: owner_me, label: record.me },
-    ...members.map(({ id, label }) => ({ value: id, label })),
-    { value: nobody, label: reports.nobody },
-  ]
-  // An address may name several owners, or one who has left.
-  const labelOf = (id: string) => choices.find((one) => one.value === id)?.label ?? ownerName(id) ?? id
-  if (value && !choices.some((one) => one.value === value))
-    choices.push({ value, label: value.split(',').map(labelOf).join(', ') })
-  return (
-    <Select
-      size="xs"
-      label={fields.owner_id}
-      placeholder={reports.everybody}
-      data={choices}
-      value={value ?? null}
-      searchable
-      clearable
-      onChange={onChange}
-    />
   )
 }
 
