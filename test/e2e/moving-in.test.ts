@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { csvRow } from '../../src/files/csv.ts'
 import { parseCsv } from '../../web/src/imports/csv.ts'
-import { heading, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, heading, untilEqual, useWeb } from '../web.ts'
 
 const web = useWeb()
 
@@ -128,3 +128,71 @@ for (const { name, buffer } of programs)
     t.diagnostic(`${clicks} clicks, ${left_out} of ${all} values left out`)
     assert.equal((await web.rapport.call('GET', '/api/v1/deals')).body.meta.total, before + rows - 1)
   })
+
+test('300 messy contacts are checked, one of their cells is mended on the page, and the import has the numbers of the check', async (t) => {
+  const call = (method: string, path: string, body?: object) =>
+    web.rapport.call(method, `/api/v1${path}`, body)
+  await call('POST', '/custom-fields', { resource: 'contacts', key: 'since', label: 'Since', type: 'date' })
+  await call('POST', '/contacts', { first_name: 'Old', last_name: 'Person', email: 'person0@messy.example' })
+  const lines = Array.from({ length: rows }, (_, n) => {
+    // Each person of the first rows comes back behind the parts that a check takes back.
+    const email = n === 8 ? 'nobody at messy' : `Person${n % 280}@messy.example`
+    return csvRow([
+      `${at(people, n) || 'Bo Li'} ${n}`,
+      email,
+      at(firms, n),
+      n === 20 ? 'soon' : '31.12.2020',
+      // The row of the wrong address has an empty last cell.
+      n === 8 ? '' : 'x',
+    ])
+  })
+  const buffer = Buffer.from(csvRow(['Name', 'E-mail', 'Company', 'Since', 'Shoe size']) + lines.join(''))
+
+  const page = await web.open(t, '/contacts')
+  let clicks = 0
+  const click = async (target: Locator) => {
+    await target.click()
+    clicks++
+  }
+  const numbers = async () => {
+    const of = (labels: RegExp) =>
+      page.locator('.import-counts > div').filter({ hasText: labels }).locator('dd')
+    return Promise.all(
+      [/created/i, /changed/i, /skipped/i, /^With errors/].map((labels) => of(labels).innerText()),
+    )
+  }
+  await click(page.getByRole('button', { name: 'More actions' }))
+  await click(page.getByRole('menuitem', { name: 'Import contacts' }))
+  const choosing = page.waitForEvent('filechooser')
+  await click(page.getByRole('button', { name: /Drop a file here/ }))
+  await (await choosing).setFiles({ name: 'messy.csv', mimeType: 'text/csv', buffer })
+  await page.getByText('5 columns: 3 for fields, 1 for custom fields, 1 left out.').waitFor()
+  await page.getByText('Left out: Shoe size').waitFor()
+  await page.getByText(/of the first 300 rows name a record that exists\./).waitFor()
+  await untilEqual(() => page.getByRole('radio', { name: 'Change it' }).isChecked(), true)
+  await click(page.getByRole('checkbox', { name: /^Import a row without the cells/ }))
+  await click(page.getByRole('button', { name: 'Check without writing' }))
+  await page.getByText('The check wrote nothing.').waitFor()
+  await page.getByText(/values: .* would be stored as they are/).waitFor()
+  assert.deepEqual(await numbers(), ['279', '20', '0', '1'])
+  const cell = page.getByRole('textbox', { name: 'E-mail, row 10' })
+  await untilEqual(() => cell.inputValue(), 'nobody at messy')
+  assert.equal(await page.getByRole('textbox', { name: 'Since, row 22' }).inputValue(), 'soon')
+  await checkScreen(page)
+  await cell.fill('person8@messy.example')
+  clicks++
+  await page.getByText('1 mended cell is sent with the file.').waitFor()
+  await click(page.getByRole('button', { name: 'Start import' }))
+  await heading(page, 'messy.csv')
+  await page.getByRole('status').getByText('Done', { exact: true }).waitFor()
+  assert.deepEqual(await numbers(), ['279', '21', '0', '0'])
+  await page.getByRole('table', { name: 'Errors' }).getByText('soon', { exact: true }).waitFor()
+  const sentence = await page.getByText(/values: .* stored as they are/).innerText()
+  const [all = 0, , , left_out = 0] = (sentence.match(/\d[\d,]*/g) ?? []).map((one) =>
+    Number(one.replaceAll(',', '')),
+  )
+  // The shoe sizes are left out by choice.
+  assert.ok(left_out - rows <= 0.02 * all, `${left_out} of ${all}`)
+  assert.ok(clicks <= 8, `${clicks} clicks`)
+  t.diagnostic(`${clicks} clicks, ${left_out - rows} of ${all} values left out`)
+})

@@ -12,5 +12,7 @@ export function parseCsv(text: string): string[][] {
     rows.push(row)
     row = []
   }
+  // The last cell is empty, and no line end follows.
+  if (row.length) rows.push([...row, ''])
   return rows
 }

@@ -20,6 +20,7 @@ import {
   type RowChoices,
   readPreview,
 } from './imports.ts'
+import type { ReadColumn } from './row-errors.ts'
 import './imports.css'
 
 type MappingProps = { file: File; resource: ImportedKind }
@@ -30,7 +31,8 @@ export function Mapping({ file, resource }: MappingProps) {
   const { matches: fields = [] }: Kind = useKind(resource)
   const [rest, setRest] = useState<RowChoices['rest']>('ignore')
   const [columns, setColumns] = useState<RowChoices['columns']>({})
-  const [on_match, setOnMatch] = useState<RowChoices['on_match']>('create')
+  const [chosen_match, setOnMatch] = useState<RowChoices['on_match'] | null>(null)
+  const [bad_cells, setBadCells] = useState<RowChoices['bad_cells']>('fail')
   const [match, setMatch] = useState(fields[0] ?? '')
   const [tags, setTags] = useState<RowChoices['tags']>('add')
   const [program, setProgram] = useState<string | null>(null)
@@ -60,6 +62,14 @@ export function Mapping({ file, resource }: MappingProps) {
   const retry = () => (facts === found_facts ? refetch() : readAs(found_facts))
   if (error) return <ProblemNote error={error} onRetry={retry} />
   if (!data) return <Skeleton height={180} />
+  const { existing } = data
+  // Deals of one name are often several, such as renewals.
+  const proposed = existing && existing.found > 0 && resource !== 'deals' ? 'update' : 'create'
+  const on_match = chosen_match ?? proposed
+  const read = data.columns.map(({ header, field }) => ({
+    header,
+    field: header in columns ? (columns[header] ?? null) : field,
+  }))
   return (
     <>
       <FileFactsChoice preview={data} facts={facts} onFacts={readAs} />
@@ -70,6 +80,7 @@ export function Mapping({ file, resource }: MappingProps) {
         onProgram={setProgram}
         onTimeZone={setTimeZone}
       />
+      <Summary program={data.program?.label ?? null} columns={read} />
       <Columns
         resource={resource}
         preview={data}
@@ -88,6 +99,7 @@ export function Mapping({ file, resource }: MappingProps) {
           value={on_match}
           onChange={(to) => setOnMatch(to as RowChoices['on_match'])}
         >
+          {existing && existing.found > 0 && <p className="hint">{t.imports.existing(existing)}</p>}
           <Stack gap="sm" mt="xs">
             {Object.entries(t.imports.on_matches).map(([value, label]) => (
               <Radio key={value} value={value} label={label} />
@@ -111,11 +123,52 @@ export function Mapping({ file, resource }: MappingProps) {
           onChange={(event) => setTags(event.currentTarget.checked ? 'replace' : 'add')}
         />
       )}
+      <Checkbox
+        label={t.imports.leave_bad_cells}
+        checked={bad_cells === 'leave_out'}
+        onChange={(event) => setBadCells(event.currentTarget.checked ? 'leave_out' : 'fail')}
+      />
       <Start
+        // Mended cells are of their sheet and its rows.
+        key={`${facts.sheet} ${facts.header_row}`}
         file={file}
-        choices={{ resource, on_match, match, tags, rest, columns, program, time_zone, ...facts }}
+        choices={{ resource, on_match, match, tags, rest, columns, bad_cells, program, time_zone, ...facts }}
+        columns={data.header_row === null ? null : read}
       />
     </>
+  )
+}
+
+const named_headers = 8
+
+/** Says where the columns go, in a sentence, and the columns that are left out. */
+function Summary({ program, columns }: { program: string | null; columns: readonly ReadColumn[] }) {
+  const t = useTexts()
+  const is_custom = ({ field }: ReadColumn) => field?.startsWith('custom_fields.') ?? false
+  const left = columns.filter(({ field }) => field === null).map(({ header }) => header)
+  const custom = columns.filter(is_custom).length
+  const counts = {
+    all: columns.length,
+    custom,
+    left: left.length,
+    fields: columns.length - custom - left.length,
+  }
+  const headers = left.slice(0, named_headers).join(', ')
+  const more = left.length - named_headers
+  return (
+    <div role="status">
+      <p>
+        {program !== null && `${t.imports.of_program({ program })} `}
+        {t.imports.summary(counts)}
+      </p>
+      {left.length > 0 && (
+        <p className="hint">
+          {t.imports.left_headers({
+            headers: more > 0 ? t.imports.left_more({ headers, more }) : headers,
+          })}
+        </p>
+      )}
+    </div>
   )
 }
 

@@ -10,7 +10,8 @@ import { type Kind, useKinds } from '../record/kinds.ts'
 import { ReadRecord } from '../record/page/record-page.tsx'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useTexts } from '../texts/with-imports.ts'
-import { ImportProgress } from './import-parts.tsx'
+import { WhatComesNext } from './import-next.tsx'
+import { ImportProgress, titleOf } from './import-parts.tsx'
 import { cancelImport, hasEnded, type Import, importQuery, type Undone, undoImport } from './imports.ts'
 
 /** An import: its progress, its result, and what can be done about it. */
@@ -20,7 +21,7 @@ export function ImportPage() {
   const { data } = useQuery(importQuery(id))
   return (
     <SettingsFrame
-      title={data?.file_name ?? t.imports.unnamed}
+      title={data ? titleOf(data, t) : t.imports.unnamed}
       actions={
         <Button component={Link} to="/settings/imports" variant="default">
           {t.imports.back}
@@ -43,8 +44,6 @@ export function ImportPage() {
 function ImportActions({ one }: { one: Import }) {
   const t = useTexts()
   const client = useQueryClient()
-  const kinds: Record<string, Kind | undefined> = useKinds()
-  const kind = kinds[one.resource]
   const may = useMay()
   const writes = may('imports:write') && may(`${one.resource}:write`)
   const [doing, setDoing] = useState(false)
@@ -68,12 +67,8 @@ function ImportActions({ one }: { one: Import }) {
   return (
     <>
       {problem ? <ProblemNote error={problem} /> : null}
+      {ended && one.status !== 'undone' && !one.options.dry_run && <WhatComesNext one={one} />}
       <Group gap="sm" mt="lg">
-        {kind && ended && !one.options.dry_run && (
-          <Button component={Link} to={kind.path} variant="default">
-            {t.imports.show({ many: t.kinds[kind.kind].in_sentence.many })}
-          </Button>
-        )}
         {writes && !ended && (
           <Button variant="default" loading={doing} onClick={() => run(() => cancelImport(one.id))}>
             {t.imports.cancel}

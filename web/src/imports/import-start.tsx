@@ -6,12 +6,14 @@ import { useNavigate } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-imports.ts'
 import { ImportProgress } from './import-parts.tsx'
-import { type Choices, importQuery, startImport } from './imports.ts'
+import { type Cells, type Choices, importQuery, startImport } from './imports.ts'
+import type { ReadColumn } from './row-errors.ts'
 
-type StartProps = { file: File; choices: Choices }
+/** `columns`: those of a table, whose cells the person can mend. */
+type StartProps = { file: File; choices: Choices; columns?: readonly ReadColumn[] | null }
 
 /** Checks the file without writing, and starts its import. */
-export function Start({ file, choices }: StartProps) {
+export function Start({ file, choices, columns = null }: StartProps) {
   const t = useTexts()
   const formats = useFormats()
   const client = useQueryClient()
@@ -21,13 +23,15 @@ export function Start({ file, choices }: StartProps) {
   const [problem, setProblem] = useState<unknown>(null)
   // The check belongs to the choices that it was made with.
   const chosen = JSON.stringify(choices)
+  const [cells, setCells] = useState<Cells>({})
+  const mended = Object.values(cells).reduce((sum, of_row) => sum + Object.keys(of_row).length, 0)
   const [checked, setChecked] = useState<{ id: string; chosen: string } | null>(null)
   async function send(what: 'check' | 'import') {
     setSending(what)
     setShare(0)
     setProblem(null)
     try {
-      const made = await startImport(file, choices, what === 'check', setShare)
+      const made = await startImport(file, choices, what === 'check', setShare, cells)
       client.setQueryData(importQuery(made.id).queryKey, made)
       if (what === 'check') setChecked({ id: made.id, chosen })
       else await navigate({ to: `/settings/imports/${made.id}` })
@@ -59,7 +63,24 @@ export function Start({ file, choices }: StartProps) {
         </div>
       )}
       {problem ? <ProblemNote error={problem} /> : null}
-      {checked?.chosen === chosen && !sending && <ImportProgress id={checked.id} />}
+      {mended > 0 && !sending && (
+        <p className="hint" role="status">
+          {t.imports.mended({ n: mended })}
+        </p>
+      )}
+      {checked?.chosen === chosen && !sending && (
+        <ImportProgress
+          id={checked.id}
+          {...(columns && {
+            mending: {
+              columns,
+              cells,
+              onCell: (row: string, header: string, value: string) =>
+                setCells((all) => ({ ...all, [row]: { ...all[row], [header]: value } })),
+            },
+          })}
+        />
+      )}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { SettingsList } from '../settings/settings-list.tsx'
 import { useTexts } from '../texts/with-imports.ts'
 import type { Column } from '../ui/table.tsx'
 import { Ago } from '../ui/values.tsx'
-import { ImportStatus } from './import-parts.tsx'
+import { ImportStatus, titleOf } from './import-parts.tsx'
 import { type Import, listImports } from './imports.ts'
 
 /** The imports of the workspace, newest first. */
@@ -13,7 +13,7 @@ export function ImportsPage() {
   const navigate = useNavigate()
   const writes = useMay()('imports:write')
   const columns: Column<Import>[] = [
-    { id: 'file', label: t.imports.file, cell: ({ file_name }) => file_name ?? t.imports.unnamed },
+    { id: 'file', label: t.imports.file, cell: (one) => titleOf(one, t) },
     {
       id: 'resource',
       label: t.imports.kind,
@@ -31,7 +31,7 @@ export function ImportsPage() {
       title={t.imports.title}
       read={listImports}
       columns={columns}
-      nameOf={({ file_name }) => file_name ?? t.imports.unnamed}
+      nameOf={(one) => titleOf(one, t)}
       hrefOf={({ id }) => `/settings/imports/${id}`}
       empty={t.imports.none}
       create_label={t.imports.new_title}

@@ -22,6 +22,9 @@ export type Choices = ArchiveChoice | RowChoices
 /** An archive says itself what its rows become. */
 type ArchiveChoice = { resource: 'workspace' }
 
+/** Cells that a person has mended, by the number of the row and the header. */
+export type Cells = Record<string, Record<string, string>>
+
 /** The facts of a file that a person chooses. Null: it is found. */
 export type FileFacts = { encoding: string | null; sheet: string | null; header_row: string | null }
 export const found_facts: FileFacts = { encoding: null, sheet: null, header_row: null }
@@ -34,6 +37,8 @@ export type RowChoices = FileFacts & {
   tags: 'add' | 'replace'
   rest: 'ignore' | 'custom_fields'
   columns: Record<string, string | null>
+  /** Whether a row with a cell that its field does not take fails, or loses the cell. */
+  bad_cells: 'fail' | 'leave_out'
   /** Null: found by the headers. */
   program: string | null
   /** Null: the person's zone. */
@@ -61,7 +66,7 @@ const nothing = () => {}
 
 export const readPreview = (
   file: File,
-  { resource, rest, ...facts }: Omit<RowChoices, 'on_match' | 'match' | 'tags' | 'columns'>,
+  { resource, rest, ...facts }: Omit<RowChoices, 'on_match' | 'match' | 'tags' | 'columns' | 'bad_cells'>,
   signal: AbortSignal,
 ) =>
   upload<Preview>(
@@ -77,7 +82,7 @@ export const countArchive = (file: File, onProgress: (share: number) => void, si
   upload<Preview>(`${path}/preview?resource=workspace`, file, archive_type, onProgress, signal)
 
 /** The query of an import. */
-export function queryOf(choices: Choices, name: string, dry_run: boolean) {
+export function queryOf(choices: Choices, name: string, dry_run: boolean, cells: Cells = {}) {
   const { resource } = choices
   const query = new URLSearchParams({
     resource,
@@ -85,7 +90,9 @@ export function queryOf(choices: Choices, name: string, dry_run: boolean) {
     file_name: name.slice(-255),
   })
   if (choices.resource === 'workspace') return query
-  const { resource: _, on_match, match, tags, rest, columns, ...facts } = choices
+  const { resource: _, on_match, match, tags, rest, columns, bad_cells, ...facts } = choices
+  query.set('bad_cells', bad_cells)
+  if (Object.keys(cells).length) query.set('cells', JSON.stringify(cells))
   query.set('on_match', on_match)
   query.set('rest', rest)
   if (on_match !== 'create') query.set('match', match)
@@ -101,9 +108,10 @@ export const startImport = (
   choices: Choices,
   dry_run: boolean,
   onProgress: (share: number) => void,
+  cells: Cells = {},
 ) =>
   upload<Import>(
-    `${path}?${queryOf(choices, file.name, dry_run)}`,
+    `${path}?${queryOf(choices, file.name, dry_run, cells)}`,
     file,
     choices.resource === 'workspace' ? archive_type : typeOf(file.name),
     onProgress,

@@ -1,4 +1,4 @@
-import { fieldMessage } from '../app/explain.ts'
+import { conflictsIn, fieldMessage } from '../app/explain.ts'
 import type { AllTexts as Texts } from '../texts/parts.ts'
 import { parseCsv } from './csv.ts'
 
@@ -27,6 +27,23 @@ export function errorsIn(csv: string): RowError[] {
   })
 }
 
+/** A column of the file, and its field. */
+export type ReadColumn = { header: string; field: string | null }
+
+/** The cell that an error is about. Null if the row was not a row of a table, or no column has the field. */
+export function cellOf(
+  { field, content }: Pick<RowError, 'field' | 'content'>,
+  columns: readonly ReadColumn[],
+): { header: string; value: string } | null {
+  const [values = []] = parseCsv(content)
+  const of_field = columns.flatMap(({ header, field: one }, n) =>
+    one !== null && (one === field || `${one}_id` === field) ? [{ header, value: values[n] ?? '' }] : [],
+  )
+  // A row of a table has as many cells as the header, and fewer if it was cut.
+  if (values.length > columns.length) return null
+  return of_field.find(({ value }) => value !== '') ?? of_field[0] ?? null
+}
+
 // The service begins the message of a row of an archive with its place.
 const place_in_archive = /^(?<file>[^ ]+\.ndjson), line (?<line>\d+): (?<rest>.*)$/s
 
@@ -39,7 +56,6 @@ export function rowMessage(error: Pick<RowError, 'field' | 'code' | 'message'>, 
 
 function problemOf(error: Pick<RowError, 'field' | 'code' | 'message'>, texts: Texts): string {
   const of_rows: Record<string, string> = texts.imports.row_problems
-  const conflicts: Record<string, unknown> = texts.conflicts
-  const own = of_rows[error.code] ?? conflicts[error.code]
+  const own = of_rows[error.code] ?? conflictsIn(texts)[error.code]
   return typeof own === 'string' ? own : fieldMessage(error, texts)
 }
