@@ -1,10 +1,11 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { calendarFile, hourAt, startCalendars } from '../calendar-server.ts'
 import { mailSettings } from '../mails.ts'
 import { startSmtpServer } from '../smtp-server.ts'
 import { use } from '../use.ts'
-import { checkScreen, phone, untilEqual, useWeb } from '../web.ts'
+import { checkScreen, owner, phone, untilEqual, useWeb } from '../web.ts'
 
 const server = use(startSmtpServer)
 const web = useWeb(
@@ -36,7 +37,7 @@ test('a mail that fails says why, also on a phone', async (t) => {
   await checkScreen(page)
   server.heal()
   await page.goto(`${web.rapport.url}/settings/mail?status=failed`)
-  await page.getByRole('row', { name: /failed/ }).waitFor()
+  await page.getByRole('row', { name: /Failed/ }).waitFor()
   await checkScreen(page)
 })
 
@@ -48,6 +49,19 @@ test('without a mail server, the page says how many mails were not sent', async 
   await checkScreen(page)
 })
 
+test('an invitation says whether its link is mailed', async (t) => {
+  for (const [one, words] of [
+    [web, 'A mail with this link goes to ines@example.com.'],
+    [quiet, 'no e-mail is sent by this service'],
+  ] as const) {
+    const page = await one.open(t, '/settings/members')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByRole('dialog', { name: 'Invite' }).getByLabel('E-mail').fill('ines@example.com')
+    await page.getByRole('button', { name: 'Create invitation' }).click()
+    await page.getByRole('dialog', { name: 'Link of the invitation' }).getByText(words).waitFor()
+  }
+})
+
 test('a preference that is switched off in the profile stays off', async (t) => {
   const page = await web.open(t, '/settings/profile')
   const box = page.getByLabel('Records that others assign to me')
@@ -55,6 +69,70 @@ test('a preference that is switched off in the profile stays off', async (t) => 
   await untilEqual(() => box.isChecked(), false)
   await page.reload()
   await page.getByLabel('Notes and activities that mention me').waitFor()
-  assert.equal(await box.isChecked(), false)
+  await untilEqual(() => box.isChecked(), false)
   await checkScreen(page)
+})
+
+test('a calendar feed shows its address once, and is deleted in the profile', async (t) => {
+  const page = await web.open(t, '/settings/profile')
+  await page.getByRole('button', { name: 'Make a calendar feed' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Phone')
+  await dialog.getByRole('button', { name: 'Make a calendar feed' }).click()
+  const address = page.getByRole('region', { name: 'The address of your calendar' })
+  const url = await address.locator('code').innerText()
+  assert.match(await (await fetch(url)).text(), /^BEGIN:VCALENDAR/)
+  await checkScreen(page)
+  await page.getByRole('dialog').getByRole('button').last().click()
+  await page.getByText('Phone').waitFor()
+  await checkScreen(page)
+  await page.getByRole('button', { name: 'Delete Phone' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await untilEqual(async () => (await fetch(url)).status, 404)
+})
+
+test('a busy calendar is added, read again and deleted in the profile', async (t) => {
+  const calendars = await startCalendars()
+  t.after(() => calendars.close())
+  calendars.serve('/private.ics', calendarFile(hourAt(Date.now() + 86_400_000)))
+  const page = await web.open(t, '/settings/profile')
+  await page.getByRole('button', { name: 'Add a busy calendar' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Address of the calendar').fill(`${calendars.url}/private.ics`)
+  await dialog.getByLabel('Name', { exact: true }).fill('Private')
+  await checkScreen(page)
+  await dialog.getByRole('button', { name: 'Add a busy calendar' }).click()
+  const row = page.getByRole('listitem').filter({ hasText: 'Private' })
+  await row.getByText('1 busy time').waitFor()
+  calendars.serve('/private.ics', '<!doctype html><title>Sign in</title>')
+  const again = row.getByRole('button', { name: 'Read now: Private' })
+  await again.focus()
+  await page.keyboard.press('Enter')
+  await row.getByText('It cannot be read. The answer is not an iCalendar file.').waitFor()
+  // It was disabled meanwhile, and can be pressed again.
+  await again.and(page.locator(':focus')).waitFor()
+  await checkScreen(page)
+  // The reason leaves the name its room.
+  const box = await row.getByText('Private', { exact: true }).boundingBox()
+  assert.ok(box && box.width > 5 * box.height, JSON.stringify(box))
+  await row.getByRole('button', { name: 'Delete the busy calendar Private' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await row.waitFor({ state: 'detached' })
+})
+
+test('a forgotten password is set anew by the link of a mail', async (t) => {
+  const page = await web.open(t, '/sign-in', { session: null })
+  await page.getByRole('button', { name: 'Forgotten your password?' }).click()
+  const before = server.accepted.length
+  await page.getByRole('textbox', { name: 'E-mail' }).last().fill(owner.email)
+  await checkScreen(page)
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').waitFor()
+  await untilEqual(async () => server.accepted.length > before, true)
+  const raw = server.accepted.at(-1)?.raw.replaceAll('=\r\n', '') ?? ''
+  const [link = ''] = /http:\S+\/reset#[\w-]{43}/.exec(raw) ?? []
+  await page.goto(link)
+  await page.getByRole('textbox', { name: 'New password' }).fill('quite another password')
+  await page.getByRole('button', { name: 'Save the password and sign in' }).click()
+  await page.waitForURL((url) => !url.pathname.startsWith('/reset'))
 })

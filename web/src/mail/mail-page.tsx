@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core'
-import { CheckCircleFillIcon, ClockIcon, XCircleFillIcon } from '@primer/octicons-react'
+import { CheckCircleFillIcon, XCircleFillIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -13,7 +13,7 @@ import { useTexts } from '../texts/with-mail.ts'
 import { ByApi } from '../ui/by-api.tsx'
 import { Page } from '../ui/page.tsx'
 import { showMessage } from '../ui/undo.tsx'
-import { Countdown } from '../webhooks/countdown.tsx'
+import { NextAttempt } from '../webhooks/countdown.tsx'
 import { Status } from '../webhooks/statuses.tsx'
 import { type MailDetail, useMail } from './mail-queries.ts'
 import '../settings/settings.css'
@@ -127,16 +127,7 @@ function Attempts({ mail: { attempts, status, next_attempt_at } }: { mail: MailD
           </span>
         </li>
       ))}
-      {status === 'pending' && (
-        <li data-next>
-          <span className="attempt-mark">
-            <ClockIcon size={16} />
-          </span>
-          <span className="attempt-next">
-            {t.settings.next_attempt} {next_attempt_at ? <Countdown at={next_attempt_at} /> : t.settings.now}
-          </span>
-        </li>
-      )}
+      {status === 'pending' && <NextAttempt at={next_attempt_at} />}
     </ol>
   )
 }

@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { Stack, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { showProblem } from '../app/problems.tsx'
@@ -6,7 +6,8 @@ import { Section } from '../settings/section.tsx'
 import { useTexts } from '../texts/with-mail.ts'
 import { Check } from '../ui/check.tsx'
 
-type Name = keyof Schemas['MailPreferences']
+type Preferences = Schemas['MailPreferences']
+type Name = Exclude<keyof Preferences, 'daily_digest_at'>
 
 /** Which mails the person gets. Each switch is saved at once. */
 export function MailPreferences() {
@@ -19,9 +20,9 @@ export function MailPreferences() {
   })
   if (!data) return null
   const preferences = data.mail_preferences
-  async function change(name: Name, value: boolean) {
+  async function change(mail_preferences: Partial<Preferences>) {
     try {
-      const body = { mail_preferences: { [name]: value } }
+      const body = { mail_preferences }
       client.setQueryData(queryKey, await dataOf(api.PUT('/api/v1/profile', { body })))
     } catch (error) {
       showProblem(error, t)
@@ -36,9 +37,21 @@ export function MailPreferences() {
             key={name}
             label={t.mail.switches[name]}
             checked={preferences[name]}
-            onChange={({ currentTarget }) => change(name, currentTarget.checked)}
+            onChange={({ currentTarget }) => change({ [name]: currentTarget.checked })}
           />
         ))}
+        {preferences.daily_digest && (
+          <TextInput
+            type="time"
+            w="12rem"
+            label={t.mail.digest_at}
+            key={preferences.daily_digest_at}
+            defaultValue={preferences.daily_digest_at}
+            onBlur={({ currentTarget: { value } }) =>
+              value && value !== preferences.daily_digest_at && change({ daily_digest_at: value })
+            }
+          />
+        )}
       </Stack>
     </Section>
   )

@@ -2,6 +2,7 @@ import { Alert, Button, Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
+import { isComposing } from '../app/composition.ts'
 import { useNavigate } from '../app/link.ts'
 import { showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
@@ -124,8 +125,10 @@ function Filters() {
         aria-label={t.mail.recipient}
         placeholder={t.mail.recipient}
         defaultValue={recipient ?? ''}
-        onKeyDown={({ key, currentTarget }) =>
-          key === 'Enter' && set({ recipient: currentTarget.value.trim() || null })
+        onKeyDown={({ key, currentTarget, nativeEvent }) =>
+          key === 'Enter' &&
+          !isComposing(nativeEvent) &&
+          set({ recipient: currentTarget.value.trim() || null })
         }
         onBlur={({ currentTarget }) => set({ recipient: currentTarget.value.trim() || null })}
       />
