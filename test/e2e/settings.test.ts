@@ -95,6 +95,15 @@ test('a refused form focuses the invalid field even if a frame comes before the 
   await dialog.getByRole('textbox', { name: 'Name' }).and(page.locator(':focus')).waitFor()
 })
 
+test('refused settings focus the invalid field', async (t) => {
+  const page = await web.open(t, '/settings/workspace', { allow: /status of 422/ })
+  const name = page.getByLabel('Name of the workspace')
+  await name.fill('')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Fill this in.').waitFor()
+  await name.and(page.locator(':focus')).waitFor()
+})
+
 test('members are invited, change their roles and are removed; the last owner stays', async (t) => {
   const { email } = await join(ownersCalls(), web.rapport.url, 'member', 'grace@example.test')
   const page = await web.open(t, '/settings/members', { allow: /status of 409/ })

@@ -1,5 +1,5 @@
 import { Select, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { useSession } from '../app/session.ts'
@@ -8,11 +8,16 @@ import { FormDialog } from '../ui/form.tsx'
 import { type Role, roles } from './roles.ts'
 import { ShownOnceDialog } from './shown-once-dialog.tsx'
 
-/** Invites a person. The link is shown once, to be passed on by any means. */
+/** Invites a person. The link is shown once, to be passed on by any means; with a mail server, it is mailed, too. */
 export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useTexts()
   const client = useQueryClient()
   const { role: own_role } = useSession()
+  const { data: setup } = useQuery({
+    queryKey: ['setup'],
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/setup', { signal })),
+    enabled: opened,
+  })
   const [link, setLink] = useState<{ email: string; url: string } | null>(null)
   return (
     <>
@@ -53,7 +58,7 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
         opened={link !== null}
         onClose={() => setLink(null)}
         title={t.settings.invitation_title}
-        text={t.settings.invitation_text({ email: link?.email ?? '' })}
+        text={t.settings.invitation_text({ email: link?.email ?? '', mail: setup?.mail === true })}
         value={link?.url ?? ''}
         copy={t.settings.copy_link}
       />

@@ -4,6 +4,8 @@ import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
 import { browser_zone } from '../app/formats.ts'
 import { sessionQuery, useSession } from '../app/session.ts'
+import { BusyCalendars } from '../mail/busy-calendars.tsx'
+import { CalendarFeeds } from '../mail/calendar-feeds.tsx'
 import { MailPreferences } from '../mail/mail-preferences.tsx'
 import { LanguageInput, Password, ZoneInput } from '../people/inputs.tsx'
 import { type Language, useLanguage, useTexts } from '../texts/with-settings.ts'
@@ -24,6 +26,8 @@ export function ProfilePage() {
       <Facts />
       <Appearance />
       <MailPreferences />
+      <CalendarFeeds />
+      <BusyCalendars />
       <Section title={t.settings.change_password}>
         <PasswordForm />
       </Section>

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useEffect } from 'react'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
+import { focusWrong } from '../ui/focus.ts'
 import { useRecordForm } from '../ui/record-form.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { unreadIn } from '../ui/unread.ts'
@@ -35,12 +36,13 @@ export function SavedForm<Values extends Record<string, unknown>>(props: Props<V
     form.setInitialValues(saved)
     form.setValues({ ...saved, ...kept })
   }, [JSON.stringify(saved)])
-  async function save() {
+  async function save(shown: HTMLFormElement) {
     const done = await submit(async (values) => {
       await send(changes())
       form.setInitialValues(values)
     })
     if (done) showMessage(t.app.saved)
+    else focusWrong(shown)
   }
   return (
     <form
@@ -50,7 +52,7 @@ export function SavedForm<Values extends Record<string, unknown>>(props: Props<V
         event.preventDefault()
         const unread = unreadIn(event.currentTarget)
         if (unread) return unread.focus()
-        save()
+        save(event.currentTarget)
       }}
     >
       <fieldset disabled={!writes}>{children(form)}</fieldset>

@@ -7,6 +7,7 @@ import {
   KeyIcon,
   LogIcon,
   MailIcon,
+  MilestoneIcon,
   PeopleIcon,
   PersonIcon,
   TableIcon,
@@ -24,6 +25,7 @@ type Name =
   | 'members'
   | 'imports'
   | 'fields'
+  | 'stages'
   | 'mail'
   | 'keys'
   | 'webhooks'
@@ -48,6 +50,7 @@ const groups: { name: 'yours' | 'workspace_group' | 'developers' | 'elsewhere'; 
       { name: 'imports', to: '/settings/imports', icon: UploadIcon, scope: 'imports:read' },
       { name: 'mail', to: '/settings/mail', icon: MailIcon, scope: 'mails:read' },
       { name: 'fields', to: '/settings/fields', icon: TableIcon, scope: 'workspace:read' },
+      { name: 'stages', to: '/settings/stages', icon: MilestoneIcon, scope: 'workspace:read' },
     ],
   },
   {

@@ -5,6 +5,7 @@ import { sessionQuery, useMay, useSession } from '../app/session.ts'
 import { CurrencyInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { ExportEverything } from './export-everything.tsx'
+import { SampleData } from './sample-data.tsx'
 import { SavedForm } from './saved-form.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -39,6 +40,7 @@ export function WorkspacePage() {
           </div>
         )}
       </SavedForm>
+      <SampleData />
       <ExportEverything />
     </SettingsFrame>
   )
