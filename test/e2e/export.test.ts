@@ -73,7 +73,8 @@ test('every other list has an export, too', async (t) => {
   await page.getByRole('menuitem', { name: 'Export appointments' }).click()
   await page
     .getByRole('dialog')
-    .getByText(/^\d rows$/)
+    // At the end of a week, it has one.
+    .getByText(/^\d rows?$/)
     .waitFor()
 })
 

@@ -1,6 +1,7 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { choicesOf, idsIn, unitedTags } from '../../web/src/merges/choices.ts'
 import { dataOf } from '../envelope.ts'
 import { checkScreen, heading, untilEqual, useWeb, visit } from '../web.ts'
@@ -78,6 +79,37 @@ test('duplicates are compared side by side, merged by mouse field by field, and 
   await page.getByText('The merge is undone.').waitFor()
   assert.equal((await read(`/contacts/${first}`)).phone, '+34 910 1')
   assert.equal((await read(`/deals/${deal}`)).contact_id, second)
+})
+
+test('duplicates that are not the same leave the list of everybody, and Undo brings them back', async (t) => {
+  await makeTwins('Vidal')
+  const page = await web.open(t, '/contacts/duplicates')
+  const other = await web.open(t, '/contacts/duplicates')
+  // Other twins have their telephone numbers, too.
+  const group = (of: Page) => of.locator('.duplicate').filter({ hasText: /Same e-mail.*Anita Vidal/s })
+  await group(other).waitFor()
+  await group(page).getByRole('button', { name: 'Not the same: Ana Vidal, Anita Vidal' }).click()
+  await group(page).waitFor({ state: 'detached' })
+  await group(other).waitFor({ state: 'detached' })
+  const told = page.getByText('Ana Vidal, Anita Vidal are no longer listed as duplicates.')
+  await told.locator('..').getByRole('button', { name: 'Undo' }).click()
+  await group(page).waitFor()
+  await group(other).waitFor()
+  await page.getByText('They are listed as duplicates again.').waitFor()
+})
+
+test('after duplicates are dismissed by keyboard, the focus is in the group that follows', async (t) => {
+  for (const name of ['Xenia', 'Yara', 'Zita']) await makeTwins(name)
+  const page = await web.open(t, '/contacts/duplicates')
+  const groups = page.locator('.duplicate')
+  const dismiss = groups.getByRole('button', { name: 'Not the same: Ana Yara, Anita Yara' })
+  await dismiss.focus()
+  const next = groups.filter({ has: page.locator(':focus') }).locator('+ .duplicate')
+  const name = await next.getByRole('button').getAttribute('aria-label')
+  await page.keyboard.press('Enter')
+  await dismiss.waitFor({ state: 'detached' })
+  const focused = groups.filter({ has: page.locator(':focus') })
+  await untilEqual(() => focused.getByRole('button').getAttribute('aria-label'), name)
 })
 
 test('a record is merged with another one by keyboard alone; the old address leads on, and the record has the undo', async (t) => {
@@ -159,6 +191,8 @@ test('the value of the one that stays is chosen, else the first one that there i
     id,
     name: 'Acme',
     phone: null,
+    open_deals_value: null,
+    next_activity_at: null,
     tags: [],
     custom_fields: {},
     ...more,
@@ -166,7 +200,14 @@ test('the value of the one that stays is chosen, else the first one that there i
   const records = [
     of(2, { created_at: 'x', tags: ['a', 'b'], company: { id: 1 }, created_by: { kind: 'key' } }),
     of(5, { phone: '1', custom_fields: { seats: 3, region: 'EMEA' }, tags: ['b', 'c'], company: null }),
-    of(7, { phone: '2', custom_fields: { seats: 0 }, company: null }),
+    // Facts that follow from activities and deals are not chosen.
+    of(7, {
+      phone: '2',
+      custom_fields: { seats: 0 },
+      company: null,
+      open_deals_value: 9,
+      next_activity_at: 'x',
+    }),
   ]
   assert.deepEqual(
     choicesOf(records).map(({ field, usual, differs }) => [field, usual, differs]),

@@ -56,8 +56,9 @@ test('an edit that waited as a draft shows a text that somebody stored meanwhile
   await untilEqual(() => note.inputValue(), 'Prefers calls in the morning')
   await page.getByRole('status').filter({ hasText: body }).waitFor()
   await page.getByRole('button', { name: 'Use mine' }).click()
-  await notesOf(page).getByText('Prefers calls in the morning').waitFor()
-  assert.equal((await web.read(path)).body, 'Prefers calls in the morning')
+  // The field itself has this text, too, until the save ends.
+  await untilEqual(async () => (await web.read(path)).body, 'Prefers calls in the morning')
+  await note.waitFor({ state: 'detached' })
 })
 
 for (const [when, method] of [
@@ -138,7 +139,7 @@ test('who edits a note that somebody else deletes is told the text, and finds it
   await page.getByText(/^Note was not saved \(Prefers calls in the morning\): This is gone/).waitFor()
   await web.rapport.call('POST', `/api/v1${path}/restore`, {})
   await notesOf(page).getByRole('textbox', { name: 'Edit the note' }).waitFor()
-  assert.equal(await notesOf(page).getByRole('textbox').inputValue(), 'Prefers calls in the morning')
+  await untilEqual(() => notesOf(page).getByRole('textbox').inputValue(), 'Prefers calls in the morning')
 })
 
 test('a note that could not be saved is told also on another page, and waits as a draft', async (t) => {

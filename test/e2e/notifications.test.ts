@@ -174,7 +174,7 @@ test('@ in a note offers the members by the keyboard, and the one who is chosen 
   await untilEqual(() => note.inputValue(), body)
   await page.keyboard.press('Control+Enter')
   await page.getByRole('list', { name: 'Notes' }).getByText(body).waitFor()
-  assert.deepEqual(await page.locator('.mention').allInnerTexts(), ['@Marta Łukasiewicz'])
+  await untilEqual(() => page.locator('.mention').allInnerTexts(), ['@Marta Łukasiewicz'])
   await checkScreen(page)
 
   const other = await web.open(t, '/notifications', { session: marta.session })

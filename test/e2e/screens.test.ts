@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { quick } from '../quick.ts'
 import { joinAs } from '../web/people.ts'
-import { makeScreens } from '../web/screens.ts'
+import { isSwept, makeScreens } from '../web/screens.ts'
 import {
   checkScreen,
   colour,
@@ -65,7 +65,7 @@ for (const [form, view] of Object.entries(quick ? { desk } : { desk, phone }))
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await settled(page)
       await checkScreen(page, (scheme) => picture(page, name, `${view.viewport.width}-${scheme}`))
-      if (view === desk) await checkAids(page)
+      if (view === desk && isSwept(name)) await checkAids(page)
     }
   })
 

@@ -84,7 +84,7 @@ test('of two people who change one field, the second sees who it was and chooses
   await contact.change({ phone: '+49 30 2' })
   await page.getByRole('textbox', { name: 'Phone' }).press('Enter')
   await dialog.getByText(/^First key changed this .* while you were editing it/).waitFor()
-  assert.deepEqual(await dialog.getByRole('cell').allInnerTexts(), ['+49 30 2', '+49 30 3'])
+  await untilEqual(() => dialog.getByRole('cell').allInnerTexts(), ['+49 30 2', '+49 30 3'])
   // A changed record is not a session that has moved.
   assert.deepEqual(sessions, [])
   assert.equal((await contact.stored()).phone, '+49 30 2')

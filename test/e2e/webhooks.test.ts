@@ -69,6 +69,26 @@ test('a test shows the example of an event before it is sent, and the outcome', 
   assert.ok(sent)
 })
 
+test('the dialog that shows the secret of a new webhook sends a test, and shows its outcome beside the secret', async (t) => {
+  receiver.answering = () => ({ status: 500 })
+  const page = await web.open(t, '/settings/webhooks')
+  await page.getByRole('button', { name: 'Create webhook' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Create webhook' })
+  await dialog.getByLabel('URL').fill(receiver.url)
+  await dialog.getByLabel('Name').fill('Tried at once')
+  await dialog.getByRole('button', { name: 'Create webhook' }).click()
+  const once = page.getByRole('dialog', { name: 'Secret of the webhook' })
+  await once.getByRole('button', { name: 'Send a test' }).click()
+  await once.getByText('HTTP 500').waitFor()
+  receiver.answering = () => ({})
+  await once.getByRole('button', { name: 'Send a test' }).click()
+  await once.getByText('HTTP 200').waitFor()
+  await checkScreen(page)
+  assert.match(await once.locator('code').innerText(), /^whsec_/)
+  await once.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Tried at once' }).waitFor()
+})
+
 test('a condition suggests the custom fields of the chosen events by their labels, with their operators and values', async (t) => {
   const { call } = web.rapport
   for (const field of [

@@ -90,8 +90,8 @@ test('each address that the web app names has a page', () => {
       ([, , text = '']) => [file, text.replace(/\$\{[^}]*\}/g, '1').replace(/[?#].*/, '')] as const,
     ),
   )
-  // The service answers these.
-  const of_app = named.filter(([, address]) => !/^\/(api|docs|book)\b/.test(address))
+  // The service answers these, and sign-in is a document of its own.
+  const of_app = named.filter(([, address]) => !/^\/(api|docs|book|sign-in)\b/.test(address))
   const lost = of_app.filter(([, address]) => !pages.some((page) => page.test(address)))
   assert.deepEqual(lost, [])
   assert.ok(of_app.length > 40 && pages.length > 40)

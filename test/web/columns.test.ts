@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { moveColumn, toggleColumn, withHidden } from '../../web/src/ui/column-order.ts'
+import {
+  moveColumn,
+  readWidths,
+  toggleColumn,
+  withHidden,
+  writeWidths,
+} from '../../web/src/ui/column-order.ts'
 
 const ids = ['name', 'company', 'stage', 'value', 'owner']
 
@@ -50,4 +56,19 @@ test('a hidden column is shown again beside the column that the list has before 
   assert.deepEqual(withHidden(ids, shown), ['name', 'owner', 'company', 'stage', 'value'])
   assert.deepEqual(toggleColumn(ids, shown, 'value'), ['name', 'owner', 'company', 'value'])
   assert.deepEqual(toggleColumn(ids, shown, 'owner'), ['name', 'company'])
+})
+
+test('columns with own widths are read as they are written; unknown and doubled ones are left out, and a width has bounds', () => {
+  const table: [string, string][] = [
+    ['name,stage:240,value', 'name,stage:240,value'],
+    ['stage:240,gone:90,value', 'name,stage:240,value'],
+    ['name:9,stage:99999', 'name:56,stage:800'],
+    ['name,stage:wide,value:', 'name'],
+    ['stage,stage:90', 'name,stage:90'],
+    ['', 'name'],
+  ]
+  for (const [text, read] of table) {
+    const widths = readWidths(text, ids)
+    assert.equal(writeWidths([...widths.keys()], widths), read)
+  }
 })

@@ -11,9 +11,11 @@ let shared: Promise<Browser> | undefined
 let users = 0
 
 /** The browser of this process, which its files share: each page has a profile of its own. */
-export function openBrowser(): Promise<Browser> {
+export async function openBrowser(): Promise<Browser> {
   users++
-  if (shared) return shared
+  // A browser that has crashed fails the tests of its file, not those of the files after it.
+  if (shared && (await shared).isConnected()) return shared
+  idle.length = 0
   shared = chromium.launch({ executablePath: findBrowser(), args: flags })
   process.once('disconnect', async () => (await shared)?.close())
   return shared

@@ -42,7 +42,9 @@ test('each error of the API has a sentence in English and German', () => {
 const of_other_actions = new Set([
   'merge_too_old',
   'only_owner',
+  'too_many_busy_calendars',
   'too_many_changes',
+  'too_many_feeds',
   'too_many_imports',
   'too_many_keys',
   'too_many_pending',

@@ -1,4 +1,5 @@
 import type { Rapport } from '../harness.ts'
+import { quick } from '../quick.ts'
 import { startReceiver } from '../receiver.ts'
 import { fillWorkspace } from './records.ts'
 
@@ -50,6 +51,7 @@ export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Reco
     imports: '/settings/imports',
     'import-new': '/settings/imports/new',
     mails: '/settings/mail',
+    stages: '/settings/stages',
     keys: '/settings/keys',
     webhooks: '/settings/webhooks',
     webhook: `/settings/webhooks/${made.body.data.id}`,
@@ -58,3 +60,19 @@ export async function makeScreens({ call }: Pick<Rapport, 'call'>): Promise<Reco
     'not-found': '/contacts/999999',
   }
 }
+
+// A list, a record, a board, a calendar, figures, a form, and what they are built of.
+const kinds = [
+  'home',
+  'contacts',
+  'contact',
+  'deals',
+  'calendar',
+  'import-new',
+  'members',
+  'webhook',
+  'not-found',
+]
+
+/** The screens that a sweep visits in forms beside the usual one: in `npm test`, one of each kind. */
+export const isSwept = (name: string): boolean => !quick || kinds.includes(name)

@@ -12,6 +12,7 @@ import {
 } from '../../scripts/compile-messages.ts'
 import { booking_folder, bookingTexts, readTexts } from '../../scripts/generate-texts.ts'
 import { conflict_reasons } from '../../src/errors.ts'
+import { attempt_error_codes } from '../../src/webhooks/delivery/connector.ts'
 import { de, en } from './texts.ts'
 
 /** The messages of an object, by their paths. */
@@ -71,12 +72,12 @@ test('every text is used', () => {
       (file) => file.includes(key) && (at_once.test(file) || (apart.test(file) && name.test(file))),
     )
   }
-  const { conflicts = {}, ...rooms } = texts.en ?? {}
+  const { conflicts = {}, settings_conflicts = {}, ...rooms } = texts.en ?? {}
   const unused = Object.entries(rooms).flatMap(([room, messages]) =>
     Object.keys(messages).flatMap((key) => (isRead(room, key) || api.has(key) ? [] : `${room}.${key}`)),
   )
   assert.deepEqual(unused, [])
-  assert.deepEqual(Object.keys(conflicts).sort(), [...conflict_reasons].sort())
+  assert.deepEqual(Object.keys({ ...conflicts, ...settings_conflicts }).sort(), [...conflict_reasons].sort())
 })
 
 test('a message writes numbers as its language does, and chooses the plural and the case', () => {
@@ -89,6 +90,13 @@ test('a message writes numbers as its language does, and chooses the plural and 
   assert.equal(en.merges.moved_on({ kind: 'companies' }).slice(0, 26), 'This company was merged. H')
   const russian = compileRoom('ru', 'room', { n: '{n, plural, one {#} few {a} many {b} other {c}}' })
   assert.match(russian, /plural\(values\.n\) === "few" \? `a`/)
+})
+
+test('each reason why a busy calendar cannot be read has a text', () => {
+  const codes = new Set([...attempt_error_codes, 'too_large', 'invalid_calendar'])
+  // Of attempts alone.
+  codes.delete('interrupted')
+  assert.deepEqual(Object.keys(texts.en?.mail?.busy_errors ?? {}).sort(), [...codes].sort())
 })
 
 test('a wrong, a missing and an unknown argument are type errors', () => {

@@ -17,7 +17,7 @@ import { theme } from './app/theme.ts'
 import { kinds } from './kinds.ts'
 import { KindsContext } from './record/kinds.ts'
 import { ExplainContext } from './record/page/explained.tsx'
-import { guardPresses } from './ui/one-press.ts'
+import { guardPresses, keepPressed } from './ui/one-press.ts'
 import { Toasts } from './ui/toasts.tsx'
 import { UndoCommand } from './ui/undo.tsx'
 
@@ -36,15 +36,16 @@ const client = new QueryClient({
 })
 followSignOut()
 guardPresses()
+keepPressed()
 watchSession(client)
 whenIdle(loadEqualCharacters)
-whenIdle(() => import('./ui/focus-tip.ts'))
+whenIdle(() => import('./ui/focus-tip.ts'), true)
 whenIdle(async () => {
   const session = client.getQueryData(sessionQuery.queryKey)
   if (session) keepReads(session)
-})
+}, true)
 const router = createAppRouter(client)
-const ExplainChange = later(async () => (await import('./webhooks/explain.tsx')).ExplainChange)
+const ExplainChange = later(async () => (await import('./webhooks/explain.tsx')).ExplainChange, true)
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
 
 createRoot(document.getElementById('app') as HTMLElement, {

@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Fields =>
 const same = (one: unknown, other: unknown) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null)
 
 /** The fields of a change that somebody else has changed since, to other values. */
-export function clashesOf(base: Fields, now: Fields, changes: Fields): Clash[] {
+function clashesOf(base: Fields, now: Fields, changes: Fields): Clash[] {
   const found = Object.entries(changes).flatMap(([field, mine]): Clash[] => {
     const before = base[field]
     const theirs = now[field]

@@ -31,7 +31,7 @@ let asked: string[] | null = []
  * A request without the origin. Its times are named as index.html reads them: {now}, a later time of a day as {T22:59:59.999Z},
  * and a day as the days from today, in UTC. Times in the address of the page stay.
  */
-export function templateOf(url: string, now = Date.now()): string {
+function templateOf(url: string, now = Date.now()): string {
   const path = url.slice(window.location.origin.length)
   return path.replace(/\d{4}-\d\d-\d\d(?:T\d\d%3A\d\d%3A[\d.]+Z)?/g, (text) => {
     if (search.includes(text)) return text

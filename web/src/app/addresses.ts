@@ -17,14 +17,6 @@ type ListParameter<K extends RecordKind> =
   | ('open' | 'create' | 'columns' | 'group' | 'saved')
   | (K extends keyof OwnParameters ? OwnParameters[K] : never)
 
-/** The pages without a session, each with its search parameters. */
-type OpenPages = {
-  '/sign-in': 'to' | 'ended'
-  '/setup': never
-  '/invitation': never
-  '/reset': never
-}
-
 /** The pages in the frame that are not of records. */
 type OtherPages = {
   '/': never
@@ -40,6 +32,7 @@ type OtherPages = {
   '/settings/imports/new': 'resource'
   '/settings/imports/$id': never
   '/settings/fields': 'kind'
+  '/settings/stages': never
   '/settings/keys': 'page' | 'create'
   '/settings/webhooks': 'page' | 'create'
   '/settings/webhooks/$id': never
@@ -57,11 +50,10 @@ type RecordPages = { [K in RecordKind as KindPath<K>]: ListParameter<K> } & {
   [K in MergedKind as `${KindPath<K>}/$id/merge`]: 'with'
 }
 
-type Pages = OpenPages & OtherPages & RecordPages
+type Pages = OtherPages & RecordPages
 type Route = keyof Pages
 
 // router.tsx has a component for each of these.
-export type OpenRoute = keyof OpenPages
 export type OtherRoute = keyof OtherPages
 
 /** The paths of a route. The id of a record is a number, others are texts. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { isComposing } from './composition.ts'
 import { forgetKey, keepKey } from './early-keys.ts'
 
 /** A command of the palette, with its shortcut if it has one. */
@@ -57,8 +58,8 @@ export function useOffered(): Command[] {
   )
 }
 
-/** How long a dialog or a field may take to open: its chunk may have to load first. */
-const opening_ms = 3000
+/** How long a dialog or a field may take to open: its chunk may have to load first, also over a slow line. */
+const opening_ms = 15_000
 type Held = {
   /** Whether the text of the field is replaced. */
   whole: boolean
@@ -112,11 +113,7 @@ function hold(event: KeyboardEvent, mod: boolean): boolean {
 }
 /** Types the buffered keys into the field that takes the focus. */
 function giveHeld({ target }: FocusEvent): void {
-  if (
-    !held ||
-    !(target instanceof Element) ||
-    !target.matches(`${typing}, [aria-modal=true] *, [role=menu] *`)
-  )
+  if (!held || !(target instanceof Element) || !target.matches(`${typing}, [role=dialog] *, [role=menu] *`))
     return
   const { whole, selected, at_end, text, enter, until_ms } = held
   held = null
@@ -168,7 +165,7 @@ export function useCommandKeys(loads: () => boolean): void {
     function onKey(event: KeyboardEvent) {
       forgetKey()
       const mod = event.metaKey || event.ctrlKey
-      if (event.altKey || event.defaultPrevented || event.isComposing) return
+      if (event.altKey || event.defaultPrevented || isComposing(event)) return
       const target = event.target as Element
       const key = mod ? `mod+${event.key.toLowerCase()}` : event.key
       if (!mod && target.closest(typing)) return

@@ -56,11 +56,10 @@ function LatePart({ opened }: { opened: boolean }) {
   )
 }
 
-/** A part that is loaded when it is first shown, or before, when the page is idle. */
+/** A part that is loaded when it is first shown. */
 function contained<Given extends object>(load: () => Promise<ComponentType<Given>>) {
   const part = () => lazy(() => loaded(load()).then((piece) => ({ default: piece })))
   let Part = part()
-  whenIdle(load)
   return function Late({ given, onFailed }: { given: Given; onFailed: () => void }) {
     const Piece = Part
     const { opened = true } = given as { opened?: boolean }
@@ -79,15 +78,22 @@ function contained<Given extends object>(load: () => Promise<ComponentType<Given
 }
 
 /**
- * A dialog or palette that is loaded when it is first shown. If loading fails, the next opening tries
- * again.
+ * A dialog or palette that is loaded when it is first shown, or before, when the page is idle, unless it is rare. If loading
+ * fails, the next opening tries again.
  */
-export function later<Given extends { onClose: () => void }>(load: () => Promise<ComponentType<Given>>) {
+export function later<Given extends { onClose: () => void }>(
+  load: () => Promise<ComponentType<Given>>,
+  rare = false,
+) {
   const Late = contained(load)
+  if (!rare) whenIdle(load)
   return (props: Given) => <Late given={props} onFailed={props.onClose} />
 }
 
-/** The same of a dialog that stays mounted while it is closed, so that it can return the focus. */
+/**
+ * The same of a dialog that stays mounted while it is closed, so that it can return the focus. It is loaded ahead when a page
+ * has it: who may not open it does not load it.
+ */
 export function laterDialog<Given extends { opened: boolean; onClose: () => void }>(
   load: () => Promise<ComponentType<Given>>,
 ) {
@@ -100,8 +106,14 @@ export function laterDialog<Given extends { opened: boolean; onClose: () => void
       return <Loaded {...props} opened={props.opened && mounted} />
     }
   })
+  let waits = false
   return function LateDialog(props: Given) {
     const [asked, setAsked] = useState(props.opened)
+    useEffect(() => {
+      if (waits) return
+      waits = true
+      whenIdle(load, true)
+    }, [])
     if (props.opened && !asked) setAsked(true)
     function onFailed() {
       setAsked(false)

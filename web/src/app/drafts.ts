@@ -84,7 +84,7 @@ export function followSignOut(): void {
 }
 
 /** Deletes all drafts of this tab. */
-export function forgetDrafts(): void {
+function forgetDrafts(): void {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
   } catch {

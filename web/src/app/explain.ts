@@ -30,10 +30,13 @@ const forms = /must be (?:an? )?(?<form>e-mail address|URL|day|number|integer)\b
 // A message takes the facts of its own reason.
 type Conflicts = Partial<Record<string, string | ((facts: never) => string)>>
 
+/** The messages for conflicts by their reasons. The settings have their own part of the texts. */
+export const conflictsIn = (texts: Texts): Conflicts => ({ ...texts.conflicts, ...texts.settings_conflicts })
+
 /** The message for a conflict by its reason; null for one that this version does not know. */
 function conflictMessage(reason: string | null, facts: Facts, texts: Texts): string | null {
   const { app } = texts
-  const conflicts: Conflicts = texts.conflicts
+  const conflicts = conflictsIn(texts)
   const name = String(facts.field ?? '').replace(/^custom_fields\./, '')
   const message = conflicts[reason ?? '']
   const sentence = typeof message === 'function' ? message({ ...facts, field: name } as never) : message

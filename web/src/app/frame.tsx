@@ -1,4 +1,4 @@
-import { useLocalStorage } from '@mantine/hooks'
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import {
   GearIcon,
   GraphIcon,
@@ -68,7 +68,13 @@ function FrameOfPage() {
   const t = useTexts()
   const navigate = useNavigate()
   const pages = useRailPages()
-  const [collapsed, setCollapsed] = useLocalStorage({ key: 'rapport-rail-collapsed', defaultValue: false })
+  // Where there is little room, such as at a zoom of 200%, the pages get it.
+  const narrow = useMediaQuery('(max-width: 52em)', false, { getInitialValueInEffect: false })
+  const [chosen, setCollapsed] = useLocalStorage<boolean | null>({
+    key: 'rapport-rail-collapsed',
+    defaultValue: null,
+  })
+  const collapsed = chosen ?? narrow
   const [palette, setPalette] = useState(false)
   const [sheet, setSheet] = useState(false)
   const conflict = useQuestion()
@@ -187,7 +193,7 @@ function usePageLoads(): () => boolean {
   const router = useRouter()
   return () =>
     router.state.location.pathname !== router.state.resolvedLocation?.pathname ||
-    document.querySelector('#content [data-waiting]') !== null
+    document.querySelector('#content [data-waiting]:not(.panel *)') !== null
 }
 
 /** A new page takes the focus, so that Tab goes into it and screen readers announce it. */

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
+import { colourStages } from '../deals/stage-colours.ts'
+import { setStages } from '../deals/stages.ts'
 import {
   type Language,
   languages,
   loadTexts,
+  nameStages,
   preferredLanguage,
   type Texts,
   TextsContext,
@@ -67,9 +70,17 @@ export function LanguageProvider({ children }: { children: React.ReactNode }) {
     setOffsets(zone, offsets ?? [])
     return shown && createFormats(localeOf(shown.language), zone, currency)
   }, [shown, zone, offsets, currency])
+  const own_stages = data?.workspace.deal_stages
+  const named = useMemo(() => {
+    const own = own_stages ?? []
+    setStages(own)
+    colourStages(own)
+    nameStages(Object.fromEntries(own.flatMap(({ stage, label }) => (label ? [[stage, label]] : []))))
+    return shown && { ...shown }
+  }, [shown, own_stages])
   return (
-    shown && (
-      <TextsContext value={shown}>
+    named && (
+      <TextsContext value={named}>
         <FormatsContext value={formats}>{children}</FormatsContext>
       </TextsContext>
     )

@@ -5,10 +5,17 @@ import { whenIdle } from './idle.ts'
 import { loaded } from './loading.ts'
 import { showProblem } from './problems.tsx'
 
-/** A component that is loaded when it is first drawn, or before, when the page is idle. Until then, `meanwhile` is drawn. */
-export function late<Props extends object>(load: () => Promise<ComponentType<Props>>, meanwhile?: ReactNode) {
+/**
+ * A component that is loaded when it is first drawn, or before, when the page is idle. Until then, `meanwhile` is drawn. `own`: as
+ * in whenIdle.
+ */
+export function late<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  meanwhile?: ReactNode,
+  own = false,
+) {
   const Loaded = lazy(async () => ({ default: await loaded(load()) })) as ComponentType<Props>
-  whenIdle(load)
+  whenIdle(load, own)
   return (props: Props) => createElement(Suspense, { fallback: meanwhile }, createElement(Loaded, props))
 }
 
@@ -29,13 +36,20 @@ export function latePart<Part>(load: () => Promise<Part>) {
     })
     return loading
   }
-  whenIdle(get)
+  let waits = false
   return {
     now: (): Part | undefined => part,
-    usePart(asked: boolean, onFailed: () => void): Part | undefined {
+    /** With `may`, the part is loaded before it is asked for. */
+    usePart(asked: boolean, onFailed: () => void, may = true): Part | undefined {
       const t = useTexts()
       const [, setFound] = useState(0)
       const missing = asked && part === undefined
+      // biome-ignore lint/correctness/useExhaustiveDependencies: the same for all of its uses
+      useEffect(() => {
+        if (!may || waits) return
+        waits = true
+        whenIdle(get, true)
+      }, [may])
       // biome-ignore lint/correctness/useExhaustiveDependencies: loaded once
       useEffect(() => {
         if (!missing) return

@@ -76,16 +76,31 @@ const folded = new RegExp(`[${ignored}${[...plain.keys()].join('')}]`, 'gu')
 // NFKD would make a space and an accent of them.
 const spacing_accents = /[´΄᾽\u1ffd]/g
 
+// Names, e-mail addresses and telephone numbers are not longer.
+const max_sorted = 320
+// Unicode's Stream-Safe Text Format has at most 30 in a run.
+const long_run = /((?<!\p{M})\p{M}{31,})/u
+
+/**
+ * A normal form of a text. It sorts the marks behind a letter, in a time that grows with the square of their number. So a long
+ * text keeps long runs of marks as they are.
+ */
+export const normalForm = (text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string =>
+  text.length <= max_sorted
+    ? text.normalize(form)
+    : text
+        .split(long_run)
+        .map((part, n) => (n % 2 ? part : part.normalize(form)))
+        .join('')
+
 // Most names. They have no such character, and the general way takes several times as long.
 const is_plain = /^[\0-_a-\x7f]*$/
 
 /** A text in lower case, without accents, with plain signs and letters (contract: lists). */
 export function normaliseText(text: string): string {
   if (is_plain.test(text)) return text.toLowerCase()
-  return text
-    .replaceAll(spacing_accents, "'")
-    .normalize('NFKD')
+  const folded_text = normalForm(text.replaceAll(spacing_accents, "'"), 'NFKD')
     .toLowerCase()
     .replaceAll(folded, (character) => plain.get(character) ?? '')
-    .normalize('NFC')
+  return normalForm(folded_text, 'NFC')
 }

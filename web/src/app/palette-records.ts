@@ -2,12 +2,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { all_kinds } from '../kinds.ts'
+import { isListed } from '../record/kinds.ts'
 import { exactly } from './matching.ts'
 import { useMay } from './session.ts'
 
 const typing_ms = 120
 const most_of_kind = 5
-const searched = all_kinds.filter(({ found }) => found)
+const searched = all_kinds.filter(isListed)
 
 /**
  * The records that match a text, by kind, 120 ms after the last key. `searching` until the answer belongs to

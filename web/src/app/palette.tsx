@@ -120,6 +120,8 @@ function useListed(more: boolean): Listed[] {
     name: label,
     group,
     run,
+    // A create command opens a form.
+    opens_field: group === 'create',
     icon: iconOf(icons[group]),
     keywords: keywordsOf(id),
     ...(keys && { keys }),

@@ -10,9 +10,9 @@ import {
 import { Problem } from '../api/client.ts'
 import { hasEarlyReads } from '../api/early-reads.ts'
 import { all_kinds } from '../kinds.ts'
-import { isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
-import { defaultAddress, listed } from '../record/views/saved-views.ts'
-import type { OpenRoute, OtherRoute, Search } from './addresses.ts'
+import { isListed, isMerged, type Kind, type MergedKind } from '../record/kinds.ts'
+import { defaultAddress } from '../record/views/saved-views.ts'
+import type { OtherRoute, Search } from './addresses.ts'
 import { Crashed, FirstWaiting, NotFound, Waiting } from './fallback-pages.tsx'
 import { Frame } from './frame.tsx'
 import { redirect } from './link.ts'
@@ -30,19 +30,7 @@ type Opening = {
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet })
 
-// Pages without a session.
-const people = () => loaded(import('../people/pages.tsx'))
-const open_pages: Record<OpenRoute, AsyncRouteComponent<object>> = {
-  '/sign-in': lazyRouteComponent(people, 'SignInPage'),
-  '/setup': lazyRouteComponent(people, 'SetupPage'),
-  '/invitation': lazyRouteComponent(people, 'InvitationPage'),
-  '/reset': lazyRouteComponent(people, 'ResetPage'),
-}
-const open_routes = Object.entries(open_pages).map(([path, component]) =>
-  createRoute({ getParentRoute: () => root, path, component }),
-)
-
-// All other pages are in the frame and need a session.
+// All pages are in the frame and need a session. Other pages are a document of their own (people/open.ts).
 const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
@@ -56,11 +44,13 @@ const frame = createRoute({
       await keepUpToDate(context.client, await context.client.ensureQueryData(sessionQuery))
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error
-      const search: Search<'/sign-in'> = {
+      const search = new URLSearchParams({
         ...(location.pathname !== '/' && { to: location.href }),
         ...(hadSession() && { ended: '1' }),
-      }
-      throw redirect({ to: '/sign-in', search })
+      })
+      window.location.replace(`/sign-in?${search}`)
+      // The page is left.
+      await new Promise(() => {})
     }
   },
 })
@@ -132,6 +122,7 @@ const other_pages: Record<OtherRoute, AsyncRouteComponent<object>> = {
     'ImportPage',
   ),
   '/settings/fields': lazyRouteComponent(() => loaded(import('../settings/fields-page.tsx')), 'FieldsPage'),
+  '/settings/stages': lazyRouteComponent(() => loaded(import('../settings/stages-page.tsx')), 'StagesPage'),
   '/settings/keys': lazyRouteComponent(() => loaded(import('../settings/keys-page.tsx')), 'KeysPage'),
   '/settings/webhooks': lazyRouteComponent(
     () => loaded(import('../webhooks/webhooks-page.tsx')),
@@ -184,11 +175,10 @@ async function prepare({ context: { client }, location, search, cause }: Opening
   const kind = all_kinds.find(({ path }) => path === location.pathname)
   // On the page itself, an address without a query shows all records: the person has removed the filters.
   if (!kind || cause === 'stay') return
-  const list = listed.find((one) => one === kind.kind)
   const is_plain = Object.keys(search).every((name) => name === 'create')
-  if (list && is_plain) {
+  if (isListed(kind) && is_plain) {
     // The page shows why the views cannot be read.
-    const address = await defaultAddress(client, list).catch(() => null)
+    const address = await defaultAddress(client, kind.kind).catch(() => null)
     if (address) throw redirect({ to: kind.path, search: { ...address, ...search }, replace: true })
   }
   // The page itself reports a failure.
@@ -199,7 +189,7 @@ async function prepare({ context: { client }, location, search, cause }: Opening
   await view
 }
 
-const tree = root.addChildren([...open_routes, frame.addChildren(page_routes)])
+const tree = root.addChildren([frame.addChildren(page_routes)])
 
 /** The router. Search parameters are plain text, so that addresses are readable. */
 export function createAppRouter(client: QueryClient) {

@@ -78,7 +78,14 @@ export const theme = createTheme({
     Modal: { defaultProps: { centered: true, lockScroll: false, overlayProps: { backgroundOpacity: 0.35 } } },
     Popover: { defaultProps: { shadow: 'md' } },
     // Without the empty first element, which is not allowed in a menu. The menu itself takes the focus.
-    Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false } },
+    // A menu fits into the room that is left: it wraps its texts, and scrolls.
+    Menu: {
+      defaultProps: {
+        shadow: 'md',
+        withInitialFocusPlaceholder: false,
+        middlewares: { size: { padding: 5 } },
+      },
+    },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
   },
 })

@@ -11,7 +11,7 @@ import { showProblem } from './problems.tsx'
 import { useMay, useSession } from './session.ts'
 
 // Rarely used: loaded when it is first opened.
-const NewWorkspace = later(async () => (await import('../settings/new-workspace.tsx')).default)
+const NewWorkspace = later(async () => (await import('../settings/new-workspace.tsx')).default, true)
 
 /** The workspaces of the person, in a menu. */
 export function Workspaces() {

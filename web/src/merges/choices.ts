@@ -10,8 +10,12 @@ export type Choice = {
   differs: boolean
 }
 
-// Written by the service, or united by a merge.
-const unchosen = ['id', 'etag', 'created_at', 'updated_at', 'tags', 'custom_fields']
+// Written by the service, computed from other records, or united by a merge.
+const unchosen = [
+  ...['id', 'etag', 'created_at', 'updated_at'],
+  ...['last_contacted_at', 'next_activity_at', 'open_deals_value'],
+  ...['tags', 'custom_fields'],
+]
 const isEmpty = (value: unknown) => value === null || value === undefined || value === ''
 
 function choiceOf(field: string, records: readonly Fields[], read: (record: Fields) => unknown): Choice[] {

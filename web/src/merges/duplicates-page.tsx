@@ -1,17 +1,22 @@
 import { Button, Skeleton, Stack } from '@mantine/core'
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { answerOf, api } from '../api/client.ts'
+import { answerOf, api, dataOf } from '../api/client.ts'
 import { type RecordOf, recordApi } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
 import { Link, useNavigate } from '../app/link.ts'
-import { ProblemNote } from '../app/problems.tsx'
+import { ProblemNote, showProblem } from '../app/problems.tsx'
+import { useMay } from '../app/session.ts'
 import { type Kind, type MergedKind, useKind, useNames } from '../record/kinds.ts'
-import { mergeOf, useMayMerge } from '../record/page/merges.tsx'
+import { useMayMerge } from '../record/page/may-merge.ts'
+import { mergeOf } from '../record/page/merges.tsx'
 import { usePages } from '../record/pages.ts'
 import { useTexts } from '../texts/texts.ts'
 import { Empty } from '../ui/empty.tsx'
+import { focusBeside } from '../ui/focus.ts'
+import { oneClick } from '../ui/one-press.ts'
 import { Page } from '../ui/page.tsx'
+import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { Ago, Badge, Initials, Soft } from '../ui/values.tsx'
 import './merges.css'
 
@@ -86,28 +91,66 @@ function Awaited() {
 
 const shown_records = 4
 
+/** Says of records that they are not the same, or takes it back, for everybody. */
+function useDismissal(kind: MergedKind) {
+  const t = useTexts()
+  const client = useQueryClient()
+  async function say(what: 'dismiss' | 'restore', ids: number[]) {
+    const body = { ids }
+    await dataOf(
+      kind === 'contacts'
+        ? api.POST(`/api/v1/contacts/duplicates/${what}`, { body })
+        : api.POST(`/api/v1/companies/duplicates/${what}`, { body }),
+    )
+    await client.invalidateQueries({ queryKey: [kind, 'duplicates'] })
+  }
+  return async (ids: number[], names: string) => {
+    try {
+      await say('dismiss', ids)
+      offerUndo(t, t.merges.dismissed({ names }), async () => {
+        await say('restore', ids)
+        showMessage(t.merges.dismissed_back)
+      })
+    } catch (error) {
+      showProblem(error, t)
+    }
+  }
+}
+
 function DuplicateGroup({ kind, reason, ids }: Group & { kind: MergedKind }) {
   const t = useTexts()
+  const dismiss = useDismissal(kind)
+  const writes = useMay()(`${kind}:write`)
   const may = useMayMerge(kind)
   const { path, nameOf }: Kind<MergedKind> = useKind(kind)
   const shown = ids.slice(0, shown_records)
   const records = useQueries({ queries: shown.map((id) => recordApi(kind).query(id)) })
   const found = records.flatMap(({ data }) => (data ? [data] : []))
+  const hidden = ids.length - shown.length
+  const more = t.merges.more({ n: hidden })
+  const names = [...found.map((one) => nameOf(one)), ...(hidden > 0 ? [more] : [])].join(', ')
   return (
-    <li className="duplicate">
+    <li ref={focusBeside} className="duplicate">
       <div className="duplicate-line">
         <Badge>{t.merges.reasons[reason]}</Badge>
-        {ids.length > shown.length && (
-          <span className="hint">{t.merges.more({ n: ids.length - shown.length })}</span>
-        )}
+        {hidden > 0 && <span className="hint">{more}</span>}
         {may && (
           <Button
             component={Link}
             {...mergeOf(path, ids)}
             variant="default"
-            aria-label={t.merges.compare_with({ names: found.map((one) => nameOf(one)).join(', ') })}
+            aria-label={t.merges.compare_with({ names })}
           >
             {t.merges.compare}
+          </Button>
+        )}
+        {writes && (
+          <Button
+            variant="subtle"
+            aria-label={t.merges.dismiss_of({ names })}
+            onClick={oneClick(() => dismiss(ids, names))}
+          >
+            {t.merges.dismiss}
           </Button>
         )}
       </div>

@@ -1,17 +1,8 @@
 import { createContext, useContext } from 'react'
 import { loaded } from '../app/loading.ts'
-import { type Language, languages, loadParts, type Texts } from './parts.ts'
+import { type Language, languages, loadParts, nameStages, preferredLanguage, type Texts } from './parts.ts'
 
-export { type Language, languages, type Texts }
-
-/** The first of the reader's languages that there is. */
-export function preferredLanguage(wanted: readonly string[] = navigator.languages): Language {
-  for (const tag of wanted) {
-    const language = tag.slice(0, 2).toLowerCase()
-    if (language in languages) return language as Language
-  }
-  return 'en'
-}
+export { type Language, languages, nameStages, preferredLanguage, type Texts }
 
 /** The texts of a language. From now on, later parts are loaded in this language. */
 export const loadTexts = (language: Language): Promise<Texts> => loaded(loadParts(language))

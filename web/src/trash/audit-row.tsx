@@ -8,7 +8,9 @@ import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useFieldLabels, useReadable, whoOf, withCustomFields } from '../record/fields/changes.tsx'
-import { place, type Texts, useTexts } from '../texts/texts.ts'
+// The labels of a booking page's fields are those of its form.
+import '../texts/with-booking.ts'
+import { place, type Texts, useTexts } from '../texts/with-trash.ts'
 import { Ago } from '../ui/values.tsx'
 
 import { useKindsInSentence } from './kind-names.ts'
@@ -134,14 +136,25 @@ function Sides({ entry }: { entry: AuditEntry }) {
 /** A value as text; lists comma-separated, objects as key: value. */
 function shown(name: string, value: unknown, read: ReturnType<typeof useReadable>, t: Texts): string {
   if (value === undefined) return ''
-  if (Array.isArray(value)) return value.join(', ') || t.record.nothing
+  if (Array.isArray(value))
+    return value.map((one) => shownPart(name, one, read)).join(', ') || t.record.nothing
   if (typeof value === 'object' && value !== null)
     return (
       Object.entries(value)
-        .map(([key, one]) => `${key}: ${typeof one === 'object' ? JSON.stringify(one) : one}`)
+        .map(([key, one]) => `${key}: ${shownPart(key, one, read)}`)
         .join(', ') || t.record.nothing
     )
   // Ids are not formatted as numbers.
   if (name === 'id' || name.endsWith('_id')) return value === null ? t.record.nothing : String(value)
   return read(name, value)
+}
+
+/** A value within a list or an object. */
+function shownPart(key: string, value: unknown, read: ReturnType<typeof useReadable>): string {
+  if (Array.isArray(value)) return value.map((one) => shownPart(key, one, read)).join('; ')
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, one]) => `${name} ${shownPart(name, one, read)}`)
+      .join(' ')
+  return key === 'user_id' ? read(key, value) : String(value)
 }

@@ -1,6 +1,6 @@
 import { Text, TextInput } from '@mantine/core'
 import { answerOf, api } from '../api/client.ts'
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-trash.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import type { Row } from './trashed.ts'

@@ -1,4 +1,4 @@
-import { useTexts } from '../texts/texts.ts'
+import { useTexts } from '../texts/with-trash.ts'
 
 /** The names of all kinds in the trash and the audit log, also of those without a page. */
 export function useKindNames(): Record<string, string> {

@@ -1,8 +1,8 @@
-import { CheckCircleFillIcon, ClockIcon, XCircleFillIcon } from '@primer/octicons-react'
+import { CheckCircleFillIcon, XCircleFillIcon } from '@primer/octicons-react'
 import type { Schemas } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
 import { useTexts } from '../texts/with-settings.ts'
-import { Countdown } from './countdown.tsx'
+import { NextAttempt } from './countdown.tsx'
 import { Outcome } from './outcome.tsx'
 import { useWebhooks } from './webhooks.ts'
 
@@ -43,23 +43,7 @@ export function AttemptLine({ delivery, chosen, onChoose }: Props) {
           </li>
         )
       })}
-      {status === 'pending' && (
-        <li data-next>
-          <span className="attempt-mark">
-            <ClockIcon size={16} />
-          </span>
-          <span className="attempt-next">
-            {t.settings.next_attempt}{' '}
-            {paused ? (
-              t.settings.when_resumed
-            ) : next_attempt_at ? (
-              <Countdown at={next_attempt_at} />
-            ) : (
-              t.settings.now
-            )}
-          </span>
-        </li>
-      )}
+      {status === 'pending' && <NextAttempt at={next_attempt_at} paused={paused} />}
     </ol>
   )
 }

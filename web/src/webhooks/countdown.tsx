@@ -1,3 +1,4 @@
+import { ClockIcon } from '@primer/octicons-react'
 import { useEffect, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { type Texts, useTexts } from '../texts/with-settings.ts'
@@ -28,5 +29,21 @@ export function Countdown({ at }: { at: string }) {
     <time dateTime={at} title={formats.exact(at)} className="numbers">
       {untilText(s, t)}
     </time>
+  )
+}
+
+/** The next attempt, at the end of a line of attempts. */
+export function NextAttempt({ at, paused = false }: { at: string | null; paused?: boolean }) {
+  const { settings } = useTexts()
+  const when = at ? <Countdown at={at} /> : settings.now
+  return (
+    <li data-next>
+      <span className="attempt-mark">
+        <ClockIcon size={16} />
+      </span>
+      <span className="attempt-next">
+        {settings.next_attempt} {paused ? settings.when_resumed : when}
+      </span>
+    </li>
   )
 }

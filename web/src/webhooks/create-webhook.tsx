@@ -1,4 +1,4 @@
-import { Anchor, TextInput } from '@mantine/core'
+import { Anchor, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../api/client.ts'
@@ -6,10 +6,11 @@ import { useNavigate } from '../app/link.ts'
 import { ShownOnceDialog } from '../settings/shown-once-dialog.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
+import { SendTest } from './send-test.tsx'
 import { WebhookFields } from './webhook-fields.tsx'
 import { bodyOf, nested_fields, new_webhook } from './webhook-values.ts'
 
-/** Creates a webhook, shows its secret once, then its page. */
+/** Creates a webhook, shows its secret once with a test of the receiver, then its page. */
 export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useTexts()
   const client = useQueryClient()
@@ -85,7 +86,15 @@ export function CreateWebhook({ opened, onClose }: { opened: boolean; onClose: (
         text={t.settings.secret_text}
         value={created?.secret ?? ''}
         copy={t.settings.copy_secret}
-      />
+      >
+        {created && (
+          <div className="webhook-first-test">
+            <Text size="sm">{t.webhooks.first_test_text}</Text>
+            {/* A link would leave the secret. */}
+            <SendTest webhook_id={created.id} event={null} label={t.webhooks.first_test} links={false} />
+          </div>
+        )}
+      </ShownOnceDialog>
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Select, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../api/client.ts'
 import { useFormats } from '../app/formats.ts'
@@ -7,6 +7,7 @@ import { instantOf } from '../app/zones.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { FormDialog } from '../ui/form.tsx'
 import { MomentInput } from '../ui/inputs.tsx'
+import { Select } from '../ui/select.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { useWebhooks, webhookName } from './webhooks.ts'
 

@@ -1,41 +1,19 @@
-import { Button, Group, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Title } from '@mantine/core'
 import { useState } from 'react'
-import { api, dataOf, type EventName, type Schemas } from '../api/client.ts'
-import { Link } from '../app/link.ts'
+import type { EventName } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { all_events } from '../kinds.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { Select } from '../ui/late-inputs.tsx'
 import { useEventTypes } from './event-types.ts'
 import { Json } from './json.tsx'
-import { Outcome } from './outcome.tsx'
-import { DeliveryStatus } from './statuses.tsx'
+import { SendTest } from './send-test.tsx'
 import './deliveries.css'
 
 /** Sends a ping or the example of an event, and shows the receiver's response. */
 export function TestWebhook({ webhook_id }: { webhook_id: string }) {
   const t = useTexts()
-  const client = useQueryClient()
   const [event, setEvent] = useState<EventName | null>(null)
-  const [sending, setSending] = useState(false)
-  const [outcome, setOutcome] = useState<Schemas['DeliveryDetail'] | null>(null)
-  const [problem, setProblem] = useState<unknown>(null)
-  async function send() {
-    setSending(true)
-    setProblem(null)
-    try {
-      const params = { path: { webhook_id } }
-      const body = event ? { event } : {}
-      setOutcome(await dataOf(api.POST('/api/v1/webhooks/{webhook_id}/test', { params, body })))
-      client.invalidateQueries({ queryKey: ['deliveries'] })
-    } catch (error) {
-      setOutcome(null)
-      setProblem(error)
-    } finally {
-      setSending(false)
-    }
-  }
   return (
     <section className="settings-section">
       <Title order={2}>{t.settings.test}</Title>
@@ -51,41 +29,17 @@ export function TestWebhook({ webhook_id }: { webhook_id: string }) {
         value={event ?? ''}
         allowDeselect={false}
         searchable
-        onChange={(chosen) => {
-          setEvent((chosen || null) as EventName | null)
-          setOutcome(null)
-        }}
+        onChange={(chosen) => setEvent((chosen || null) as EventName | null)}
       />
       {event && <Example event={event} />}
-      <Group gap="md">
-        <Button variant="default" loading={sending} onClick={send}>
-          {event ? t.webhooks.send_test : t.settings.send_ping}
-        </Button>
-        <Group gap="sm" role="status">
-          {outcome && <Sent outcome={outcome} />}
-        </Group>
-      </Group>
-      {problem ? <ProblemNote error={problem} /> : null}
+      <SendTest
+        key={event}
+        webhook_id={webhook_id}
+        event={event}
+        label={event ? t.webhooks.send_test : t.settings.send_ping}
+        links
+      />
     </section>
-  )
-}
-
-function Sent({ outcome }: { outcome: Schemas['DeliveryDetail'] }) {
-  const t = useTexts()
-  const attempt = outcome.attempts.at(-1)
-  return (
-    <>
-      <DeliveryStatus status={outcome.status} />
-      {attempt && (
-        <>
-          <Outcome attempt={attempt} />
-          <Text size="sm" c="dimmed" className="numbers">
-            {t.settings.ms({ n: attempt.duration_ms })}
-          </Text>
-        </>
-      )}
-      <Link to={`/settings/deliveries/${outcome.id}`}>{t.settings.look_at_it}</Link>
-    </>
   )
 }
 
