@@ -1,8 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { crc32 } from 'node:zlib'
 
-// The bare servers share node:http and answers with the same bytes as Rapport's for the same requests. They do not check
-// keys, input or limits, and store no event, no audit entry and no totals. Totals that Rapport stored before remain.
+// The bare servers share node:http and answers with the same bytes as Rapport's for the same requests, with entity tags and
+// request ids. They do not check keys, input or limits, and store no event, no audit entry and no totals. Totals that
+// Rapport stored before remain.
 
 /** A contact's row, with its company as k_id, k_name and k_website, and the names of its authors. */
 export type Row = Record<string, string | number | null>
@@ -21,7 +23,7 @@ export type Store = {
 
 /** The columns of the list view and, with `details`, of the detail view. */
 export const listed =
-  'c.id, c.first_name, c.last_name, c.email, c.phone, c.stage, c.created_at, c.owner_id, k.id AS k_id, k.name AS k_name'
+  'c.id, c.first_name, c.last_name, c.email, c.phone, c.stage, c.created_at, c.owner_id, c.last_contacted_at, c.next_activity_at, c.open_deals_units, k.id AS k_id, k.name AS k_name'
 export const details =
   'c.mobile, c.title, c.source, c.custom_fields, c.tags, c.updated_at, k.website AS k_website, c.created_by, made.name AS made_name, c.updated_by, changed.name AS changed_name'
 /** The authors of the seeded contacts, and of those that a bare server writes, are API keys. */
@@ -43,6 +45,9 @@ export const created = ({ id, name }: Key, row: Row): Row => ({
   tags: '[]',
   custom_fields: '{}',
   owner_id: null,
+  last_contacted_at: null,
+  next_activity_at: null,
+  open_deals_units: 0,
   created_by: id,
   made_name: name,
   updated_by: id,
@@ -64,6 +69,9 @@ const item = (row: Row) => ({
   stage: row.stage,
   created_at: row.created_at,
   owner_id: row.owner_id,
+  last_contacted_at: row.last_contacted_at,
+  next_activity_at: row.next_activity_at,
+  open_deals_value: Number(row.open_deals_units) / 10_000,
 })
 const detail = (row: Row) => ({
   id: row.id,
@@ -82,6 +90,9 @@ const detail = (row: Row) => ({
   created_at: row.created_at,
   updated_at: row.updated_at,
   owner_id: row.owner_id,
+  last_contacted_at: row.last_contacted_at,
+  next_activity_at: row.next_activity_at,
+  open_deals_value: Number(row.open_deals_units) / 10_000,
   created_by: author(row.created_by, row.made_name),
   updated_by: author(row.updated_by, row.changed_name),
 })
@@ -94,16 +105,22 @@ const list = (rows: Row[], total: number, page: number) => ({
 
 /** Serves the store on a free port, and prints its address. */
 export function serve(store: Store): void {
+  let requests = 0
   const server = createServer((request, response) => {
-    const send = (answer: object, status = 200) => {
-      const body = JSON.stringify(answer)
+    const send = (body: string, status = 200, more = {}) => {
       response.writeHead(status, {
+        'x-request-id': `req_${requests++}`,
+        ...more,
         'content-type': 'application/json; charset=utf-8',
         'content-length': Buffer.byteLength(body),
       })
       response.end(body)
     }
-    const sendOne = (row: Row) => send({ success: true, data: detail(row) })
+    const sendOne = (row: Row, status = 200) => {
+      const text = JSON.stringify(detail(row))
+      const etag = `"${row.updated_at}${crc32(text).toString(36)}.${text.length.toString(36)}"`
+      send(`{"success":true,"data":${text}}`, status, { etag })
+    }
     const [path = '', query = ''] = (request.url ?? '').split('?')
     const id = Number(path.split('/')[4])
     if (request.method !== 'GET') {
@@ -113,15 +130,15 @@ export function serve(store: Store): void {
       })
       request.on('end', () => {
         const values = JSON.parse(body)
-        if (id) store.update(id, values, sendOne)
-        else store.create(values, (row) => send({ success: true, data: detail(row) }, 201))
+        if (id) store.update(id, values, (row) => sendOne(row))
+        else store.create(values, (row) => sendOne(row, 201))
       })
       return
     }
-    if (id) return store.one(id, sendOne)
+    if (id) return store.one(id, (row) => sendOne(row))
     const asked = new URLSearchParams(query)
     const page = Number(asked.get('page') ?? 1)
-    const sendList: List = (rows, total) => send(list(rows, total, page))
+    const sendList: List = (rows, total) => send(JSON.stringify(list(rows, total, page)))
     const word = asked.get('search')
     const company_id = Number(asked.get('company_id'))
     if (word) store.search(word, sendList)

@@ -77,7 +77,7 @@ export async function latencies(
       socket.on('error', reject)
       socket.on('connect', sendWhenDue)
       onAnswer(socket, (head) => {
-        if (!/^HTTP\/1\.1 20[01]/.test(head)) {
+        if (!/^HTTP\/1\.1 (20[01]|30[34])/.test(head)) {
           socket.destroy()
           return reject(new Error(`The server answered: ${head.split('\r\n')[0]}`))
         }
@@ -110,7 +110,7 @@ function onAnswer(socket: Socket, done: (head: string) => void) {
       const end = text.indexOf('\r\n\r\n')
       if (end < 0) return
       const head = text.toString('latin1', 0, end)
-      const length = /content-length: (\d+)/i.exec(head)?.[1]
+      const length = /^HTTP\/1\.1 304/.test(head) ? '0' : /content-length: (\d+)/i.exec(head)?.[1]
       if (length === undefined)
         return void socket.destroy(new Error('An answer came without Content-Length.'))
       missing = end + 4 + Number(length) - text.length

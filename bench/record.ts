@@ -6,14 +6,14 @@ const file = new URL('../docs/performance.md', import.meta.url)
 
 /** The header of a table. Its lines are made by `line` and have the same columns. */
 export const head = (...columns: string[]): string[] => {
-  const all = [...columns, 'min – max', 'wanted']
-  return [`| ${all.join(' | ')} |`, `|${'---|'.repeat(all.length)}`]
+  const all = [...columns, 'wanted']
+  return [`|${all.join('|')}|`, `|${'---|'.repeat(all.length)}`]
 }
 
 export const whole = (n: number) => Math.round(n).toLocaleString('en')
 const hundredths = (n: number) => n.toFixed(2)
 
-/** Prints a line of a table: the median, the minimum and the maximum of the rounds. */
+/** Returns a line of a table with the median of the rounds. Also prints it with the minimum and the maximum. */
 export function line(
   cells: string[],
   rounds: readonly number[],
@@ -22,9 +22,9 @@ export function line(
 ): string {
   const middle = median(rounds)
   const range = `${show(Math.min(...rounds))} – ${show(Math.max(...rounds))}`
-  const row = [...cells, show(middle), range, wanted ? verdict(middle, wanted) : '–']
-  console.log(row.join('   '))
-  return `| ${row.join(' | ')} |`
+  const row = [...cells, show(middle), wanted ? verdict(middle, wanted) : '–']
+  console.log([...row, range].join('   '))
+  return `|${row.join('|')}|`
 }
 
 function verdict(n: number, wanted: { least: number } | { most: number }) {
@@ -32,6 +32,8 @@ function verdict(n: number, wanted: { least: number } | { most: number }) {
   const is_met = sign === '≥' ? n >= limit : n <= limit
   return `${sign} ${limit} ${is_met ? 'ok' : 'not ok'}`
 }
+/** Whether a line has a figure that is not as wanted. */
+export const isMissed = (row: string): boolean => row.endsWith(' not ok|')
 
 /** The quotients of two sides in each round. */
 export const quotients = (over: readonly number[], under: readonly number[]) =>

@@ -56,7 +56,7 @@ export async function measureStart(
 }
 
 /** In MiB. RssAnon does not contain pages of files, such as the database's. */
-function memory({ pid }: Server, field: 'VmRSS' | 'RssAnon'): number {
+export function memory({ pid }: Server, field: 'VmRSS' | 'RssAnon'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024
 }
