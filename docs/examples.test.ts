@@ -17,6 +17,7 @@ const known = [
   'appointments.md',
   'batch.md',
   'booking.md',
+  'busy-calendars.md',
   'deals.md',
   'duplicates.md',
   'errors.md',
@@ -72,7 +73,7 @@ test('the pages with examples have them', () => {
 })
 
 // Pages whose examples begin signed in, with the cookies in `jar`.
-const signed_in = ['notifications.md', 'views.md']
+const signed_in = ['busy-calendars.md', 'notifications.md', 'views.md']
 const sign_in = `curl -fsS -c jar -H "$J" $API/setup -d '{"token": "'$SETUP_TOKEN'", "name": "Ada Lovelace",
   "email": "ada@example.com", "password": "correct horse battery", "workspace_name": "Acme"}'
 `
@@ -101,7 +102,7 @@ for (const { page, script } of examples)
           J: 'Content-Type: application/json',
         },
         stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 60_000,
+        timeout: 300_000,
       },
     )
     const [output, errors, [code]] = await Promise.all([

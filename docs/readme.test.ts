@@ -11,6 +11,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startRapport } from '../test/harness.ts'
 import { freePort } from '../test/ports.ts'
+import { until } from '../test/webhooks.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -52,7 +53,7 @@ test('the main job of the README ends in an event that the sample receiver has p
       /^# The delivery/m,
       'until curl -s -H "$H" "$API/deliveries" | grep -q succeeded; do sleep 0.1; done\n$&',
     )
-  const client = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env, timeout: 60_000 })
+  const client = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env, timeout: 300_000 })
   const [output, errors, [code]] = await Promise.all([
     text(client.stdout),
     text(client.stderr),
@@ -62,8 +63,9 @@ test('the main job of the README ends in an event that the sample receiver has p
   const delivery = JSON.parse(output.slice(output.lastIndexOf('{"success"'))).data
   assert.equal(delivery.status, 'succeeded')
   assert.equal(delivery.attempts[0].response.status, 200)
-  assert.ok(
-    printed.some((line) => line.includes('deal.won') && line.includes('First order')),
-    printed.join('\n'),
+  // The receiver answers before it prints.
+  await until(
+    async () => printed,
+    (all) => all.some((line) => line.includes('deal.won') && line.includes('First order')),
   )
 })

@@ -33,11 +33,23 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Calendar files: pure functions.
   { files: 'icalendar/.*', may: '', packages: '' },
 
+  // Calendars of other programs: pure functions in a thread, and the rows around them.
+  {
+    files: 'busy/(components|events|file-zones|oracle|periods|properties|read|rule|thread)',
+    may: 'OWN/(components|events|file-zones|periods|properties|read|reader|rule)|zones/[a-z-]+',
+    packages: 'ical.js|rrule-temporal|windows-iana|node:worker_threads',
+  },
+  {
+    files: 'busy/.*',
+    may: `OWN/.*|access/people/fields|across/views/queries|webhooks/registration/(target|headers)|webhooks/delivery/(connector|proxy|resolve)|resources/appointments/bookings|${floor}`,
+    packages: 'typebox|fastify|kysely|undici|node:(crypto|tls|worker_threads|timers/promises)',
+  },
+
   // Texts of the service in each language.
   { files: 'texts/.*', may: 'texts/forms|booking-site/texts/forms', packages: '' },
 
   // How people and programs write numbers, days, names and codes.
-  { files: 'cells/.*', may: 'OWN/.*|clock|zones/wall', packages: '' },
+  { files: 'cells/.*', may: 'OWN/.*|clock|zones/wall|db/lists/normalise', packages: '' },
 
   // The rules of time zones, by the newest data.
   { files: 'zones/.*', may: 'OWN/.*', packages: 'temporal-polyfill|node:(fs|path)' },
@@ -89,7 +101,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // The type of a resource. Rooms that handle all resources get their list as an argument.
   {
     files: 'resources/resource',
-    may: 'http/fields|events/define|db/records|db/lists/(orders|same-text)',
+    may: 'http/fields|events/define|db/(records|tx)|db/lists/(orders|same-text)',
     packages: 'kysely|typebox',
   },
   // The filters that follow from a description.
@@ -156,14 +168,14 @@ const rows: { files: string; may: string; packages: string }[] = [
   // A resource as data, with its table's type.
   {
     files: `${resource}/resource`,
-    may: 'resources/(resource|shared-columns|fact-orders|values/decimal)|OWN/(schema|events|stages)|events/define|http/fields',
+    may: 'resources/(resource|shared-columns|fact-orders|values/decimal)|OWN/(schema|events|stages|hosts-text)|events/define|http/fields',
     packages: 'kysely|typebox',
   },
 
   // A resource: its schema, its rules, its queries and its routes. It imports only the schema of another resource.
   // Notes are part of contacts.
   {
-    files: `${resource}/(history-)?schema`,
+    files: `${resource}/((history|settings)-)?schema`,
     may: `resources/(resource|shared-columns|values/decimal|lists/filter-fields)|http/(fields|filter-parameters)|events/actors|OWN/.*|${resource}/(schema|resource)`,
     packages: 'typebox',
   },
@@ -181,22 +193,55 @@ const rows: { files: string; may: string; packages: string }[] = [
     may: 'errors|http/formats|zones/[a-z]+',
     packages: '',
   },
+  // The questions of a page, and the answers of a form. Types of errors and fields alone.
+  {
+    files: 'resources/booking-pages/questions',
+    may: 'custom-fields/(defined-values|definition-rules)|errors|http/fields',
+    packages: 'typebox',
+  },
   // The slots that the rules of a page open, without those that are booked.
   {
-    files: 'resources/booking-pages/slots',
-    may: 'OWN/(availability|queries|schema)|db/db|clock',
+    files: 'resources/booking-pages/(slots|explain)',
+    may: 'OWN/(availability|hosts|schema)|db/db|clock',
     packages: '',
+  },
+  // The calendars of a page and of its hosts, and who is free.
+  {
+    files: 'resources/booking-pages/hosts-text',
+    may: 'db/(busy|db|tx)|db/statements/json-text',
+    packages: 'kysely',
+  },
+  {
+    files: 'resources/booking-pages/hosts',
+    may: 'db/busy|OWN/(availability|queries)|db/(db|locks)|clock',
+    packages: '',
+  },
+  // The hosts of an appointment.
+  {
+    files: 'resources/appointments/hosting',
+    may: 'OWN/(queries|schema)|resources/booking-pages/(hosts|queries)|db/db|errors|events/context',
+    packages: '',
+  },
+  {
+    files: 'resources/appointments/guests',
+    may: 'OWN/schema|db/(db|locks|references)|errors|events/context',
+    packages: '',
+  },
+  {
+    files: 'resources/appointments/operations',
+    may: `${shared}|OWN/.*|resources/booking-pages/hosts|errors|events/[a-z]+|db/db`,
+    packages: 'kysely|typebox',
   },
   // Operations run in the transaction of the caller, and do not import http.
   {
-    files: `${resource}/(operations|list|progress|(history-)?queries)`,
-    may: `${shared}|OWN/.*|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
+    files: `${resource}/(operations|list|progress|settings|(history-)?queries)`,
+    may: `${shared}|OWN/.*|custom-fields/definitions|errors|http/filter-values|events/[a-z]+|db/[a-z-]+|db/(lists|statements)/.*|zones/[a-z]+`,
     packages: 'kysely|typebox',
   },
   // Bookings, and their mails.
   {
-    files: 'resources/appointments/booking(s|-mails)',
-    may: 'OWN/.*|events/context|db/[a-z-]+|db/statements/prepare|mails/[a-z-]+',
+    files: 'resources/appointments/(booking(s|-mails)|reminders)',
+    may: 'OWN/.*|resources/booking-pages/queries|clock|events/(context|define)|db/[a-z-]+|db/statements/prepare|mails/[a-z-]+',
     packages: 'kysely|node:crypto',
   },
   // The wall clock of an appointment.
@@ -212,9 +257,16 @@ const rows: { files: string; may: string; packages: string }[] = [
     packages: 'kysely',
   },
   {
-    files: `${resource}/(history-)?routes`,
+    files: `${resource}/((history|settings)-)?routes`,
     may: `${shared}|OWN/.*|resources/contacts/operations|http/.*|events/[a-z]+|db/(db|references|locks)|errors|clock|${lists}`,
     packages: 'typebox',
+  },
+
+  // Calendars that programs of a person read.
+  {
+    files: 'calendar-feeds/.*',
+    may: `OWN/.*|icalendar/.*|access/(use|people/(service|tokens))|across/views/queries|resources/appointments/bookings|mails/mailing|${floor}`,
+    packages: 'kysely|typebox|node:(crypto|timers/promises)',
   },
 
   // Rooms that handle all resources. They use the tables and schemas of resources, not their rules. An erasure
@@ -227,7 +279,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   // Sums of deals and activities, by the rules of deals.
   {
     files: 'across/reports/.*',
-    may: `OWN/.*|resources/deals/(resource|stages|schema)|resources/activities/(resource|schema)|resources/(lists/(list|filter-fields)|values/(months|sums|time-zone))|${floor}`,
+    may: `OWN/.*|resources/deals/(resource|stages|settings|schema)|resources/activities/(resource|schema)|resources/(lists/(list|filter-fields)|values/(months|sums|time-zone))|${floor}`,
     packages: 'kysely|typebox|node:timers/promises',
   },
   // The zones in use, whose rules may change.
@@ -314,7 +366,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'booking-site/texts/.*', may: 'booking-site/texts/forms', packages: '' },
   {
     files: 'booking-site/.*',
-    may: `OWN/.*|icalendar/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|operations|resource|schema|requests|bookings|booking-mails)|${floor}`,
+    may: `OWN/.*|icalendar/.*|resources/booking-pages/.*|resources/(contacts|appointments)/(queries|operations|resource|schema|requests|bookings|booking-mails|hosting)|${defined}|${floor}`,
     packages: 'typebox|fastify|kysely|node:crypto',
   },
 
@@ -322,7 +374,7 @@ const rows: { files: string; may: string; packages: string }[] = [
   { files: 'jobs/run', may: 'db/(db|commit-topics|service-clock)', packages: '' },
   {
     files: 'jobs/jobs',
-    may: 'jobs/run|work/run|access/people/(cleaning|reset-requests)|across/(audit|trash|notifications)/(retention|mails)|imports/(run|undo|retention)|mails/(mailer|upkeep)|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/index|db/[a-z-]+|config',
+    may: 'jobs/run|work/run|access/people/(cleaning|reset-requests)|across/(audit|trash|notifications)/(retention|digests)|imports/(run|undo|retention)|mails/(mailer|upkeep)|busy/poll|across/backfills/run|across/reassignment/reassign|across/merges/(continue|links)|custom-fields/upkeep|booking-site/upkeep|webhooks/(delivery/(fanouts|order-off)|log/(resends|retention)|registration/removal)|resources/(index|appointments/reminders)|db/[a-z-]+|config',
     packages: '',
   },
 
