@@ -64,7 +64,7 @@ if (files.some(([, some]) => needWeb(some))) await buildWebApp(console.log)
 
 /** Runs the files of all engines beside each other. */
 async function runAll(batches: Batch[], [next, ...more]: [Engine, TestFile[]][]): Promise<Outcome[]> {
-  if (!next) return runFiles(batches)
+  if (!next) return runFiles(batches, { repeated_files: positionals.length ? 0 : 2 })
   const [name, files] = next
   return withEngine(name, (env) => {
     const RAPPORT_RUN = runsBundle ? 'bundle' : 'source'
@@ -78,13 +78,15 @@ for (const [engine, { length }] of some) console.log(`${engine}: ${length} files
 const outcomes = some.length ? await runAll([], some) : []
 if (values.weigh) writeWeights()
 if (values.cpu) for (const line of linesOfUse()) console.log(line)
-for (const [index, { passed, failures }] of outcomes.entries()) {
+for (const [index, { passed, failures, unsteady }] of outcomes.entries()) {
   const [engine] = some[index] as (typeof some)[number]
   console.log(`\n${engine}: ${passed} tests passed`)
   // Printed again: the end of the output is all that some machines keep.
   for (const { name, text } of failures) console.log(`\n✖ ${name}\n${text}`)
+  for (const { name, text } of unsteady) console.log(`\n- Unsteady, passed alone: ${name}\n${text}`)
 }
 const passed = outcomes.length > 0 && outcomes.every(({ failures }) => !failures.length)
-const outcome = passed ? 'All passed' : outcomes.length ? 'Some failed' : 'Nothing ran'
+const alone = outcomes.some(({ unsteady }) => unsteady.length) ? ', some of them only alone' : ''
+const outcome = passed ? `All passed${alone}` : outcomes.length ? 'Some failed' : 'Nothing ran'
 console.log(`\n${outcome}, in ${Math.round((performance.now() - started) / 1000)} s.`)
 process.exitCode = passed ? 0 : 1

@@ -15,7 +15,7 @@ after(() => rmSync(folder, { recursive: true }))
 /** Runs files with these texts, in one process after the other; what they are called and how they went. */
 async function run(
   texts: Record<string, string>,
-  limits: { silence_ms?: number; farewell_ms?: number } = {},
+  limits: { silence_ms?: number; farewell_ms?: number; repeated_files?: number } = {},
   timed: string[] = [],
 ) {
   const files = Object.entries(texts).map(([name, text]) => {
@@ -33,6 +33,7 @@ async function run(
   const named = outcome.failures.map(({ name }) => name.replace(`${relative(root, folder)}/`, ''))
   return {
     passed: outcome.passed,
+    unsteady: outcome.unsteady.map(({ name }) => name.replace(`${relative(root, folder)}/`, '')),
     failures: named.sort(),
     repeated: outcome.failures.map(({ text }) => text).join('\n'),
     said: lines.join('\n'),
@@ -99,6 +100,41 @@ test('the end of a run repeats the first lines of a failure', async () => {
   assert.match(said, /line 99/)
 })
 
+test('one or two failed files run again alone, and are named as unsteady if they pass then', async () => {
+  const once = (name: string) => `
+    import { existsSync, writeFileSync } from 'node:fs'
+    const mark = ${JSON.stringify(join(folder, `${name}.mark`))}
+    test('passes later', () => {
+      if (existsSync(mark)) return
+      writeFileSync(mark, '')
+      throw new Error('a stall')
+    })`
+  const always = "test('fails', () => { throw new Error('wrong') })"
+  const good = "test('passes', () => {})"
+  const one = { 'stalls.test.mjs': once('one'), 'fails.test.mjs': always, 'good.test.mjs': good }
+  const some = await run(one, { repeated_files: 2 })
+  assert.deepEqual(some.failures, ['fails.test.mjs: fails'])
+  assert.deepEqual(some.unsteady, ['stalls.test.mjs: passes later'])
+  assert.equal(some.passed, 1)
+  // Three are too many.
+  const three = { 'a.test.mjs': once('a'), 'b.test.mjs': once('b'), 'fails.test.mjs': always }
+  const many = await run(three, { repeated_files: 2 })
+  assert.deepEqual(many.unsteady, [])
+  assert.equal(many.failures.length, 3)
+})
+
+test('a counterexample of a property and an error outside of tests are not tried again', async () => {
+  for (const text of [
+    "test('property', () => { throw new Error('Property failed after 3 tests') })",
+    "test('late', (t, done) => { setTimeout(() => { throw new Error('late') }, 10); setTimeout(done, 100) })",
+  ]) {
+    const { failures, unsteady, said } = await run({ 'fails.test.mjs': text }, { repeated_files: 2 })
+    assert.equal(failures.length, 1)
+    assert.deepEqual(unsteady, [])
+    assert.ok(!said.includes('runs again'), said)
+  }
+})
+
 test('what tests leave running is told, and fails', async () => {
   const files = { 'leaves.test.mjs': "test('leaves', () => void setInterval(() => {}, 1000))" }
   const { failures, wrote } = await run(files, { farewell_ms: 500 })
@@ -121,7 +157,7 @@ test('a file with an environment of its own has a process of its own with it, an
     { file: place('other.test.mjs', 'bundle'), marks: ['apart'] },
   ]
   const [outcome] = await runFiles([{ files, env: { RAPPORT_RUN: 'bundle' } }], { tell: () => {} })
-  assert.deepEqual(outcome, { passed: 3, failures: [] })
+  assert.deepEqual(outcome, { passed: 3, failures: [], unsteady: [] })
 })
 
 test('a file that compares times runs in a run of everything only, when all others are done', async () => {

@@ -9,9 +9,10 @@ import type { Told } from './reporter.ts'
 import { longestFirst, remember, weightOf } from './weights.ts'
 import type { Order } from './worker.ts'
 
-export type Outcome = { passed: number; failures: Failure[] }
-/** A failed test, and the first lines of its error. */
-export type Failure = { name: string; text: string }
+/** How a batch went. Tests of `unsteady` failed beside other files, and passed when they ran alone. */
+export type Outcome = { passed: number; failures: Failure[]; unsteady: Failure[] }
+/** A failed test, and the first lines of its error. It names its file if that may run again. */
+export type Failure = { name: string; text: string; again?: string }
 
 /** Files that may share a process, and the environment of that process. */
 export type Batch = { name?: string; files: TestFile[]; env: Env }
@@ -21,7 +22,10 @@ type Wishes = {
   errors?: 'inherit' | number
   silence_ms?: number
   farewell_ms?: number
+  /** How many failed files run again, alone: those of a stall. With more of them, none runs again. */
+  repeated_files?: number
 }
+type Limits = Required<Omit<Wishes, 'repeated_files'>>
 
 // More than there are cores: a test often waits for a timer, a browser or a database.
 export const at_once = Number(process.env.TEST_PROCESSES) || availableParallelism() + 2
@@ -32,18 +36,29 @@ const repeated_lines = 15
 
 /**
  * Runs test files in a few processes, and tells of each how it went. A process that tells nothing for `silence_ms` is
- * ended, and so is one that still runs `farewell_ms` after its last file. Returns the outcome of each batch.
+ * ended, and so is one that still runs `farewell_ms` after its last file. Up to `repeated_files` failed files run again,
+ * alone. Returns the outcome of each batch.
  */
 export async function runFiles(
   batches: Batch[],
-  { tell = console.log, errors = 'inherit', silence_ms = 720_000, farewell_ms = 30_000 }: Wishes = {},
+  {
+    tell = console.log,
+    errors = 'inherit',
+    silence_ms = 720_000,
+    farewell_ms = 30_000,
+    repeated_files = 0,
+  }: Wishes = {},
 ): Promise<Outcome[]> {
-  const queues = batches.map((batch) => createQueue(batch, { tell, errors, silence_ms, farewell_ms }))
+  const wishes = { tell, errors, silence_ms, farewell_ms }
+  const queues = batches.map((batch) => createQueue(batch, wishes))
   const workers = Array.from({ length: at_once }, async () => {
     for (let run = nextOf(queues); run; run = nextOf(queues)) await run()
   })
   await Promise.all(workers)
   for (const { timed } of queues) for (const run of timed) await run()
+  const repeats = queues.flatMap(({ repeats }) => repeats())
+  const certain = queues.some(({ outcome }) => outcome.failures.some(({ again }) => !again))
+  if (!certain && repeats.length <= repeated_files) for (const repeat of repeats) await repeat()
   return queues.map(({ outcome }) => outcome)
 }
 
@@ -51,24 +66,41 @@ export async function runFiles(
 const nextOf = (queues: Queue[]) =>
   queues.reduce((most, queue) => (queue.share() > most.share() ? queue : most)).next()
 
-function createQueue(batch: Batch, wishes: Required<Wishes>) {
+function createQueue(batch: Batch, wishes: Limits) {
   const { name, files } = batch
-  const outcome: Outcome = { passed: 0, failures: [] }
+  const outcome: Outcome = { passed: 0, failures: [], unsteady: [] }
   const said = (line: string) => wishes.tell(name ? line.replace(/^[✔✖-] /, `$&${name} `) : line)
-  const run = (queue: TestFile[], own: Env = {}) =>
-    runWorker(queue, { ...batch, env: { ...batch.env, ...own } }, outcome, { ...wishes, tell: said })
+  const run = (queue: TestFile[], own: Env = {}, into = outcome) =>
+    runWorker(queue, { ...batch, env: { ...batch.env, ...own } }, into, { ...wishes, tell: said })
   const marked = (mark: Mark) => files.filter(({ marks }) => marks.includes(mark))
   const apart = [...marked('apart'), ...marked('source')]
   const timed = marked('timed')
   const others = files.filter((file) => !apart.includes(file) && !timed.includes(file))
   // The end of the suite waits for no file that has just begun.
   for (const some of [apart, others]) longestFirst(some, name)
+  /** Runs a failed file in a process of its own. If it passes, its failures move to `unsteady`. */
+  async function repeat({ file, env }: TestFile) {
+    said(`- ${file} runs again, alone.`)
+    const second: Outcome = { passed: 0, failures: [], unsteady: [] }
+    await run([{ file, marks: [] }], env, second)
+    if (second.failures.length) return
+    const { failures = [], unsteady = [] } = Object.groupBy(outcome.failures, ({ again }) =>
+      again === file ? 'unsteady' : 'failures',
+    )
+    outcome.failures = failures
+    outcome.unsteady.push(...unsteady)
+  }
   let processes = 0
   const left = () => [...apart, ...others].reduce((sum, file) => sum + weightOf(file, name), 0)
   return {
     outcome,
     /** Run those that compare times, when no other file runs. */
     timed: timed.map((file) => () => run([file], file.env)),
+    /** Run each failed file again. */
+    repeats: () =>
+      files
+        .filter(({ file }) => outcome.failures.some(({ again }) => again === file))
+        .map((file) => () => repeat(file)),
     share: () => left() / (processes + 1),
     /** Runs the next files in a process of their own; null if there are none. */
     next() {
@@ -93,12 +125,7 @@ const words = [
 ]
 
 /** Takes files off the queue and runs them in one process, until there are no more or one of them has ended it. */
-async function runWorker(
-  queue: TestFile[],
-  { name, env }: Batch,
-  outcome: Outcome,
-  wishes: Required<Wishes>,
-) {
+async function runWorker(queue: TestFile[], { name, env }: Batch, outcome: Outcome, wishes: Limits) {
   const { tell, errors, silence_ms, farewell_ms } = wishes
   const child = spawn(process.execPath, words, {
     cwd: root,
@@ -145,6 +172,10 @@ async function runWorker(
   }
 }
 
+/** Whether a second run can tell more: it would hide an error outside of tests, or a counterexample of a property. */
+const mayRepeat = ({ place, error }: { place: string; error: string }) =>
+  place !== '' && !error.includes('Property failed after')
+
 const indented = (text: string) => text.replaceAll(/^/gm, '  ')
 
 /** One file in a worker: what it tells goes into the outcome and to the terminal. */
@@ -159,13 +190,14 @@ function createTurn(
   // The running files.
   let test = ''
   let over = false
-  const fail = (name: string, text: string) => {
+  const fail = (name: string, text: string, again?: string) => {
     const said = indented(`${name}\n${text}`.trim())
     if (over) tell(`\n${said}\n`)
     failures.push(said)
     outcome.failures.push({
       name: [file, name].filter(Boolean).join(': '),
       text: indented(text.trim().split('\n').slice(0, repeated_lines).join('\n')),
+      again,
     })
   }
   const end = () => {
@@ -183,7 +215,8 @@ function createTurn(
       if (told.told === 'start') test = told.name
       else if (told.told === 'pass') outcome.passed++
       else if (told.told === 'skip') tell(`- ${file}: ${told.name}: not run: ${told.why}`)
-      else if (told.told === 'fail') fail(told.name, `${told.place}\n${told.error}`)
+      else if (told.told === 'fail')
+        fail(told.name, `${told.place}\n${told.error}`, mayRepeat(told) ? file : undefined)
       else end()
       return told.told
     },
