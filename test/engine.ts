@@ -7,8 +7,9 @@ import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import type { Database } from '../src/db/db.ts'
 import { databaseFile } from '../src/db/engines/sqlite/open.ts'
+import type { Waits } from '../src/db/locks.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { openDatabase, type Waits } from '../src/db/open.ts'
+import { openDatabase } from '../src/db/open.ts'
 import { createDatabase } from './postgres.ts'
 
 /** The engine that this process tests on; test/run.ts sets it, and starts the server that PostgreSQL needs. */

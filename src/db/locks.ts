@@ -1,15 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from './db.ts'
 import { LockTimeout } from './errors.ts'
 import type { Deletable } from './records.ts'
 import { prepareById } from './statements/bulk.ts'
 import { perKey, prepare } from './statements/prepare.ts'
 import type { Tables } from './tables.ts'
-import { engineOf, type Tx } from './tx.ts'
+import { type Db, engineOf, type Tx } from './tx.ts'
 
 /** How long a request waits on PostgreSQL, for its connection and its locks together. Then it is answered with 503. */
 export const request_wait_ms = 5000
+
+/** How long PostgreSQL is waited for. The defaults are those of requests. */
+export type Waits = {
+  /** How long an answer may take before its connection is checked. By default 1.5 s. */
+  suspect_after_ms?: number
+  /** How long a transaction waits for its connection and its locks. By default 5 s. */
+  wait_ms?: number
+}
 
 /** A clause that locks the rows of a SELECT, on PostgreSQL. Nothing on SQLite, which has one writer. */
 export const rowLock = (db: Db, clause: `${string}FOR ${string}`): RawBuilder<unknown> =>

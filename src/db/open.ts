@@ -2,20 +2,13 @@ import type { Config } from '../config.ts'
 import type { Database } from './db.ts'
 import { databaseFile, openSqlite } from './engines/sqlite/open.ts'
 import { makeFolder } from './folder.ts'
+import type { Waits } from './locks.ts'
 
 /**
  * How long a command waits for an answer before it checks the connection. Its only connection may wait for a lock while a busy server
  * opens no other one for the check. Requests must be answered within 6 s, so the service checks sooner.
  */
 export const command_suspect_after_ms = 10_000
-
-/** How long PostgreSQL is waited for. The defaults are those of requests. */
-export type Waits = {
-  /** How long an answer may take before its connection is checked. By default 1.5 s. */
-  suspect_after_ms?: number
-  /** How long a transaction waits for its connection and its locks. By default 5 s. */
-  wait_ms?: number
-}
 
 type Settings = Pick<Config, 'data_dir' | 'database_url' | 'database_pool_size'> &
   Partial<Pick<Config, 'database_replica_url'>> &

@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely'
 import type { BusyTables } from './busy-tables.ts'
 import type { EventTables } from './event-tables.ts'
 import type { MailTables } from './mail-tables.ts'
-import type { WorkTable } from './work.ts'
+import type { WorkTable } from './work-table.ts'
 
 // The types of the tables that the migrations create. Each resource adds its own table (resources/*/resource.ts).
 // Timestamps are ISO 8601 texts; *_ms columns are milliseconds since 1970.

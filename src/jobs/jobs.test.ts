@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { work_kinds } from '../db/work.ts'
+import { work_kinds } from '../db/work-table.ts'
 import { jobs } from './jobs.ts'
 
 test('every job has its period, its role and its line in ARCHITECTURE.md', () => {

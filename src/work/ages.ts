@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
-import { work_kinds } from '../db/work.ts'
+import { work_kinds } from '../db/work-table.ts'
 
 type Oldest = { kind: string; since: string | null }
 

@@ -1,6 +1,6 @@
 import { momentOf, shownTime } from '../clock.ts'
 import { newestRows } from '../db/lists/lists.ts'
-import { work_kinds } from '../db/work.ts'
+import { work_kinds } from '../db/work-table.ts'
 import { actorOf, namedActors } from '../events/actors.ts'
 import { endpoints } from '../http/endpoints.ts'
 import { acceptedCodes } from '../http/filter-parameters.ts'

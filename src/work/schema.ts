@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { work_kinds } from '../db/work.ts'
+import { work_kinds } from '../db/work-table.ts'
 import { NamedActor } from '../events/actors.ts'
 import { ListQuery, OptionalTimestamp, Timestamp } from '../http/fields.ts'
 import { codesFilter } from '../http/filter-parameters.ts'

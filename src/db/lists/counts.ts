@@ -1,8 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Db } from '../db.ts'
 import { prepare } from '../statements/prepare.ts'
 import { prepareRows } from '../statements/recordset.ts'
-import { engineOf, type Tx } from '../tx.ts'
+import { type Db, engineOf, type Tx } from '../tx.ts'
 
 // Exact totals of lists, updated in the same transaction as the records: counting rows gets slower with each record. A
 // name, such as "contacts" or "contacts.stage=lead", says what is counted. A name has several slots, so that concurrent

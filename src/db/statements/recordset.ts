@@ -1,6 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { engineOf, type Tx } from '../tx.ts'
+import { type Db, engineOf, type Tx } from '../tx.ts'
 import { compileOnce, ParameterSlot, type Prepared, prepare, run, type Statement, slots } from './prepare.ts'
 
 /** The type of a column; with `!` it is never null. */
