@@ -153,3 +153,53 @@ test('`clear` of another field, or of one that also gets a value, changes nothin
   assert.deepEqual([title, phone], [null, '1'])
   await close()
 })
+
+test('an argument of a search that is no text is an error, and never a list of nothing', async () => {
+  const { use, close } = await connectAssistant(rapport)
+  const custom_fields = { zone: 'north', seats: 5 }
+  await use('create_contact', { first_name: 'Ana', last_name: 'Query', stage: 'asked', custom_fields })
+  for (const [tool, given, field] of [
+    ['find_contacts', { custom_fields: { seats: { gte: 5 } } }, 'custom_fields.seats'],
+    ['find_contacts', { custom_fields: { zone: [['north']] } }, 'custom_fields.zone'],
+    ['find_contacts', { custom_fields: ['north'] }, 'custom_fields'],
+    ['find_contacts', { custom_fields: 'zone=north' }, 'custom_fields'],
+    ['find_contacts', { custom_fields_from: { seats: { value: 1 } } }, 'custom_fields_from.seats'],
+    ['find_contacts', { stage: { in: ['asked'] } }, 'stage'],
+    ['find_contacts', { tag: { eq: 'fair' } }, 'tag'],
+    ['find_contacts', { owner_id: {} }, 'owner_id'],
+    ['find_contacts', { search: { like: 'Query' } }, 'search'],
+    ['find_contacts', { search: ['Ana', 'Query'] }, 'search'],
+    ['search', { q: { like: 'Query' } }, 'q'],
+    ['find_deals', { created_at_from: { day: '2026-01-01' } }, 'created_at_from'],
+  ] as const) {
+    const { isError, error } = await use(tool, given)
+    assert.ok(isError, JSON.stringify(given))
+    assert.deepEqual([error.fields[0].field, error.fields[0].code], [field, 'invalid_type'])
+  }
+  for (const given of [
+    { custom_fields: { zone: ['north', 'south'] } },
+    { custom_fields: { zone: 'north,south', seats: 5 } },
+    { stage: ['asked', 'told'] },
+    { search: 'Ana Query' },
+  ])
+    assert.equal((await use('find_contacts', given)).meta.total, 1, JSON.stringify(given))
+  await close()
+})
+
+test('custom fields that are no object are refused beside `clear` of a custom field, too', async () => {
+  const { use, close } = await connectAssistant(rapport)
+  const sent = { first_name: 'Ana', last_name: 'Spread', custom_fields: { kept: true } }
+  const { id } = (await use('create_contact', sent)).data
+  for (const custom_fields of ['abc', ['a', 'b'], 7, true]) {
+    const { isError, error } = await use('update_contact', {
+      id,
+      custom_fields,
+      clear: ['custom_fields.other'],
+    })
+    assert.ok(isError, JSON.stringify(custom_fields))
+    assert.deepEqual([error.fields[0].field, error.fields[0].code], ['custom_fields', 'invalid_type'])
+  }
+  const cleared = await use('update_contact', { id, custom_fields: null, clear: ['custom_fields.kept'] })
+  assert.deepEqual(cleared.data.custom_fields, {})
+  await close()
+})

@@ -133,8 +133,31 @@ export function problemsIn(tool: Tool, given: Readonly<Record<string, unknown>>)
     missing.push(problem('replace_tags', 'invalid_type', 'must be a boolean'))
   if (!isAbsent(change_group) && !group_pattern.test(String(change_group)))
     missing.push(problem('change_group', 'invalid_format', 'must be one that an answer named'))
-  return [...missing, ...problemsOfClear(tool, given)]
+  return [...missing, ...problemsOfQuery(tool, given), ...problemsOfClear(tool, given)]
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isList = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one !== 'object')
+
+/** The arguments of a query that no text can say: the API would look for the text `[object Object]`, and find nothing. */
+const problemsOfQuery = (tool: Tool, given: Readonly<Record<string, unknown>>): FieldProblem[] =>
+  fieldsOf(tool).flatMap(({ part, name, schema }) => {
+    const value = given[name]
+    if (part !== 'query' || isAbsent(value)) return []
+    if (isCustomFilter(name)) {
+      if (!isObject(value)) return [problem(name, 'invalid_type', 'must be an object: keys and their values')]
+      return Object.entries(value).flatMap(([key, one]) =>
+        typeof one !== 'object' || one === null || isList(one)
+          ? []
+          : [problem(`${name}.${key}`, 'invalid_type', `must be a value. ${ranges}`)],
+      )
+    }
+    if (typeof value !== 'object' || ('x-filter' in schema && isList(value))) return []
+    return [problem(name, 'invalid_type', 'must be a text, in which commas separate several values')]
+  })
+const ranges =
+  'Several values are one text with commas; custom_fields_from and custom_fields_to are the ends of a range'
 
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
@@ -173,10 +196,10 @@ const namedKeys = (custom_fields: unknown): Record<string, unknown> =>
 /** Makes the named fields of a body null. */
 function clearIn(body: Record<string, unknown>, names: readonly string[]): void {
   for (const name of names)
-    if (name.startsWith(of_custom_field)) {
-      const key = name.slice(of_custom_field.length)
-      body.custom_fields = { ...(body.custom_fields as object), [key]: null }
-    } else body[name] = null
+    if (!name.startsWith(of_custom_field)) body[name] = null
+    // The API refuses any other value.
+    else if (isAbsent(body.custom_fields) || isObject(body.custom_fields))
+      body.custom_fields = { ...body.custom_fields, [name.slice(of_custom_field.length)]: null }
 }
 
 /** The request that a call of a tool makes. */
