@@ -27,6 +27,10 @@ export type NumberKind = 'number' | 'time' | 'percent' | { digits: number }
 const times = (id: number) =>
   (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || id === 45 || id === 47 || (id >= 50 && id <= 58)
 
+// A 0 shows a digit in its place and in each place behind it. So 0# ## ## ## ##, which Excel has for the telephone numbers of
+// France, shows ten digits, and 00-000 is a postcode.
+const code_of_digits = /^#*(0(?=[0#?])[0#?]{1,19})$/
+
 /** The kind of a number, by the id and the code of its format. */
 export function kindOfFormat(id: number, code: string | undefined): NumberKind {
   if (code === undefined) return times(id) ? 'time' : id === 9 || id === 10 ? 'percent' : 'number'
@@ -34,7 +38,8 @@ export function kindOfFormat(id: number, code: string | undefined): NumberKind {
   // [h]:mm is a duration. [Red], [$-409] and the like say nothing here.
   if (/\[[hms]+\]/i.test(first)) return 'number'
   const plain = first.replaceAll(/\[[^\]]*\]/g, '')
-  if (/^0{2,20}$/.test(plain)) return { digits: plain.length }
+  const [, digits = ''] = code_of_digits.exec(plain.replaceAll(/[\s()+-]/g, '')) ?? []
+  if (digits.length > 1) return { digits: digits.length }
   if (/General|Standard/i.test(plain)) return 'number'
   if (/[ymdhs]/i.test(plain)) return 'time'
   return plain.includes('%') ? 'percent' : 'number'

@@ -159,6 +159,36 @@ test('a value without a header is an error of its row, and rows keep the numbers
   assert.match(await errorsOf(done.id), /\r\n9,,"?The row has a value in column AB, which has no header/)
 })
 
+test('a telephone number or a code of digits keeps the zeros that its format shows', async () => {
+  const formats: [code: string, value: number, read: string | number][] = [
+    // Excel has these for France, Poland, Sweden, the United States and Germany.
+    ['0#&quot; &quot;##&quot; &quot;##&quot; &quot;##&quot; &quot;##', 612_345_678, '0612345678'],
+    ['00-000', 1234, '01234'],
+    ['000\\ 00', 1234, '01234'],
+    ['000-00-0000', 12_345_678, '012345678'],
+    ['(00) 0000-0000', 112_345_678, '0112345678'],
+    ['&quot;D-&quot;00000', 1067, '01067'],
+    ['[&lt;=9999999]###-####;(###) ###-####', 5_551_234_567, 5_551_234_567],
+    ['# ##0', 12, 12],
+    ['#,##0.00', 1250.5, 1250.5],
+    ['0.00', 7, 7],
+    ['# ?/?', 0.5, 0.5],
+    ['0', 7, 7],
+  ]
+  const styles = `<numFmts>${formats.map(([code], n) => `<numFmt numFmtId="${n + 164}" formatCode="${code}"/>`).join('')}</numFmts><cellXfs>${formats.map((_, n) => `<xf numFmtId="${n + 164}"/>`).join('')}</cellXfs>`
+  const header = formats.map((_, n) => inline(`Code ${n}`)).join('')
+  const cells = formats.map(([, value], n) => `<c s="${n}"><v>${value}</v></c>`).join('')
+  const rows = `<row>${inline('name')}${header}</row><row>${inline('Coded')}${cells}</row>`
+  const done = await importSheet(zipOf(bookOf(rows, '', styles)), {
+    resource: 'companies',
+    rest: 'custom_fields',
+  })
+  assert.equal(done.created, 1, await errorsOf(done.id))
+  const [{ id }] = await recordsOf('companies', 'Coded')
+  const { custom_fields } = (await rapport.call('GET', `/api/v1/companies/${id}`)).body.data
+  for (const [n, [code, , read]] of formats.entries()) assert.equal(custom_fields[`Code ${n}`], read, code)
+})
+
 test('a file that is not a sound workbook is refused with what to do, in the preview too', async () => {
   const row = `<row r="1">${inline('name')}</row>`
   const book = bookOf(`${row}<row r="2">${inline('x')}</row>`)
