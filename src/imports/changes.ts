@@ -56,7 +56,7 @@ export async function keepChanges(
       .execute()
     for (const { record_id, ...entry } of rows) kept.set(record_id, entry)
   }
-  const written = writtenFields(room)
+  const written = [...writtenFields(room), ...(form?.sets ?? [])]
   for (const { id, before, after, row } of changed) {
     const sets = (name: string) => setsField(row as Fields, name, before as Fields | null)
     const derived = (before && form?.derived?.(before).filter((name) => !sets(name))) ?? []

@@ -48,6 +48,8 @@ export type ImportForm = {
   join?(row: JoinedRow): { field: string; message: string }[]
   /** Fields that only an existing record takes: the import changes the new record. */
   after_create?: readonly string[]
+  /** Fields that imports set, and requests cannot. An undo puts them back. */
+  sets?: readonly string[]
   /** Fields whose value is derived from others unless a row sets it. An undo does not change such a value. */
   derived?(before: object): readonly string[]
 }

@@ -69,7 +69,10 @@ function joinTimes({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
       return [
         { field: 'due_at', message: `"${time?.slice(0, 100)}" is not a time of day. Write it as 14:30.` },
       ]
-    data.due_at = timeOf({ ...read, day: due.day })
+    // A day may have a time of its own, which is not midnight.
+    const is_other = due.time !== null && due.time !== '00:00:00' && due.time !== read.time
+    if (is_other) leave('due_time')
+    data.due_at = timeOf(is_other ? due : { ...read, day: due.day })
   }
   if (!due || (time !== undefined && !data.due_at)) leave('due_time')
   joinNote(data, parts.get('note'), leave)
@@ -81,6 +84,7 @@ function joinTimes({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
         message: 'The row is not done, but has a time of completion. Correct one of them.',
       },
     ]
+  if (done === false) data.completed_at = null
   if (done === true && data.completed_at === undefined) {
     const { due_at } = data
     data.completed_at = typeof due_at === 'string' && due_at <= now ? due_at : now

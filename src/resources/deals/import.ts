@@ -52,6 +52,7 @@ export const deal_import: ImportForm = {
   parts: { status: 'code', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
   join: joinState,
   after_create: ['lost_reason'],
+  sets: ['closed_at'],
   // The default depends on the stage. An undo that sent it back would make it the deal's own probability. A closed deal
   // loses its own probability when it is reopened.
   derived: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),
@@ -76,17 +77,21 @@ function joinState({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
   if (status === 'open' && (won_at ?? lost_at) !== undefined)
     return against(won_at === undefined ? 'a time when it was lost' : 'a time when it was won')
   if (status === 'won' || status === 'lost') data.stage = status
+  // Of a deal that is closed, it is against its state (deals/operations.ts).
+  else if (status === 'open' && data.stage === undefined) data.status = status
   const close = parts.get('close_date') as Moment | undefined
   const is_closed = data.stage === 'won' || data.stage === 'lost'
   const expected = data.expected_close_date
   if (close) data.expected_close_date ??= close.day
-  if (close && !is_closed && expected !== undefined && expected !== close.day) leave('close_date')
   const own_time = data.stage === 'won' ? 'won_time' : 'lost_time'
+  const told = is_closed ? (parts.get('closed_at') ?? parts.get(own_time)) : undefined
+  const closing = close && timeOf(close)
+  const last = told ?? closing
+  const closed_at = is_closed && typeof last === 'string' && last <= now ? last : undefined
   for (const part of ['won_time', 'lost_time', 'closed_at'])
-    if (!is_closed || (part !== 'closed_at' && part !== own_time)) leave(part)
-  if (!is_closed) return []
-  const closed_at = parts.get('closed_at') ?? parts.get(own_time) ?? (close && timeOf(close))
-  if (typeof closed_at === 'string' && closed_at <= now) data.closed_at = closed_at
-  else for (const part of ['closed_at', own_time]) leave(part)
+    if ((part !== 'closed_at' && part !== own_time) || parts.get(part) !== closed_at) leave(part)
+  if (expected !== undefined && expected !== close?.day && closing !== closed_at) leave('close_date')
+  // A day alone would make the time of a closed deal less exact.
+  if (closed_at !== undefined) data[(told ?? close?.time) ? 'closed_at' : 'stage_since'] = closed_at
   return []
 }

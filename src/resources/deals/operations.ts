@@ -29,6 +29,7 @@ import {
   decide,
   type Stage,
   shownProbability,
+  statusOf,
 } from './stages.ts'
 
 export const dealRecords = recordsOf<Deal, PlainFields>(deals)
@@ -40,7 +41,7 @@ const entryEvents: Record<'won' | 'lost', EventDefinition> = { won: dealWon, los
 /** Adds a deal with its events: deal.created, then deal.won or deal.lost when it starts there. */
 export const createDeal: Create<Deal, Static<typeof DealCreate>> = async (tx, context, body, problems) => {
   const values = newValues(deals, body, problems) as PlainFields
-  const closes_at = closingTime(context, body)
+  const { closes_at } = closingTime(context, body)
   const decision = judge(null, body, { now: closes_at, operation: 'create' }, problems)
   const { state, entered } = await accepted(tx, context, decision, values, problems)
   prepareEmit(tx, context.workspace_id, [dealCreated, entered && entryEvents[entered]])
@@ -63,9 +64,10 @@ const changeBy =
     ])
     // The schema of change-stage refuses all other fields.
     const values = changedValues(deals, body, before, problems)
-    const closes_at = closingTime(context, body)
-    const decision = judge(state, body, { now: closes_at, operation, defaults }, problems)
-    const next = await accepted(tx, context, decision, values, problems, before)
+    const { closes_at, closed_at } = closingTime(context, body)
+    const decision = judge(state, body, { now: closes_at, closed_at, operation, defaults }, problems)
+    const found = [...problems, ...againstState(context, body, state)]
+    const next = await accepted(tx, context, decision, values, found, before)
     const { after, changes } = await save(tx, context, before, values, state, { ...next, defaults })
     const { previous_stage, entered } = next
     if (changes && (operation === 'update' || !previous_stage))
@@ -102,11 +104,25 @@ async function stateOf(tx: Tx, { workspace_id }: Context, id: number): Promise<D
 
 const utc_time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** When a deal that enters won or lost has closed: now, or at the earlier time (UTC) that the file of an import tells. */
-function closingTime({ source, now }: Context, body: object): string {
-  const { closed_at } = body as { closed_at?: unknown }
-  const is_told = source === 'import' && typeof closed_at === 'string' && utc_time.test(closed_at)
-  return is_told && closed_at < now ? closed_at : now
+/**
+ * When a deal that enters won or lost has closed: now, or at the earlier time (UTC) that the file of an import tells, which
+ * may be a day alone (`stage_since`). `closed_at` is also the time of a deal that is closed already.
+ */
+function closingTime({ source, now }: Context, body: object): { closes_at: string; closed_at?: string } {
+  const { closed_at, stage_since } = body as { closed_at?: unknown; stage_since?: unknown }
+  const isTold = (time: unknown): time is string =>
+    source === 'import' && typeof time === 'string' && utc_time.test(time) && time < now
+  if (isTold(closed_at)) return { closes_at: closed_at, closed_at }
+  return { closes_at: isTold(stage_since) ? stage_since : now }
+}
+
+/** A row of an import may say that a closed deal is open. Without a stage, nothing tells where it goes back to. */
+function againstState({ source }: Context, body: DealInput, { stage }: DealState): FieldProblem[] {
+  const { status } = body as { status?: unknown }
+  if (source !== 'import' || status !== 'open' || body.stage !== undefined || statusOf(stage) === 'open')
+    return []
+  const message = `The status is open, but the deal is ${stage}. Write the stage to which it goes back.`
+  return [{ field: 'status', code: 'not_allowed', message }]
 }
 
 /**

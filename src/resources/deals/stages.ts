@@ -89,12 +89,18 @@ export function shownProbability(
 /**
  * The next state of a deal for POST (`create`, current is null), PUT (`update`) and change-stage, or all problems. The
  * next state equals the current one if nothing changed. `now` (ISO 8601) becomes `closed_at` when the deal enters won
- * or lost (contract: deals, fine print). `defaults`: the probabilities of the workspace.
+ * or lost (contract: deals, fine print), and `closed_at` that of a deal which is closed already. `defaults`: the
+ * probabilities of the workspace.
  */
 export function decide(
   current: DealState | null,
   input: DealInput,
-  context: { now: string; operation: DealWrite; defaults?: Readonly<Record<Stage, number>> | undefined },
+  context: {
+    now: string
+    closed_at?: string | undefined
+    operation: DealWrite
+    defaults?: Readonly<Record<Stage, number>> | undefined
+  },
 ): Decision {
   const problems: Problem[] = []
   const stage = nextStage(current, input.stage, context.operation, problems)
@@ -107,7 +113,8 @@ export function decide(
     stage,
     ...nextProbabilities(current, stage, input.probability, context),
     lost_reason: lostReason,
-    closed_at: status === 'open' ? null : moved ? context.now : (current?.closed_at ?? null),
+    closed_at:
+      status === 'open' ? null : moved ? context.now : (context.closed_at ?? current?.closed_at ?? null),
   }
   return {
     state,
