@@ -203,3 +203,13 @@ test('custom fields that are no object are refused beside `clear` of a custom fi
   assert.deepEqual(cleared.data.custom_fields, {})
   await close()
 })
+
+test('a number that no reader of JSON keeps clears no field', async () => {
+  const { id } = (await call('POST', '/api/v1/deals', { name: 'Infinite', value: 5 })).body.data
+  for (const sent of ['"value":1e400', '"custom_fields":{"seats":-1e400}']) {
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"update_deal","arguments":{"id":${id},${sent}}}}`
+    const { text } = await call('POST', '/mcp', message, { accept: 'application/json, text/event-stream' })
+    assert.match(text, /"isError":true/, sent)
+  }
+  assert.equal((await call('GET', `/api/v1/deals/${id}`)).body.data.value, 5)
+})

@@ -133,8 +133,16 @@ export function problemsIn(tool: Tool, given: Readonly<Record<string, unknown>>)
     missing.push(problem('replace_tags', 'invalid_type', 'must be a boolean'))
   if (!isAbsent(change_group) && !group_pattern.test(String(change_group)))
     missing.push(problem('change_group', 'invalid_format', 'must be one that an answer named'))
+  for (const [name, value] of Object.entries(given))
+    if (isBeyond(value)) missing.push(problem(name, 'invalid_type', 'has a number that is too large'))
   return [...missing, ...problemsOfQuery(tool, given), ...problemsOfClear(tool, given)]
 }
+
+/** Whether a value has a number such as 1e400, which would become null. */
+const isBeyond = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some(isBeyond)
+    : typeof value === 'number' && !Number.isFinite(value)
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
