@@ -279,7 +279,15 @@ test('several addresses or numbers of a cell come apart, and nothing else does',
   assert.deepEqual(severalOf('+1 555 0100, ', 'phone'), ['+1 555 0100'])
   for (const text of ['a@x.example', 'Ana <a@x.example>, b', 'none, see b@y.example', ';'])
     assert.deepEqual(severalOf(text, 'email'), [text])
-  for (const text of ['+1 (555) 0100', '+1 555 0100, ext. 5', '555 0100; call first'])
+  assert.deepEqual(severalOf('221; 222', 'phone'), ['221', '222'])
+  for (const text of [
+    '+1 (555) 0100',
+    '+1 555 0100, ext. 5',
+    '+1 (555) 123-4567, ext. 890',
+    '+15551234567,,890#',
+    '030 1234567; Durchwahl 1234',
+    '555 0100; call first',
+  ])
     assert.deepEqual(severalOf(text, 'phone'), [text])
 })
 

@@ -97,9 +97,10 @@ export function labelled<T>(values: Readonly<Record<string, T>> | undefined, tex
 const google = ' ::: '
 // A slash or a bar separates numbers only with blanks, as in `030 1234567 / 030 7654321`. `030 / 1234567` is one number.
 const separators = { email: / ::: |[;,|\s]+/, phone: / ::: |[;,\n\r]+|\s[/|]\s(?=\(?[+0])/ }
+const digitsOf = (text: string) => text.match(/\d/g)?.length ?? 0
 const looksLike = {
   email: (text: string) => /^[^\s@]+@[^\s@]+$/.test(text),
-  phone: (text: string) => (text.match(/\d/g)?.length ?? 0) >= 3 && /^[\p{L}\d\s+().\-/*#:]+$/u.test(text),
+  phone: (text: string) => digitsOf(text) >= 3 && /^[\p{L}\d\s+().\-/*#:]+$/u.test(text),
 }
 
 /**
@@ -113,7 +114,10 @@ export function severalOf(text: string, kind: keyof typeof looksLike): string[] 
     .split(between)
     .map((part) => part.trim())
     .filter(Boolean)
-  return parts.length && parts.every(looksLike[kind]) ? parts : [text]
+  // `+1 555 123 4567, ext. 890` is one number: behind a whole one, four digits are its extension.
+  const has_extension =
+    kind === 'phone' && digitsOf(parts[0] ?? '') > 6 && parts.some((part) => digitsOf(part) < 5)
+  return parts.length && !has_extension && parts.every(looksLike[kind]) ? parts : [text]
 }
 
 /** The values of a cell that Google wrote. */

@@ -420,6 +420,20 @@ test('the preview of a header without rows shows its columns', async () => {
   )
 })
 
+test('a middle name that the full name has is not in the first name twice', async () => {
+  await run({ resource: 'contacts' }, [
+    'Full Name,Middle Name',
+    'Ana Maria Twice,Maria',
+    '"Twice, Bo",Lee',
+    'Maria Twice,Maria',
+    'Eva Eva Twice,Eva',
+  ])
+  const names = (await found('contacts?search=twice&sort=id')).map(
+    ({ first_name }: { first_name: string }) => first_name,
+  )
+  assert.deepEqual(names, ['Ana Maria', 'Bo Lee', 'Maria', 'Eva Eva'])
+})
+
 test('a middle name alone changes no first name', async () => {
   await run({ resource: 'contacts' }, ['first_name,last_name,email', 'Ana,Mid,mid@x.example'])
   await run({ resource: 'contacts', on_match: 'update', match: 'email' }, [

@@ -42,11 +42,17 @@ export const contact_import: ImportForm = {
   join: joinMiddleName,
 }
 
-/** A middle name belongs to the first names. */
+/** A middle name belongs to the first names, unless the full name has put it there. */
 function joinMiddleName({ data, parts, leave }: JoinedRow): [] {
+  const { first_name: first } = data
   const middle = parts.get('middle_name')
+  const name = parts.get('name')
   // Without first names, it would replace those of a record that the row changes.
-  if (typeof data.first_name !== 'string') leave('middle_name')
-  else if (typeof middle === 'string') data.first_name = `${data.first_name} ${middle.trim()}`
+  if (typeof first !== 'string') leave('middle_name')
+  else if (typeof middle === 'string') {
+    const both = `${first} ${middle.trim()}`
+    const is_there = typeof name === 'string' && ` ${first} `.includes(` ${middle.trim()} `)
+    if (!is_there || name.includes(both)) data.first_name = both
+  }
   return []
 }
