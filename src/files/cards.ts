@@ -195,9 +195,9 @@ const names: Readonly<Record<string, string>> = {
 function columnsOf(properties: readonly Property[]): Map<string, string> {
   const columns = new Map<string, string>()
   const put = (name: string, value: string | undefined) => {
-    if (!value || [...columns].some(([column, before]) => column.startsWith(name) && before === value)) return
+    if (!value) return
     let column = name
-    for (let n = 2; columns.has(column); n++) column = `${name} ${n}`
+    for (let n = 2; columns.has(column) && columns.get(column) !== value; n++) column = `${name} ${n}`
     columns.set(column, value)
   }
   const tags: string[] = []

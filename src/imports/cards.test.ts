@@ -205,3 +205,18 @@ test('the preview shows cards, and refuses a file without them and other kinds o
     assert.match(as_csv.body.error.message, /Send it with Content-Type text\/vcard/)
   }
 })
+
+test('a property whose name begins like another one is kept, also with the same value', async () => {
+  const lines = [
+    'BEGIN:VCARD',
+    'VERSION:3.0',
+    'N:Card;Ana;;;',
+    'X-ID-OLD:7',
+    'X-ID:7',
+    'X-ID:7',
+    'X-ID:8',
+    'END:VCARD',
+  ]
+  const { contacts } = await importCards(lines.join('\r\n'))
+  assert.deepEqual(contacts[0]?.custom_fields, { 'X-ID-OLD': '7', 'X-ID': '7', 'X-ID 2': '8' })
+})
