@@ -97,3 +97,17 @@ test('many tags and long values of a custom field are found and left out togethe
   // The number 5 in a form that JSON does not have.
   assert.equal(await total('custom_fields[n]', ['0x5']), 0)
 })
+
+test('a plus sign that a query writes as a blank is an error of a custom field of addresses, too', async () => {
+  const field = { resource: 'companies', key: 'mail', label: 'Mail', type: 'email' }
+  assert.equal((await rapport.call('POST', '/api/v1/custom-fields', field)).status, 201)
+  const custom_fields = { mail: 'a+b@x.example', note: 'a b@x.example' }
+  await rapport.call('POST', '/api/v1/companies', { name: 'Plus', custom_fields })
+  for (const list of ['companies', 'companies/export']) {
+    const reply = await rapport.call('GET', `/api/v1/${list}?custom_fields[mail]=a+b@x.example`)
+    assert.deepEqual(problems(reply), { 'custom_fields[mail]': 'invalid_format' })
+    assert.match(reply.text, /%2B/)
+  }
+  for (const query of ['custom_fields[mail]=a%2Bb@x.example', 'custom_fields[note]=a+b@x.example'])
+    assert.equal((await rapport.call('GET', `/api/v1/companies?${query}`)).body.meta.total, 1, query)
+})

@@ -277,7 +277,8 @@ async function valueFilters(db: Db, resource: Resource, asked: Asked & { query: 
     if (refused) throw refused
     // An empty text is a value of a custom field, and no tag.
     const empty = key === undefined ? {} : { empty: 'empty value' as const }
-    const wanted = readWanted({ name, kind: 'text', nullable: true, ...empty }, text)
+    const of_emails = /\s.*@/s.test(text) && (await typeOf(db, resource, workspace_id, key)) === 'email'
+    const wanted = readWanted({ name, kind: of_emails ? 'email' : 'text', nullable: true, ...empty }, text)
     if (!wanted) continue
     if ('code' in wanted) throw invalid([wanted])
     const days: Awaited<ReturnType<typeof customDays>> =
@@ -302,6 +303,10 @@ async function valueFilters(db: Db, resource: Resource, asked: Asked & { query: 
   }
   return filters
 }
+
+/** The type of a custom field; undefined if no definition has it. */
+const typeOf = async (db: Db, resource: Resource, workspace_id: number, key: string | undefined) =>
+  (await definitionsOf(db, workspace_id, resource)).find((one) => one.key === key)?.type
 
 /**
  * The filters `custom_fields[key]_from` and `_to`. Throws 422 unless the field is defined as a number or a date, and for a
