@@ -109,3 +109,24 @@ test('a request mends cells of the file by their row and header, in the check an
     assert.deepEqual([reply.status, reply.body.error.fields[0].field], [422, 'cells'], wrong)
   }
 })
+
+test('a cell of the request is used where the row is shorter than its header, and refused without its column', async () => {
+  const mend = async (cells: object, file: string, type: string) => {
+    const query = { resource: 'contacts', cells: JSON.stringify(cells) }
+    const done = await importFile(rapport, query, file, { 'content-type': type })
+    assert.equal(done.failed, 0)
+    return (await newest('contacts', done.created)).map(({ email, phone }) => [email, phone])
+  }
+  const short = 'first_name,last_name,phone,email\nAna,Short\nBea,Short,1\n'
+  assert.deepEqual(await mend({ 2: { email: 'ana@short.example' } }, short, 'text/csv'), [
+    ['ana@short.example', null],
+    [null, '1'],
+  ])
+  const line = '{"first_name":"Ana","last_name":"Line"}\n'
+  const type = 'application/x-ndjson'
+  assert.deepEqual(await mend({ 1: { email: 'ana@line.example' } }, line, type), [['ana@line.example', null]])
+  const cells = JSON.stringify({ 2: { 'E-Mail': 'ana@short.example' } })
+  const reply = await upload(rapport, `?${new URLSearchParams({ resource: 'contacts', cells })}`, short)
+  assert.deepEqual([reply.status, reply.body.error.fields[0].field], [422, 'cells'])
+  assert.match(reply.body.error.fields[0].message, /"E-Mail", which the file does not have/)
+})

@@ -10,16 +10,16 @@ import type { Running } from './rows.ts'
 /** A row with the cells that its request has in place of those of the file. */
 export function mended(row: FileRow, cells: Running['options']['cells']): FileRow {
   const given = cells[row.number]
-  if (!given) return row
-  const left = new Map(Object.entries(given))
-  const values = row.values.map((value, n) => {
-    const header = row.names[n] ?? ''
-    const cell = left.get(header)
-    // Of equal headers, the first one is meant.
-    left.delete(header)
-    return cell ?? value
-  })
-  return { ...row, values }
+  if (!given || row.blank_lines) return row
+  const names = [...row.names]
+  const values = [...row.values]
+  // Of equal headers, the first one is meant. A row may be shorter than its header, and a line of JSON has any names.
+  for (const [header, cell] of Object.entries(given)) {
+    const at = names.indexOf(header)
+    values[at < 0 ? names.push(header) - 1 : at] = cell
+  }
+  // A hole of the list is an empty cell.
+  return { ...row, names, values: Array.from(values, (value) => (value === undefined ? '' : value)) }
 }
 
 // These problems are of the row: it lacks a value, contradicts itself, or is a note.

@@ -135,15 +135,20 @@ export function mappingFrom(
 }
 
 /**
- * Throws 422 if `columns` has a header that the file does not have. `names` are the headers of the file; null if they
- * are not known.
+ * Throws 422 if `columns` or `cells` have a header that the file does not have. `names` are the headers of the file; null
+ * if they are not known.
  */
 export function refuseUnknownHeaders(
-  columns: MappingOptions['columns'],
+  { columns, cells = {} }: Pick<ImportOptions, 'columns'> & Partial<Pick<ImportOptions, 'cells'>>,
   names: readonly string[] | null,
 ): void {
   if (!names) return
-  const unknown = Object.keys(columns).filter((header) => !names.includes(header))
+  refuseHeaders('columns', Object.keys(columns), names)
+  refuseHeaders('cells', [...new Set(Object.values(cells).flatMap(Object.keys))], names)
+}
+
+function refuseHeaders(field: string, headers: readonly string[], names: readonly string[]): void {
+  const unknown = headers.filter((header) => !names.includes(header))
   if (!unknown.length) return
   const quoted = (headers: readonly string[]) => {
     const some = headers.slice(0, max_named).map((header) => `"${header.slice(0, 100)}"`)
@@ -151,9 +156,9 @@ export function refuseUnknownHeaders(
   }
   throw invalid([
     {
-      field: 'columns',
+      field,
       code: 'not_found',
-      message: `columns has ${quoted(unknown)}, which the file does not have. Its headers are: ${quoted(names)}.`,
+      message: `${field} has ${quoted(unknown)}, which the file does not have. Its headers are: ${quoted(names)}.`,
     },
   ])
 }

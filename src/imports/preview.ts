@@ -54,7 +54,7 @@ export async function previewFile(
   const findHeader = headerFinder(room, options)
   const start = facts.format === 'xlsx' ? startOfSheet : startOfText
   const { names, rows, read_as } = await start(body, facts, findHeader, max_bytes)
-  refuseUnknownHeaders(options.columns, names)
+  refuseUnknownHeaders(options, names)
   const first = rows[0]?.problem
   if (first?.code === 'row_too_long' && rows.every(({ problem }) => problem)) throw badRequest(first.message)
   const shown = rows.filter(hasCells).slice(0, shown_rows)

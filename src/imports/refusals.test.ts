@@ -195,6 +195,13 @@ test('a file without its content type is refused with the types that a file can 
   assert.match(undo.body.error.message, /Send the body as JSON/)
 })
 
+test('lines of JSON that are sent as CSV are refused with their content type', async () => {
+  for (const path of ['?resource=contacts', '/preview?resource=contacts']) {
+    const reply = await upload(rapport, path, '\ufeff {"first_name":"Ana","last_name":"Ruiz"}\n')
+    assert.match(refused(reply, 400, 'bad_request').message, /application\/x-ndjson/)
+  }
+})
+
 test('a sheet of Excel and a compressed file are refused with what to do, also in the preview', async () => {
   const { total } = (await rapport.call('GET', '/api/v1/imports')).body.meta
   for (const [start, message] of [

@@ -91,7 +91,7 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
         const findHeader = headerFinder(roomOf(rooms, is_archive ? 'contacts' : query.resource), options)
         const kept = { workspace_id, import_id, facts, findHeader, max_bytes, elapsed }
         const received = await storeFile(db, body, kept)
-        refuseUnknownHeaders(options.columns, received.names)
+        refuseUnknownHeaders(options, received.names)
         // A repeated Idempotency-Key must come with the same file.
         request.raw_body = received.hash
         // An upload may take hours.

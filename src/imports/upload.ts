@@ -235,6 +235,8 @@ export async function textForm(
         : 'The file has no vCards. Its first line must be BEGIN:VCARD.',
     )
   if (format === 'ndjson' || format === 'vcf') return { format, encoding }
+  if (/^\s*\{\s*"/.test(text))
+    throw badRequest('The file has lines of JSON. Send it with Content-Type application/x-ndjson.')
   const first = guessDelimiter(text)
   const cells = (form: CsvForm) => firstCells(sample, { ...form, encoding }, searched_rows)
   const rows = cells(first)
