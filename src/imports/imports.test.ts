@@ -81,6 +81,41 @@ test('a row updates, skips or doubles the record that it matches, and a row with
   assert.deepEqual(await counts({ on_match: 'update' }), [1, 0, 0, 1])
 })
 
+test('a row that is skipped or fails makes no company', async () => {
+  await rapport.call('POST', '/api/v1/contacts', {
+    first_name: 'Ana',
+    last_name: 'Known',
+    email: 'ana@known.example',
+  })
+  const rows = [
+    'Ana,Known,ana@known.example,Skipped',
+    'Bo,Bad,nope,Invalid',
+    ',Short,short@known.example,Required',
+    'Eva,New,eva@known.example,Good',
+    'Bo,Bad,nope,Good',
+  ]
+  const file = `first_name,last_name,email,company\n${rows.map((row) => `${row} and Makes None\n`).join('')}`
+  const made = async () => {
+    const { data } = (await rapport.call('GET', '/api/v1/companies?search=makes%20none')).body
+    return data.map(({ name }: { name: string }) => name).sort()
+  }
+  const skip = await importFile(rapport, { resource: 'contacts', on_match: 'skip', match: 'email' }, file)
+  assert.deepEqual([skip.created, skip.skipped, skip.failed], [1, 1, 3])
+  // An earlier row could have made the contact, which needs no first name then.
+  assert.deepEqual(await made(), ['Good and Makes None', 'Required and Makes None'])
+  await importFile(rapport, { resource: 'contacts' }, file.replaceAll('Makes None', 'makes none again'))
+  assert.deepEqual(await made(), [
+    'Good and Makes None',
+    'Good and makes none again',
+    'Required and Makes None',
+    'Skipped and makes none again',
+  ])
+  const leave = { resource: 'contacts', bad_cells: 'leave_out' }
+  await importFile(rapport, leave, file.replaceAll('Makes None', 'makes none left'))
+  assert.ok((await made()).includes('Invalid and makes none left'))
+  assert.ok(!(await made()).includes('Required and makes none left'))
+})
+
 test('a dry run has the counts and the errors, and writes nothing', async () => {
   const before = (await rapport.call('GET', '/api/v1/contacts')).body.meta.total
   const file = 'first_name,last_name,company\nDry,Run,Dry Ltd\nOnly,,\n'

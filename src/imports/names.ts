@@ -11,6 +11,7 @@ import type { Room } from '../resources/room.ts'
 import { type Use, withUse } from './account.ts'
 import { keepChanges } from './changes.ts'
 import { type Problem, problemsOf } from './errors.ts'
+import { importable } from './items.ts'
 import { freeKey, type MappedRow } from './mapped-row.ts'
 import { findContacts, findMembers, noSuch } from './people.ts'
 import type { Running } from './rows.ts'
@@ -38,7 +39,7 @@ export async function linkNames(
     const nameOf = (row: MappedRow) => row.names[field] as string
     const unconfirmed = await withoutConfirmed(running, field, naming)
     const names = [...new Set(unconfirmed.map(nameOf))]
-    const linked = await linksOf(running, field, names)
+    const linked = await linksOf(running, field, names, unconfirmed)
     for (const row of unconfirmed) {
       const found = linked.get(nameOf(row)) as Linked
       if ('problem' in found) problems.set(row, { ...found.problem, field })
@@ -71,11 +72,12 @@ function leaveOut(row: MappedRow, targets: readonly string[], reason: Use): void
   })
 }
 
-/** The records of names. A missing company is made; another missing record is a note. */
+/** The records of names. A missing company is made for a row that is imported; another missing record is a note. */
 async function linksOf(
   running: Running,
   field: string,
   names: readonly string[],
+  rows: readonly MappedRow[],
 ): Promise<Map<string, Linked>> {
   const table = running.room.resource.references[field]
   if (table === undefined) return findMembers(running, names)
@@ -84,8 +86,12 @@ async function linksOf(
   const missing = names.filter((name) => !linked.has(name))
   if (table === 'deals') for (const name of missing) linked.set(name, { note: noSuch('deal', name) })
   else if (missing.length) {
+    const nameOf = (row: MappedRow) => row.names[field] as string
+    const naming = rows.filter((row) => !linked.has(nameOf(row)))
+    const made = new Set((await importable(running, naming)).map(nameOf))
+    for (const name of missing) if (!made.has(name)) linked.set(name, { id: null })
     const target = running.rooms.find(({ resource }) => resource.table === table) as Room
-    await makeMissing(running, target, field, missing, linked)
+    if (made.size) await makeMissing(running, target, field, [...made], linked)
   }
   return linked
 }

@@ -14,6 +14,7 @@ import { isOfCell, leaveBadCells, mended } from './bad-cells.ts'
 import { keepChanges } from './changes.ts'
 import { type EarlierRows, keepEarlier, runEarlier } from './earlier-rows.ts'
 import { keepErrors, problemsOf, type RowError } from './errors.ts'
+import { itemOf } from './items.ts'
 import type { MappedRow } from './mapped-row.ts'
 import type { Mapping } from './mapping.ts'
 import { linkNames } from './names.ts'
@@ -304,19 +305,6 @@ function divided(rows: readonly FileRow[], read: Read, length: number): Part[] {
   for (const error of read.errors) parts_of.get(error.row)?.errors.push(error)
   for (const note of read.notes) parts_of.get(note.row)?.notes.push(note)
   return parts
-}
-
-function itemOf({ options: { on_match, match } }: Running, { data, is_unowned }: MappedRow): Item {
-  const matches = on_match !== 'create' && match !== null && hasValue(data, match)
-  if (matches) return { op: 'upsert', match, data }
-  // Without an owner of its own, it would belong to the person who imports it.
-  return { op: 'create', data: is_unowned ? { ...data, owner_id: null } : data }
-}
-
-function hasValue(data: Record<string, unknown>, match: string): boolean {
-  const [, key] = /^custom_fields\.(.+)$/s.exec(match) ?? []
-  const value = key ? (data.custom_fields as Record<string, unknown> | undefined)?.[key] : data[match]
-  return value !== undefined && value !== null && String(value).trim() !== ''
 }
 
 const errorsOf = ({ part: { prepared }, outcomes }: Ran): RowError[] =>

@@ -311,8 +311,8 @@ function checked(schema: TSchema, data: object): { body: object; problems: reado
   return { body: value, problems: bodyProblems(value) }
 }
 
-/** The problems of the values of new data. Missing values, and records that the data refers to, are not looked at. */
-export function valueProblems(
+/** The problems of new data. Records that it refers to are not looked at. */
+export function newProblems(
   { create, update }: Pick<Writes, 'create' | 'update'>,
   definitions: readonly Definition[],
   data: object,
@@ -320,13 +320,16 @@ export function valueProblems(
 ): FieldProblem[] {
   const { first, later } = inSteps(data, after_create)
   const { body, problems } = checked(create, first)
-  const found = [
+  return [
     ...problems,
     ...(later ? checked(update, later).problems : []),
     ...definitionProblems(definitions, customFieldsOf(body), null),
   ]
-  return found.filter(({ code }) => code !== 'required')
 }
+
+/** The same, without those of missing values. */
+export const valueProblems = (...given: Parameters<typeof newProblems>): FieldProblem[] =>
+  newProblems(...given).filter(({ code }) => code !== 'required')
 
 /** The keys of data that other data may have, too: of the matched field, and of unique custom fields. */
 export function sharedKeys(
