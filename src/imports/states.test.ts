@@ -27,6 +27,17 @@ test('the undo of another stage gives a closed deal its time of closing back', a
   }
 })
 
+test('the undo of another stage gives a deal back that was lost without a reason', async () => {
+  await run({ resource: 'deals' }, ['name,stage', 'Lost before,lost'])
+  const { id, updated } = await run(updating, ['name,stage', 'Lost before,won'])
+  assert.equal(updated, 1)
+  assert.deepEqual(await undo(id), { restored: 1, left: [] })
+  const { stage, lost_reason } = await detailsOf('deals', 'Lost before')
+  assert.deepEqual([stage, lost_reason], ['lost', null])
+  const again = await run(updating, ['name,stage', 'Lost before,demo', 'Lost before,lost'])
+  assert.deepEqual(again.reported, [[3, 'lost_reason', 'required']])
+})
+
 test('a file tells when a deal closed that is closed already, and an undo puts its own time back', async () => {
   await rapport.call('POST', '/api/v1/deals', { name: 'Closed here', stage: 'won' })
   const before = await detailsOf('deals', 'Closed here')

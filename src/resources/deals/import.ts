@@ -52,7 +52,7 @@ export const deal_import: ImportForm = {
   parts: { status: 'code', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
   join: joinState,
   after_create: ['lost_reason'],
-  sets: ['closed_at'],
+  sets: ['closed_at', 'status'],
   // The default depends on the stage. An undo that sent it back would make it the deal's own probability. A closed deal
   // loses its own probability when it is reopened.
   derived: (before) => ((before as { status: string }).status === 'open' ? ['probability'] : []),

@@ -65,7 +65,8 @@ const changeBy =
     // The schema of change-stage refuses all other fields.
     const values = changedValues(deals, body, before, problems)
     const { closes_at, closed_at } = closingTime(context, body)
-    const decision = judge(state, body, { now: closes_at, closed_at, operation, defaults }, problems)
+    const told = { now: closes_at, closed_at, restores: isRestored(context, body) }
+    const decision = judge(state, body, { ...told, operation, defaults }, problems)
     const found = [...problems, ...againstState(context, body, state)]
     const next = await accepted(tx, context, decision, values, found, before)
     const { after, changes } = await save(tx, context, before, values, state, { ...next, defaults })
@@ -115,6 +116,10 @@ function closingTime({ source, now }: Context, body: object): { closes_at: strin
   if (isTold(closed_at)) return { closes_at: closed_at, closed_at }
   return { closes_at: isTold(stage_since) ? stage_since : now }
 }
+
+/** Whether the undo of an import gives a deal back that was lost. It may have had no reason. Rows have no such status. */
+const isRestored = ({ source }: Context, body: object): boolean =>
+  source === 'import' && (body as { status?: unknown }).status === 'lost'
 
 /** A row of an import may say that a closed deal is open. Without a stage, nothing tells where it goes back to. */
 function againstState({ source }: Context, body: DealInput, { stage }: DealState): FieldProblem[] {

@@ -89,8 +89,8 @@ export function shownProbability(
 /**
  * The next state of a deal for POST (`create`, current is null), PUT (`update`) and change-stage, or all problems. The
  * next state equals the current one if nothing changed. `now` (ISO 8601) becomes `closed_at` when the deal enters won
- * or lost (contract: deals, fine print), and `closed_at` that of a deal which is closed already. `defaults`: the
- * probabilities of the workspace.
+ * or lost (contract: deals, fine print), and `closed_at` that of a deal which is closed already. `restores`: a
+ * deal becomes lost again, as it was, with or without a reason. `defaults`: the probabilities of the workspace.
  */
 export function decide(
   current: DealState | null,
@@ -98,13 +98,14 @@ export function decide(
   context: {
     now: string
     closed_at?: string | undefined
+    restores?: boolean
     operation: DealWrite
     defaults?: Readonly<Record<Stage, number>> | undefined
   },
 ): Decision {
   const problems: Problem[] = []
   const stage = nextStage(current, input.stage, context.operation, problems)
-  const lostReason = nextLostReason(current, stage, input.lost_reason, context.operation, problems)
+  const lostReason = nextLostReason(current, stage, input.lost_reason, context, problems)
   if (stage === null || problems.length > 0) return { problems }
 
   const status = statusOf(stage)
@@ -148,7 +149,7 @@ function nextLostReason(
   current: DealState | null,
   stage: Stage | null,
   sent: string | null | undefined,
-  operation: DealWrite,
+  { operation, restores = false }: { operation: DealWrite; restores?: boolean },
   problems: Problem[],
 ): string | null {
   const refuse = (code: Problem['code'], message: string) => {
@@ -166,7 +167,7 @@ function nextLostReason(
   if (stage !== 'lost') {
     return reason ? refuse('not_allowed', 'lost_reason is only accepted for a deal in stage lost.') : null
   }
-  if (reason) return reason
+  if (reason || restores) return reason ?? null
   // change-stage needs a reason only on entering lost: null keeps the reason. In a PUT, null would erase it.
   const keepsReason = current.stage === 'lost' && (reason === undefined || operation === 'change_stage')
   return keepsReason ? current.lost_reason : refuse('required', 'lost_reason is required in stage lost.')
