@@ -130,3 +130,18 @@ test('a cell of the request is used where the row is shorter than its header, an
   assert.deepEqual([reply.status, reply.body.error.fields[0].field], [422, 'cells'])
   assert.match(reply.body.error.fields[0].message, /"E-Mail", which the file does not have/)
 })
+
+test('a bad cell of custom fields is left out by itself: those of other columns stay', async () => {
+  const query = { resource: 'contacts', ...leave, rest: 'custom_fields' }
+  const file = 'first_name,last_name,custom_fields,custom_fields.size,Region\nAna,Alone,abc,5,EMEA\n'
+  const done = await importFile(rapport, query, file)
+  assert.deepEqual([done.created, done.failed, done.errors], [1, 0, 1])
+  const [{ id }] = await newest('contacts', 1)
+  const { custom_fields } = (await rapport.call('GET', `/api/v1/contacts/${id}`)).body.data
+  assert.deepEqual(custom_fields, { size: '5', Region: 'EMEA', custom_fields: 'abc' })
+  const many = Array.from({ length: 101 }, (_, n) => `F${n}`)
+  const cells = ['Ana', 'Many', '"{""a"":1}"', ...many.map(() => 'x')]
+  const too_many = `first_name,last_name,custom_fields,${many}\n${cells}\n`
+  const refused = await importFile(rapport, query, too_many)
+  assert.deepEqual([refused.created, refused.failed], [0, 1])
+})

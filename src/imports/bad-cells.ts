@@ -57,6 +57,8 @@ const targetOf = (field: string): string =>
 function leaveCell({ data, used, values }: MappedRow, target: string): boolean {
   const targets = [target, target.replace(/_id$/, '')]
   const failed = used.cells.some((use, n) => use === 'row_failed' && isOf(n))
+  // Too many custom fields come from many columns.
+  if (target === 'custom_fields' && !failed) return false
   let is_left = false
   function isOf(n: number): boolean {
     return targets.includes(used.columns[n]?.target ?? '')

@@ -66,11 +66,13 @@ const addressed = (name: string): string => /[(<]([^\s()<>@]+@[^\s()<>@]+)[)>]$/
 
 export function putObject(row: Row, column: Column, value: unknown): Use {
   const { data } = row
-  // The schema refuses any other value.
-  if (!isObjectOrNull(value) || data.custom_fields === undefined) data.custom_fields ??= value
-  if (!isObjectOrNull(value)) data.custom_fields = value
-  else if (isObjectOrNull(data.custom_fields)) return addFields(row, column, value ?? {}, 'stored')
-  else return aside(row, column, value, 'other_value')
+  if (!isObjectOrNull(value)) {
+    const message = 'custom_fields must be an object or null.'
+    row.problems.push({ field: 'custom_fields', code: 'invalid_type', message })
+    return 'row_failed'
+  }
+  if (data.custom_fields !== undefined) return addFields(row, column, value ?? {}, 'stored')
+  data.custom_fields = value
   return 'stored'
 }
 
@@ -150,8 +152,7 @@ export function putError(row: Row, column: Column, { text }: CellError): Use {
 export function addCustom(row: Row): void {
   const { data, custom: values, cells } = row
   const { custom_fields = null } = data
-  // The schema refuses any other value.
-  if (!values.size || !isObjectOrNull(custom_fields)) return
+  if (!values.size) return
   data.custom_fields = Object.fromEntries(values)
   const at = row.used.columns.findIndex(({ target }) => target === 'custom_fields')
   if (custom_fields)
