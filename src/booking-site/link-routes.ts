@@ -19,7 +19,6 @@ const shared = {
   scope: 'open',
   params: LinkParams,
   answers: { 200: HtmlPage },
-  extension: true,
   unlogged: true,
 }
 

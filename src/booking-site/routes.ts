@@ -60,7 +60,6 @@ function pageRoutes(app: App, site: Site): void {
       summary: 'Choose a free time, or fill in the form for the chosen time',
       params: SlugParams,
       answers: { 200: HtmlPage },
-      extension: true,
     },
     (request, reply) => showPage(site, request, reply),
   )
@@ -75,7 +74,6 @@ function pageRoutes(app: App, site: Site): void {
       params: SlugParams,
       body: BookingForm,
       answers: { 200: HtmlPage },
-      extension: true,
       // A token in the form makes a repeated request safe.
       repeatable: false,
     },
@@ -91,7 +89,6 @@ function pageRoutes(app: App, site: Site): void {
       summary: 'End of a booking in a frame: opens the private page in a new window',
       params: SlugParams,
       answers: { 200: HtmlPage },
-      extension: true,
       // The query holds the token of the private link.
       unlogged: true,
     },
@@ -108,7 +105,6 @@ function pageRoutes(app: App, site: Site): void {
       params: SlugParams,
       query: SlotsQuery,
       answers: { 200: SlotList },
-      extension: true,
     },
     (request, reply) => listSlots(site, request, reply),
   )

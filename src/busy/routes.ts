@@ -61,7 +61,6 @@ export function busyCalendarRoutes(app: App, service: BusyService): void {
     params: BusyCalendarParams,
     reads: any_session,
     noun: 'busy calendar',
-    extension: true,
   })
 
   calendars.create(
@@ -275,7 +274,6 @@ function refreshRoute(
       params: BusyCalendarParams,
       body: NoFields,
       answers: { 200: Single(BusyCalendar) },
-      extension: true,
       repeatable: true,
       guarded: true,
     },

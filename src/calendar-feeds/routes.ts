@@ -27,7 +27,6 @@ export function calendarFeedRoutes(app: App, service: Service): void {
     params: FeedParams,
     reads: any_session,
     noun: 'calendar feed',
-    extension: true,
   })
   operation(
     app,
@@ -38,7 +37,6 @@ export function calendarFeedRoutes(app: App, service: Service): void {
       summary: 'List the own calendar feeds',
       description: 'The newest first, on one page.',
       answers: { 200: List(CalendarFeed) },
-      extension: true,
     },
     async ({ access }) => {
       const found = await listFeeds(db, ownerOf(access))
@@ -113,7 +111,6 @@ export async function icsRoutes(
           'The appointments whose host the person is, and the own activities if the feed has them: from 90 days ago to two years ahead, the nearest 5,000. 404 for an address that is unknown or deleted, and for a person who has left.',
         params: Type.Object({ file: Type.String({ description: 'The token, with .ics behind it.' }) }),
         answers: { 200: File },
-        extension: true,
         conditional: true,
         // The path holds the token, so the request log leaves it out.
         unlogged: true,

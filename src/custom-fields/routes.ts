@@ -42,9 +42,8 @@ export function customFieldRoutes(app: App, service: Service): void {
     or_reads: defined.map((resource) => `${resource.scope}:read`),
     writes: 'workspace:write',
     noun: 'custom field',
-    extension: true,
   }
-  const { path, params, writes: scope, extension } = kind
+  const { path, params, writes: scope } = kind
   const definitions = endpoints(app, service, kind)
 
   /** The kinds of which the caller may read the definitions. Throws 403 if none of `wanted` is among them. */
@@ -95,7 +94,6 @@ export function customFieldRoutes(app: App, service: Service): void {
       query: ForceQuery,
       body: CustomFieldCreate,
       answers: { 201: Single(CustomField) },
-      extension,
       repeatable: true,
     },
     (request, reply) =>
@@ -120,7 +118,6 @@ export function customFieldRoutes(app: App, service: Service): void {
       query: ForceQuery,
       body: CustomFieldUpdate,
       answers: { 200: Single(CustomField) },
-      extension,
       guarded: true,
       conflict: true,
     },

@@ -30,13 +30,9 @@ type Kind<Params extends TSchema, OwnerParams extends TSchema> = {
   /** The scope of the endpoints that write. By default, the same. */
   writes?: string
   noun: string
-  /** Goes beyond the base interface. */
-  extension: boolean
-}
+} & Pick<Operation, 'extension'>
 
-type Declared = Pick<Operation, 'id' | 'summary' | 'description' | 'conflict' | 'people_only'> & {
-  extension?: boolean
-}
+type Declared = Pick<Operation, 'id' | 'summary' | 'description' | 'conflict' | 'people_only' | 'extension'>
 type Request<Params = unknown, Query = unknown, Body = unknown> = FastifyRequest & {
   params: Params
   query: Query

@@ -41,7 +41,6 @@ export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
       scope: 'open',
       summary: 'Check that the process runs',
       answers: { 200: State },
-      extension: true,
     },
     async () => single({ status: 'ok' }),
   )
@@ -54,7 +53,6 @@ export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
       scope: 'open',
       summary: 'Check that the service is ready and the database answers',
       answers: { 200: State },
-      extension: true,
     },
     async () => {
       if (phase() !== 'ready') throw unavailable(`The service is ${phase()}.`, 1)
@@ -75,7 +73,6 @@ export function healthRoutes(app: App, { db, phase, metrics }: Deps): void {
       scope: 'open',
       summary: 'Read the metrics',
       answers: { 200: MetricsText },
-      extension: true,
     },
     async (_request, reply) => {
       reply.type(metrics.content_type)

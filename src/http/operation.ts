@@ -38,8 +38,8 @@ type Declared = {
   body?: TSchema
   /** The schema of each answer that is a success, by its status. */
   answers: Record<number, TSchema>
-  /** Goes beyond the base interface. */
-  extension: boolean
+  /** False for an operation of the base interface. All others go beyond it. */
+  extension?: boolean
   /** Obeys If-Match: 412 if the record has changed. Other writes act on something without an ETag: 412 to any If-Match. */
   guarded?: boolean
   /** Answers with something that is not a record, such as a number, and so without an ETag. */

@@ -53,7 +53,6 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
     reads: 'imports:read',
     writes: 'imports:write',
     noun: 'import',
-    extension: true,
   }
   const records = endpoints(app, service, kind)
   const tables = roomsWithImport(rooms).map(({ resource }) => resource.table)
@@ -137,7 +136,6 @@ function readRoutes(app: App, service: Service, rooms: readonly Room[]): void {
       description: `CSV with a row for each problem: the row of the file, the field, the message, the row as it was sent, and the code. The first 10,000 problems. The code is that of the field or the conflict, as in the answer to a single request. Codes of rows that cannot be read: ${row_problems.join(', ')}. Codes of rows that are imported without a link: ${link_codes.join(', ')}. Of a row that was erased: erased. The code is empty for imports of earlier versions.`,
       params: ImportParams,
       answers: { 200: csv },
-      extension: true,
     },
     async (request, reply) => {
       const row = await find(request, request.params.import_id)
@@ -172,7 +170,6 @@ function undoRoute(app: App, { db, clock, write }: Service, rooms: readonly Room
       params: ImportParams,
       body: NoFields,
       answers: { 200: Single(Undone) },
-      extension: true,
       guarded: true,
       answers_no_record: true,
       repeatable: true,

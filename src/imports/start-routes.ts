@@ -69,7 +69,6 @@ export function startRoute(app: App, service: Service, rooms: readonly Room[]): 
       body: file,
       checkBody: asItIs,
       answers: { 202: Single(Import) },
-      extension: true,
       repeatable: true,
       conflict: true,
     },
@@ -230,7 +229,6 @@ export function previewRoute(app: App, { db, config }: Service, rooms: readonly 
       body: file,
       checkBody: asItIs,
       answers: { 200: Single(Preview) },
-      extension: true,
       repeatable: true,
     },
     async (request) => {

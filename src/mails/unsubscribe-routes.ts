@@ -68,7 +68,6 @@ export async function unsubscribeRoutes(
       scope: 'open',
       params: Type.Object({ token: Type.String() }),
       answers: { 200: HtmlPage },
-      extension: true,
       // The path holds the token, so the request log leaves it out.
       unlogged: true,
     }

@@ -42,7 +42,6 @@ export function mcpRoutes(
     or_scopes,
     summary: 'MCP',
     answers: {},
-    extension: true,
     repeatable: false,
   }
   const requests = new WeakMap<Request, FastifyRequest>()

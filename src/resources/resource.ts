@@ -96,8 +96,8 @@ export type Resource<C extends Columns = Columns> = Facts & {
   scope: string
   /** The text in the API's documentation; absent for a part of another resource. */
   about?: string
-  /** Goes beyond the base interface. */
-  extension: boolean
+  /** False for a resource of the base interface. */
+  extension?: boolean
   columns: C
   /** The name of a record in the trash: these fields, joined by a space, or the first characters of one field. */
   title: { fields: readonly string[]; characters?: number }
@@ -150,7 +150,6 @@ type Description<C extends Columns> = Pick<Resource<C>, 'table' | 'noun' | 'colu
 export const defineResource = <C extends Columns>(description: Description<C>): Resource<C> => ({
   path: `/api/v1/${description.table.replaceAll('_', '-')}`,
   scope: description.table,
-  extension: true,
   sort_name: [],
   search_text: [],
   search_index: false,

@@ -14,7 +14,7 @@ const columns = ['id', 'kind', 'subject', 'state', 'attempts', 'last_error', 'cr
 /** The list of unfinished work, for administrators. */
 export function workRoutes(app: App, service: Service): void {
   const { reading, clock } = service
-  const shown = { path: '/api/v1/work', reads: 'audit_log:read', noun: 'work', extension: true } as const
+  const shown = { path: '/api/v1/work', reads: 'audit_log:read', noun: 'work' } as const
   endpoints(app, service, shown).list(
     {
       summary: 'List unfinished work',

@@ -18,7 +18,6 @@ export function keyRoutes(app: App, service: Service): void {
     reads: 'keys:read',
     writes: 'keys:write',
     noun: 'API key',
-    extension: true,
   })
 
   keys.list(

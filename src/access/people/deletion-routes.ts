@@ -24,7 +24,6 @@ export function deletionRoutes(app: App, { db, write, recheckAccess, throttle }:
       summary: 'Delete the own account and its personal data; keys and records stay',
       body: DeletionBody,
       answers: { 200: Deleted },
-      extension: true,
       // The body holds a password.
       repeatable: false,
       conflict: true,

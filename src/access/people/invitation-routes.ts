@@ -15,7 +15,6 @@ export function invitationRoutes(app: App, service: PeopleService): void {
     params: InvitationParams,
     reads: 'members:write',
     noun: 'invitation',
-    extension: true,
   })
 
   invitations.list(

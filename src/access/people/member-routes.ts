@@ -15,7 +15,6 @@ export function memberRoutes(app: App, service: PeopleService): void {
     reads: 'members:read',
     writes: 'members:write',
     noun: 'member',
-    extension: true,
   })
 
   members.list(

@@ -14,7 +14,6 @@ export function profileRoutes(app: App, service: PeopleService): void {
     path: '/api/v1/profile',
     reads: any_session,
     noun: 'profile',
-    extension: true,
   })
 
   profile.read({ summary: 'Read the own profile', view: Profile }, (request) =>

@@ -19,7 +19,6 @@ export function sessionsRoutes(app: App, service: Service): void {
     params: SessionParams,
     reads: any_session,
     noun: 'session',
-    extension: true,
   })
 
   sessions.list(

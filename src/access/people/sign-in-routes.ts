@@ -33,7 +33,7 @@ const notOwn = (workspace_id: number): FieldProblem => ({
 /** Signing in and out, and the workspace that is worked in. */
 export function signInRoutes(app: App, service: PeopleService): void {
   const { db, clock, authenticate, signIn, role_scopes } = service
-  const session = endpoints(app, service, { path, reads: any_session, noun: 'session', extension: true })
+  const session = endpoints(app, service, { path, reads: any_session, noun: 'session' })
   const current = async (handle: Db, own: OwnSession): Promise<SignedIn> => {
     const shown = await signedIn(handle, own, role_scopes, clock.now())
     if (!shown) throw unauthorized()
@@ -50,7 +50,6 @@ export function signInRoutes(app: App, service: PeopleService): void {
       summary: 'Sign in',
       body: SignInBody,
       answers: { 200: Single(SignedIn) },
-      extension: true,
       repeatable: false,
       signs_in: true,
       onRequest: guardOpenRoute,

@@ -39,7 +39,6 @@ export function workspaceRoutes(app: App, service: PeopleService): void {
     reads: 'workspace:read',
     writes: 'workspace:write',
     noun: 'workspace',
-    extension: true,
   }
   const workspace = endpoints(app, service, kind)
 

@@ -18,7 +18,6 @@ export function auditRoutes(app: App, service: Service): void {
     params: IdParams,
     reads: 'audit_log:read',
     noun: 'entry',
-    extension: true,
   })
 
   entries.list(

@@ -37,7 +37,7 @@ export function backfillRoutes(app: App, service: Service, rooms: readonly Room[
   const work = backfillWork(rooms)
   const body = BackfillBody([...kinds.keys()])
   const path = `${webhook_kind.path}/:webhook_id/backfill`
-  const shared = { path, params: WebhookParams, extension: true } as const
+  const shared = { path, params: WebhookParams } as const
 
   operation(
     app,

@@ -55,7 +55,6 @@ function addList(app: App, service: Service, resource: Resource): void {
     path: `${path}/duplicates`,
     reads: `${scope}:read`,
     noun,
-    extension: true,
   }).list(
     {
       summary: `List likely duplicates of ${table}`,
@@ -107,7 +106,6 @@ function addDismissal(app: App, service: Service, resource: Resource, action: ke
       description,
       body: Body,
       answers: { 200: Single(Body) },
-      extension: true,
       answers_no_record: true,
       repeatable: true,
     },

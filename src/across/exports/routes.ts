@@ -38,7 +38,6 @@ export function workspaceExportRoute(
       description:
         'Everything but the trash as it was when the export began: a .tar.gz archive with files of JSON lines, such as contacts-0001.ndjson, of about 4 MiB. Needs every scope that reads. 503 while too many exports are running.',
       answers: { 200: file },
-      extension: true,
       endless: true,
     },
     async (request, reply) => {

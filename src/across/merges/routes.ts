@@ -68,7 +68,6 @@ function mergeRoute(app: App, { db, clock, write }: Service, kind: MergeKind, wo
       params: IdParams,
       body: MergeBody,
       answers: { 200: Merged(details.view) },
-      extension: true,
       guarded: true,
       conflict: true,
       repeatable: true,
@@ -115,7 +114,6 @@ function undoRoute(
       params: IdParams,
       body: NoFields,
       answers: { 200: Undone },
-      extension: true,
       conflict: true,
       repeatable: true,
     },
@@ -171,7 +169,7 @@ function listRoute(app: App, service: Service, tables: string[]): void {
     const until_ms = Date.parse(created_at) + config.trash_days * day_ms
     return status === 'done' && changes !== null && until_ms >= clock.now() ? isoTime(until_ms) : null
   }
-  endpoints(app, service, { path, reads, noun: 'merge', extension: true }).list(
+  endpoints(app, service, { path, reads, noun: 'merge' }).list(
     {
       summary: 'List merges',
       description: 'Newest first. Only kinds that the caller may read.',

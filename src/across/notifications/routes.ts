@@ -38,7 +38,6 @@ export function notificationRoutes(app: App, { db, rights, resources, write }: S
         'Newest first, with a cursor only. Notifications of kinds that your role may not read are left out.',
       query: NotificationsQuery,
       answers: { 200: NotificationList },
-      extension: true,
     },
     async (request) => {
       const { cursor, unread: wanted } = request.query
@@ -72,7 +71,6 @@ export function notificationRoutes(app: App, { db, rights, resources, write }: S
       description: 'Either `ids`, or `all`. The audit log has no entry of it.',
       body: ReadBody,
       answers: { 200: Single(ReadAnswer) },
-      extension: true,
       repeatable: true,
     },
     (request, reply) =>

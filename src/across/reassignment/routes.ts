@@ -44,7 +44,6 @@ export function reassignmentRoutes(app: App, service: Service, rooms: readonly R
     reads: 'members:read',
     writes: 'members:write',
     noun: 'member',
-    extension: true,
   }).verb(
     {
       name: 'reassign',

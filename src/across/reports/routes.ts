@@ -52,7 +52,6 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
       description: 'All live deals, or those of a company, a contact or an owner.',
       query: PipelineQuery,
       answers: { 200: Single(Pipeline) },
-      extension: true,
     },
     async (request) => {
       const asked = requestOf(deals, request.access, request.query, clock.now())
@@ -78,7 +77,6 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
       description: 'Live deals, by closed_at.',
       query: OutcomesQuery,
       answers: { 200: Single(DealOutcomes) },
-      extension: true,
     },
     async (request) => {
       const months = lastMonths(request.query.months, zoneOf(request.query), clock.now())
@@ -97,7 +95,6 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
       description: 'Those of everybody, or of an owner. Activities without a due date are not counted.',
       query: OpenActivitiesQuery,
       answers: { 200: Single(OpenActivities) },
-      extension: true,
     },
     async ({ access, query }) => {
       const { owner_id } = query
@@ -119,7 +116,6 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
         'Live deals, by created_at. A deal that skipped a stage has passed it. docs/reports.md has all definitions.',
       query: FunnelQuery,
       answers: { 200: Single(Funnel) },
-      extension: true,
     },
     async ({ access, query: { owner_id, ...days } }) => {
       const period = periodOf(days, max_days_of_funnel, clock.now())
@@ -139,7 +135,6 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
       description: 'Live deals, with the deals that were won in the same months.',
       query: ForecastQuery,
       answers: { 200: Single(Forecast) },
-      extension: true,
     },
     async ({ access, query }) => {
       const { owner_id, months_before, months_after } = query
@@ -160,7 +155,6 @@ export function reportRoutes(app: App, { reading, rights, clock }: Service): voi
       description: 'Live activities, by owner and type. Open activities without a due date are not counted.',
       query: PeopleQuery,
       answers: { 200: Single(PeopleActivities) },
-      extension: true,
     },
     async ({ access, query: { owner_id, ...days } }) => {
       const period = periodOf(days, max_days_of_people, clock.now())

@@ -52,7 +52,6 @@ export function revertRoute(app: App, { db, clock, rights, write }: Service, roo
       params: Params,
       body: NoFields,
       answers: { 200: Single(Reverted) },
-      extension: true,
       conflict: true,
       repeatable: true,
     },

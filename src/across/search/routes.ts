@@ -58,7 +58,6 @@ export function searchRoutes(app: App, { reading, resources, rights }: Service):
       description: `At most ${max_of_kind} records of each kind, best matches first: a whole name, the beginning of a name, the beginning of a word, then others. Each word must occur in the name; in a contact's e-mail, too. At least 4 digits also find a telephone number, or a part of it. If nothing is found, one word of at least 5 characters may have one wrong letter, in a text of at most 8 words.`,
       query: Query(names),
       answers: { 200: answer },
-      extension: true,
     },
     async ({ access: { workspace_id, scopes }, query }) => {
       const asked = wantedOf(query, searched)

@@ -36,7 +36,6 @@ export function timelineRoutes(
         params: IdParams,
         query: TimelineQuery,
         answers: { 200: answer },
-        extension: true,
       },
       (request, reply) => {
         const { workspace_id, scopes } = request.access

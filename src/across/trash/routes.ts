@@ -34,7 +34,7 @@ export function trashRoutes(app: App, service: Service): void {
     removed_at: isoTime(Date.parse(record.deleted_at) + config.trash_days * day_ms),
   })
 
-  endpoints(app, service, { path, reads: 'trash:read', noun: 'record', extension: true }).list(
+  endpoints(app, service, { path, reads: 'trash:read', noun: 'record' }).list(
     {
       summary: 'List the trash',
       description:
@@ -75,7 +75,6 @@ function eraseRoute(app: App, { db, write, seal, resources }: Service, all: read
         'Also needs the scope that writes its kind. Removes its row, and its data in the audit log, the events and the delivery log. For a contact, also removes the copies of its data in records that refer to it. Pending deliveries are sent with the remaining data.',
       params: TrashParams,
       answers: { 200: Deleted },
-      extension: true,
       guarded: true,
     },
     (request, reply) => {

@@ -24,7 +24,6 @@ export function viewRoutes(app: App, service: Service): void {
     reads: 'views:read',
     writes: 'views:write',
     noun: 'saved view',
-    extension: true,
   }
   const views = endpoints(app, service, kind)
 
@@ -38,7 +37,6 @@ export function viewRoutes(app: App, service: Service): void {
       description: 'The shared views and your own private ones, newest first, on one page.',
       query: ViewsQuery,
       answers: { 200: List(View) },
-      extension: true,
     },
     async ({ access, query }) => {
       const asked = acceptedCodes('list', lists, query.list)
@@ -84,7 +82,7 @@ function tabRoutes(app: App, service: Service): void {
   const { ViewTabs, ViewTabsUpdate, TabsParams } = tabSchemas(resources)
   const lists = listsOf(resources)
   const path = '/api/v1/view-tabs'
-  const kind = { path, params: TabsParams, reads: any_session, noun: 'list', extension: true }
+  const kind = { path, params: TabsParams, reads: any_session, noun: 'list' }
   const tabs = endpoints(app, service, kind)
 
   operation(
@@ -98,7 +96,6 @@ function tabRoutes(app: App, service: Service): void {
       description:
         'On one page. A view that is gone, or that you no longer see, may still be named: ignore it.',
       answers: { 200: List(ViewTabs) },
-      extension: true,
     },
     async ({ access }) => onePage(await listTabs(db, access, lists)),
   )

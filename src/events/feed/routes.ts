@@ -31,7 +31,6 @@ export function feedRoutes(
         'Oldest first after `cursor`. Each event is as webhooks get it, without `webhook_id`. Only events of kinds that the caller may read, such as `contact.*` with `contacts:read`. An answer with `has_more` may have fewer events than `per_page`, or none: it ends at 2 MiB, and a filter scans a limited number of events.',
       query: EventsQuery(event_names),
       answers: { 200: EventList },
-      extension: true,
     },
     async (request, reply) => {
       const { cursor, event, sort } = request.query
@@ -67,7 +66,6 @@ export function feedRoutes(
       summary: 'List event types',
       description: 'Every event of the catalogue, with the schema and an example of the whole payload.',
       answers: { 200: EventTypeList },
-      extension: true,
     },
     () => {
       types ??= describeTypes()
@@ -97,7 +95,6 @@ export function feedRoutes(
           },
         },
       },
-      extension: true,
       resumable: true,
       endless: true,
     },

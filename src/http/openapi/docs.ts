@@ -89,7 +89,6 @@ export function apiIndex(app: App): void {
     scope: 'open',
     summary: 'List the resources of this API',
     answers: { 200: Single(Index) },
-    extension: true,
   }
   operation(app, declared, read)
   app.get('/api/v1/', { schema: { hide: true, response: { 200: Single(Index) } } as never }, read)

@@ -33,7 +33,7 @@ export type Described = {
 
 /** The name, the tag and the marks of an operation. The route has its summary and its schemas. */
 export function marksOf(declared: Operation): object {
-  const { method, path, extension, ...access } = declared
+  const { method, path, extension = true, ...access } = declared
   return {
     tags: [path.split('/')[3] ?? 'index'],
     operationId: operationId([method].flat()[0]?.toLowerCase() ?? '', declared),
@@ -188,7 +188,7 @@ const base_filters: Record<string, readonly string[]> = {
 
 /** Whether a parameter extends an operation of the base interface. The mark of an extension covers its parameters. */
 const isAddition = ({ name, in: place }: { name: string; in: string }, { path, extension }: Operation) =>
-  place === 'query' && !extension && !base_filters[path]?.includes(name)
+  place === 'query' && extension === false && !base_filters[path]?.includes(name)
 
 // For a parameter that the declaration does not describe.
 function parameterText(name: string, place: string, { path }: Operation): string {

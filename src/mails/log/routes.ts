@@ -48,7 +48,6 @@ export function mailRoutes(app: App, service: MailService): void {
     reads: 'mails:read',
     writes: 'mails:write',
     noun: 'mail',
-    extension: true,
   })
 
   mails.list(
@@ -105,7 +104,6 @@ function serverRoute(app: App, { reading, mailer, mail_settings }: MailService):
       summary: 'Read the state of the SMTP server',
       description: 'Of the whole installation. It never has the user or the password.',
       answers: { 200: Single(MailServer) },
-      extension: true,
     },
     async () => {
       const state = await reading(serverState)
@@ -155,7 +153,6 @@ function resendRoute(app: App, service: MailService): void {
       params: MailParams,
       body: NoFields,
       answers: { 200: Single(MailDetail) },
-      extension: true,
       repeatable: true,
       guarded: true,
       conflict: true,
@@ -320,7 +317,6 @@ function testRoute(app: App, { write, clock, mailer }: MailService): void {
         'Answers 200 also if it fails: see `status` and `attempts`. With a session, the default is the own address. At most 10 an hour.',
       body: TestBody,
       answers: { 200: Single(MailDetail) },
-      extension: true,
       repeatable: true,
       conflict: true,
     },

@@ -142,7 +142,6 @@ function clockRoutes(app: App, service: Service): void {
       summary: 'List appointments whose wall clock has changed',
       description: `New rules of a time zone move the appointments that lie ahead on the wall clock. Looks at the nearest ${max_ahead} appointments, and lists at most ${max_shown}.`,
       answers: { 200: List(ClockChange) },
-      extension: true,
     },
     async ({ access }) => {
       const now = isoTime(clock.now())

@@ -145,7 +145,6 @@ export function batchRoute(app: App, service: Service, room: Room): void {
     query: Query,
     body: bodyOf(path, writes),
     answers: { 200: Answer },
-    extension: true,
     repeatable: true,
     max_body_bytes: max_body_bytes.batch,
     checkBody,

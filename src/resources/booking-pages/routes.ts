@@ -89,7 +89,6 @@ function slotsRoute(app: App, { reading, clock }: Service): void {
       params: IdParams,
       query: PageSlotsQuery,
       answers: { 200: List(SlotOfPage) },
-      extension: true,
     },
     async ({ access, params, query }) => {
       const { workspace_id } = access

@@ -29,7 +29,6 @@ export function stageHistoryRoutes(app: App, { db, clock }: Service): void {
       params: IdParams,
       query: StagesQuery,
       answers: { 200: List(StageStay) },
-      extension: true,
     },
     async (request) => {
       const { workspace_id } = request.access

@@ -13,7 +13,6 @@ export function stageSettingsRoutes(app: App, service: Service): void {
     reads: 'workspace:read',
     writes: 'workspace:write',
     noun: 'settings',
-    extension: true,
   })
 
   settings.read({ summary: 'Read the stages of the workspace', view: StageSettings }, ({ access }) =>

@@ -50,7 +50,6 @@ export function exportRoute<F extends Filters>(
         'All records that meet the filters, as they were when the export began. Without `sort`, oldest first. `X-Total-Count` has their number, also for HEAD. 503 while too many exports are running.',
       query: exportQueryOf(resource, filters),
       answers: { 200: file },
-      extension: true,
       endless: true,
     },
     async (asking, reply) => {

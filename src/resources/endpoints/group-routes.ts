@@ -89,7 +89,6 @@ export function groupRoute<F extends Filters>(
       description: 'All records that meet the filters, which are those of the list.',
       query: filterQueryOf(resource, filters, { by, time_zone }, ['by']),
       answers: { 200: Single(groupsView(resource, by)) },
-      extension: true,
     },
     async ({ access, query }) => {
       const asked = query as FilterValues<F> & { by: string; time_zone: string }

@@ -80,7 +80,6 @@ function routes(app: App, service: Service, notes: Notes): void {
     reads,
     writes: `${scope}:write`,
     noun: 'note',
-    extension: true,
   })
   records.create(
     {
@@ -112,7 +111,6 @@ function routes(app: App, service: Service, notes: Notes): void {
       params: NoteParams,
       query: NotesQuery,
       answers: { 200: List(NoteVersion) },
-      extension: true,
     },
     async ({ access: { workspace_id }, params, query: { cursor } }) =>
       reading(async (db) => {

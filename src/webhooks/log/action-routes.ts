@@ -124,7 +124,6 @@ function testRoute(
       params: WebhookParams,
       body,
       answers: { 200: Single(DeliveryDetail) },
-      extension: true,
       repeatable: true,
       guarded: true,
     },

@@ -47,7 +47,6 @@ export function changeEventsRoute(app: App, { db, rights }: WebhookService): voi
         'In the order of `sequence`; empty if the change has no events, if they are no longer kept, or if the caller may not read this kind. `GET /events/{event_id}/explain` says who got them.',
       query: Query,
       answers: { 200: Type.Object({ success: Type.Literal(true), data: Type.Array(ChangeEvent) }) },
-      extension: true,
     },
     async ({ access: { workspace_id, scopes }, query: { kind, id, at } }) => {
       const group = group_of_kind.get(kind)

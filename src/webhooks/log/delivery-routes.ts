@@ -38,7 +38,6 @@ export function deliveryRoutes(app: App, service: WebhookService): void {
     reads: 'webhooks:read',
     writes: 'webhooks:write',
     noun: 'delivery',
-    extension: true,
   })
   const names = [...event_names, 'ping']
   const kinds = [...rights.group_of_kind.keys()]

@@ -62,7 +62,6 @@ export function explainRoute(app: App, { db, rights }: WebhookService): void {
         'Each webhook of the workspace, as it was judged when the event happened. An event for one webhook, such as a test, has that one only.',
       params: Params,
       answers: { 200: Answer },
-      extension: true,
     },
     async ({ access: { workspace_id, scopes }, params }) => {
       const event = await findEvent(db, workspace_id, params.event_id)

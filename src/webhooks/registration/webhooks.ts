@@ -34,7 +34,6 @@ export const webhook_kind = {
   reads: 'webhooks:read',
   writes: 'webhooks:write',
   noun: 'webhook',
-  extension: true,
 }
 
 /** The fields that a client may change. */
