@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, OptionalInteger, OptionalText, OptionalTimestamp, Text, Timestamp } from '../http/fields.ts'
+import {
+  Body,
+  OptionalInteger,
+  OptionalText,
+  OptionalTimestamp,
+  Text,
+  TextOrNull,
+  Timestamp,
+  Titled,
+} from '../http/fields.ts'
 
 const statuses = ['waiting', 'ok', 'failing'] as const
 
@@ -22,57 +31,50 @@ const sentMinutes = (name: Minutes) => {
 }
 
 /** A busy calendar as GET returns it: its address without the path, and never the password. */
-export const BusyCalendar = Type.Object(
-  {
-    id: Type.String({ examples: ['busy_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    name: Type.String({ examples: ['Private'] }),
-    url: Type.String({
-      description: 'The address, which is a secret, without its path. In a body it keeps the stored address.',
-      examples: ['https://calendar.example/***'],
-    }),
-    username: OptionalText(255),
-    password: OptionalText(255, { description: '`***` if there is one. In a body it keeps the stored one.' }),
-    time_zone: OptionalText(64, {
-      description: "The zone of whole days and of times without a zone. Null: the person's, else UTC.",
-      examples: ['Europe/Berlin'],
-    }),
-    poll_minutes: shownMinutes('poll_minutes'),
-    stale_after_minutes: shownMinutes('stale_after_minutes'),
-    status: Type.Unsafe<(typeof statuses)[number]>({
-      type: 'string',
-      enum: statuses,
-      description: '`waiting` until the first poll ends, then what the last one came to.',
-    }),
-    last_read_at: OptionalTimestamp({ description: 'An answer that nothing changed counts.' }),
-    last_attempt_at: OptionalTimestamp(),
-    next_poll_at: Timestamp(),
-    last_error: Type.Unsafe<{ code: string; message: string } | null>({
-      type: ['object', 'null'],
-      properties: {
-        code: {
-          type: 'string',
-          description: 'A code of deliveries, `too_large` or `invalid_calendar`.',
-          examples: ['http_error'],
-        },
-        message: { type: 'string' },
+export const BusyCalendar = Titled('BusyCalendar', {
+  id: Type.String({ examples: ['busy_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  name: Type.String({ examples: ['Private'] }),
+  url: Type.String({
+    description: 'The address, which is a secret, without its path. In a body it keeps the stored address.',
+    examples: ['https://calendar.example/***'],
+  }),
+  username: OptionalText(255),
+  password: OptionalText(255, { description: '`***` if there is one. In a body it keeps the stored one.' }),
+  time_zone: OptionalText(64, {
+    description: "The zone of whole days and of times without a zone. Null: the person's, else UTC.",
+    examples: ['Europe/Berlin'],
+  }),
+  poll_minutes: shownMinutes('poll_minutes'),
+  stale_after_minutes: shownMinutes('stale_after_minutes'),
+  status: Type.Unsafe<(typeof statuses)[number]>({
+    type: 'string',
+    enum: statuses,
+    description: '`waiting` until the first poll ends, then what the last one came to.',
+  }),
+  last_read_at: OptionalTimestamp({ description: 'An answer that nothing changed counts.' }),
+  last_attempt_at: OptionalTimestamp(),
+  next_poll_at: Timestamp(),
+  last_error: Type.Unsafe<{ code: string; message: string } | null>({
+    type: ['object', 'null'],
+    properties: {
+      code: {
+        type: 'string',
+        description: 'A code of deliveries, `too_large` or `invalid_calendar`.',
+        examples: ['http_error'],
       },
-      required: ['code', 'message'],
-      description: 'Of the last poll, if it failed.',
-    }),
-    stale: Type.Boolean({ description: 'Never read, or not within `stale_after_minutes`.' }),
-    busy_count: Type.Integer({ description: 'Its busy times, with those that touch as one.' }),
-    skipped: Type.Array(
-      Type.Object(
-        { uid: Type.Unsafe<string | null>({ type: ['string', 'null'] }), reason: Type.String() },
-        { title: 'SkippedEvent' },
-      ),
-      { description: 'At most 20 events that could not be read. The other ones count.' },
-    ),
-    skipped_count: Type.Integer(),
-    created_at: Timestamp(),
-  },
-  { title: 'BusyCalendar' },
-)
+      message: { type: 'string' },
+    },
+    required: ['code', 'message'],
+    description: 'Of the last poll, if it failed.',
+  }),
+  stale: Type.Boolean({ description: 'Never read, or not within `stale_after_minutes`.' }),
+  busy_count: Type.Integer({ description: 'Its busy times, with those that touch as one.' }),
+  skipped: Type.Array(Titled('SkippedEvent', { uid: TextOrNull(), reason: Type.String() }), {
+    description: 'At most 20 events that could not be read. The other ones count.',
+  }),
+  skipped_count: Type.Integer(),
+  created_at: Timestamp(),
+})
 export type BusyCalendar = Static<typeof BusyCalendar>
 
 const read_only = Object.keys(BusyCalendar.properties)

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, OptionalTimestamp, Text, Timestamp } from '../http/fields.ts'
+import { Body, OptionalTimestamp, Text, Timestamp, Titled } from '../http/fields.ts'
 
 /** The most feeds of a person in a workspace. */
 export const max_feeds = 10
@@ -31,25 +31,19 @@ const fields = {
   }),
 }
 
-export const CalendarFeed = Type.Object(
-  {
-    id: Type.String({ examples: ['feed_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    ...fields,
-    created_at: Timestamp(),
-    last_read_at: OptionalTimestamp({ description: 'The last read by a calendar program, to the minute.' }),
-  },
-  { title: 'CalendarFeed' },
-)
+export const CalendarFeed = Titled('CalendarFeed', {
+  id: Type.String({ examples: ['feed_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  ...fields,
+  created_at: Timestamp(),
+  last_read_at: OptionalTimestamp({ description: 'The last read by a calendar program, to the minute.' }),
+})
 export type CalendarFeed = Static<typeof CalendarFeed>
 
-export const NewCalendarFeed = Type.Object(
-  {
-    ...CalendarFeed.properties,
-    url_path: Type.String({ description: 'Shown once.', examples: ['/ics/TOKEN.ics'] }),
-    url: Type.String({ examples: ['https://crm.example.com/ics/TOKEN.ics'] }),
-  },
-  { title: 'NewCalendarFeed' },
-)
+export const NewCalendarFeed = Titled('NewCalendarFeed', {
+  ...CalendarFeed.properties,
+  url_path: Type.String({ description: 'Shown once.', examples: ['/ics/TOKEN.ics'] }),
+  url: Type.String({ examples: ['https://crm.example.com/ics/TOKEN.ics'] }),
+})
 
 const read_only = Object.keys(NewCalendarFeed.properties)
 export const FeedCreate = Body(fields, read_only, ['name'])

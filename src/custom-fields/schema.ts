@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, flag, Id, ListQuery, Text, Timestamp } from '../http/fields.ts'
+import { Body, Exact, flag, Id, ListQuery, Text, Timestamp, Titled } from '../http/fields.ts'
 import { codesFilter } from '../http/filter-parameters.ts'
 import type { Resource } from '../resources/resource.ts'
 import { field_types } from './defined-values.ts'
@@ -51,22 +51,19 @@ export function definitionSchemas(resources: readonly Resource[]) {
     description: 'The records that have the field. It cannot change.',
     examples: ['contacts'],
   })
-  const CustomField = Type.Object(
-    {
-      id: Id(),
-      resource,
-      key: Type.String(key),
-      label: Type.String(label),
-      type: Type_,
-      options,
-      required,
-      unique,
-      position,
-      created_at: Timestamp(),
-      updated_at: Timestamp(),
-    },
-    { title: 'CustomField' },
-  )
+  const CustomField = Titled('CustomField', {
+    id: Id(),
+    resource,
+    key: Type.String(key),
+    label: Type.String(label),
+    type: Type_,
+    options,
+    required,
+    unique,
+    position,
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  })
   const read_only = Object.keys(CustomField.properties)
   const plain = { label: Text(255, label), options, required, unique, position }
   const sent = { resource, key: Text(64, key), type: Type_, ...plain }
@@ -84,7 +81,6 @@ export type CustomFieldBody = Static<Schemas['CustomFieldCreate']>
 export type CustomFieldChange = Static<Schemas['CustomFieldUpdate']>
 
 /** The parameter of a definition that existing values break. */
-export const ForceQuery = Type.Object(
-  { force: flag('true: accept it although existing values break it. They stay until they change.') },
-  { additionalProperties: false },
-)
+export const ForceQuery = Exact({
+  force: flag('true: accept it although existing values break it. They stay until they change.'),
+})

@@ -1,23 +1,23 @@
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
+import { TextOrNull, Titled } from './fields.ts'
 
 // All properties are optional, so that the serialiser keeps their order: it writes required ones first.
-export const Meta = Type.Object(
+export const Meta = Titled(
+  'Pagination',
   {
     current_page: Type.Optional(Type.Integer()),
     last_page: Type.Optional(Type.Integer()),
     per_page: Type.Optional(Type.Integer()),
     total: Type.Optional(Type.Integer()),
     next_cursor: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
+      TextOrNull({
         description:
           'With `cursor`, in place of the other three: the cursor of the next page. Null at the end.',
       }),
     ),
   },
   {
-    title: 'Pagination',
     examples: [{ current_page: 1, last_page: 1, per_page: 25, total: 1 }],
   },
 )
@@ -26,10 +26,10 @@ export const Meta = Type.Object(
 export const Single = <T extends TSchema>(data: T) => Type.Object({ success: Type.Literal(true), data })
 export const List = <T extends TSchema>(item: T) =>
   Type.Object({ success: Type.Literal(true), data: Type.Array(item), meta: Meta })
-export const Deleted = Type.Object(
-  { success: Type.Literal(true), message: Type.String({ examples: ['The contact was deleted.'] }) },
-  { title: 'Deleted' },
-)
+export const Deleted = Titled('Deleted', {
+  success: Type.Literal(true),
+  message: Type.String({ examples: ['The contact was deleted.'] }),
+})
 
 export const single = <T>(data: T) => ({ success: true as const, data })
 export const deleted = (what: string) => ({ success: true as const, message: `${what} was deleted.` })

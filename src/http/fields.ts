@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { max_email_characters } from './formats.ts'
 import { all_seen } from './texts.ts'
 
@@ -10,6 +10,12 @@ type Options = Record<string, unknown>
 const nullable = <T>(schema: Options, options: Options = {}) =>
   Type.Unsafe<T | null>({ ...schema, type: [schema.type, 'null'], ...options })
 
+/** A text or null, in answers. */
+export const TextOrNull = (options: Options = {}) => nullable<string>({ type: 'string' }, options)
+/** A text that may be absent. */
+export const MaybeText = (options: Options = {}) => Type.Optional(Type.String(options))
+/** An integer or null, in answers. */
+export const IntegerOrNull = (options: Options = {}) => nullable<number>({ type: 'integer' }, options)
 /** A required text: trimmed, 1 to `max` characters. */
 export const Text = (max: number, options: Options = {}) =>
   Type.String({ minLength: 1, maxLength: max, ...options })
@@ -66,6 +72,13 @@ export const TagsInput = () =>
     items: { type: 'string', minLength: 1, maxLength: 64 },
     examples: [['partner']],
   })
+
+/** An object with a name in the document. */
+export const Titled = <T extends TProperties>(title: string, properties: T, options: Options = {}) =>
+  Type.Object(properties, { title, ...options })
+/** An object without other properties. */
+export const Exact = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false })
 
 export const nullableObject = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'] })

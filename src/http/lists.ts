@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
+
 import type { Found, Page } from '../db/lists/lists.ts'
 import {
   findCustomSorting,
@@ -12,6 +12,7 @@ import {
 import type { Texts } from '../db/statements/json-text.ts'
 import { invalid } from '../errors.ts'
 import { paginationOf, paging, sendText } from './envelope.ts'
+import { MaybeText } from './fields.ts'
 import { emptyCursor, first_cursor } from './first-cursor.ts'
 import { textProblems } from './texts.ts'
 
@@ -55,12 +56,10 @@ export function decodeCursor(
 }
 
 /** The parameter `cursor` of every list that supports it. */
-export const cursor = Type.Optional(
-  Type.String({
-    maxLength: 2000,
-    description: `\`${first_cursor}\` for the first page, then the \`next_cursor\` of the last answer, until it is null. Unlike with \`page\`, each page costs the same, and the total is not counted.`,
-  }),
-)
+export const cursor = MaybeText({
+  maxLength: 2000,
+  description: `\`${first_cursor}\` for the first page, then the \`next_cursor\` of the last answer, until it is null. Unlike with \`page\`, each page costs the same, and the total is not counted.`,
+})
 
 type Query = { page: number; per_page: number; cursor?: string | undefined; sort?: string | undefined }
 

@@ -1,11 +1,11 @@
 import type { ColumnType, Generated, RawBuilder, SqlBool } from 'kysely'
-import { type Static, type TInteger, type TSchema, Type } from 'typebox'
+import type { Static, TInteger, TSchema, Type } from 'typebox'
 import type { Order } from '../db/lists/orders.ts'
 import type { KeyedField } from '../db/lists/same-text.ts'
 import type { Deletable } from '../db/records.ts'
 import type { Db } from '../db/tx.ts'
 import type { EventDefinition } from '../events/define.ts'
-import { Body, Id, Listed, Timestamp } from '../http/fields.ts'
+import { Body, Id, Listed, Timestamp, Titled } from '../http/fields.ts'
 
 /** How a value is stored that SQL has no type for: JSON text, 0 or 1, an integer of ten-thousandths. */
 export type Encoding = 'json' | 'flag' | 'ten_thousandths'
@@ -179,26 +179,20 @@ type Shown<C extends Columns> = { id: TInteger } & { [K in keyof C]: C[K]['shown
 
 /** The schema of the detail view. */
 export const detailView = <C extends Columns>(title: string, columns: C, example_id: number) =>
-  Type.Object(
-    {
-      id: Id({ examples: [example_id] }),
-      ...mapColumns(columns, ({ shown }) => shown),
-    } as Shown<C>,
-    { title },
-  )
+  Titled(title, {
+    id: Id({ examples: [example_id] }),
+    ...mapColumns(columns, ({ shown }) => shown),
+  } as Shown<C>)
 
 /** The schema of the list view: without what lists leave out. */
 export const listView = (title: string, columns: Columns, example_id: number) =>
-  Type.Object(
-    {
-      id: Id({ examples: [example_id] }),
-      ...mapColumns(columns, ({ shown, listed, embeds }) => {
-        if (listed === false) return undefined
-        return listed ? Listed(shown, `${listed.up_to_bytes / 1024} KiB`) : (embeds?.listed?.shown ?? shown)
-      }),
-    },
-    { title },
-  )
+  Titled(title, {
+    id: Id({ examples: [example_id] }),
+    ...mapColumns(columns, ({ shown, listed, embeds }) => {
+      if (listed === false) return undefined
+      return listed ? Listed(shown, `${listed.up_to_bytes / 1024} KiB`) : (embeds?.listed?.shown ?? shown)
+    }),
+  })
 
 function mapColumns(columns: Columns, map: (column: Column) => TSchema | undefined): Record<string, TSchema> {
   const mapped: Record<string, TSchema> = {}

@@ -8,6 +8,8 @@ import {
   OptionalTimestamp,
   Tags,
   TagsInput,
+  TextOrNull,
+  Titled,
 } from '../http/fields.ts'
 import { defineColumns } from './resource.ts'
 
@@ -18,20 +20,16 @@ const extension = { 'x-extension': true }
 
 /** The schema of a contact by its id and name, in a record that refers to it. */
 export const ContactName = (title: string) =>
-  Type.Object(
-    {
-      id: Id({ examples: [3] }),
-      first_name: Type.String({ examples: ['Ana'] }),
-      last_name: Type.String({ examples: ['Ruiz'] }),
-    },
-    { title },
-  )
+  Titled(title, {
+    id: Id({ examples: [3] }),
+    first_name: Type.String({ examples: ['Ana'] }),
+    last_name: Type.String({ examples: ['Ruiz'] }),
+  })
 
 /** The person who is responsible for a record. A person who creates it becomes the owner if the body names none. */
 export const owner = defineColumns({
   owner_id: {
-    shown: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
+    shown: TextOrNull({
       minLength: 1,
       maxLength: 64,
       description: 'A member of the workspace. By default the person who creates the record; null for a key.',
@@ -101,17 +99,13 @@ export const facts = defineColumns({
 const author_kinds = ['person', 'key', 'visitor', 'service'] as const
 
 /** The author of a record. The command line and jobs are the service. */
-export const Author = Type.Object(
-  {
-    kind: Type.Unsafe<(typeof author_kinds)[number]>({ type: 'string', enum: author_kinds }),
-    id: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'The id of a person or a key.',
-    }),
-    name: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  },
-  { title: 'Author' },
-)
+export const Author = Titled('Author', {
+  kind: Type.Unsafe<(typeof author_kinds)[number]>({ type: 'string', enum: author_kinds }),
+  id: TextOrNull({
+    description: 'The id of a person or a key.',
+  }),
+  name: TextOrNull(),
+})
 export type Author = Static<typeof Author>
 
 const author = (description: string) => ({

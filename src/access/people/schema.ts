@@ -1,5 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { Body, Email, flag, Id, OptionalInteger, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import {
+  Body,
+  Email,
+  Exact,
+  flag,
+  Id,
+  MaybeText,
+  OptionalInteger,
+  OptionalText,
+  Text,
+  Timestamp,
+  Titled,
+} from '../../http/fields.ts'
 import { max_email_characters } from '../../http/formats.ts'
 import { type MailPreferences, type MailSwitch, mail_switches } from '../../mails/preferences.ts'
 import { type Role, roles } from './roles.ts'
@@ -39,65 +51,59 @@ const wall_clock = {
   examples: ['07:00'],
 }
 
-export const Profile = Type.Object(
-  {
-    ...person,
-    mail_preferences: Type.Object(
-      { ...switches(Type.Boolean()), daily_digest_at: Type.String(wall_clock) },
-      { title: 'MailPreferences', description: 'Which mails the person wants.', 'x-extension': true },
-    ),
-  },
-  { title: 'Profile' },
-)
+export const Profile = Titled('Profile', {
+  ...person,
+  mail_preferences: Type.Object(
+    { ...switches(Type.Boolean()), daily_digest_at: Type.String(wall_clock) },
+    { title: 'MailPreferences', description: 'Which mails the person wants.', 'x-extension': true },
+  ),
+})
 export type Profile = Static<typeof Profile>
 
 /** The signed-in person, the workspace and the scopes there. */
-export const SignedIn = Type.Object(
-  {
-    user: Type.Object(person, { title: 'SignedInPerson' }),
-    workspace: Type.Object({
-      id: Id(),
-      name: Type.String({ examples: ['Acme'] }),
-      currency: Currency(),
-      deal_stages: Type.Array(
-        Type.Object({
-          stage: Type.String({ examples: ['proposal'] }),
-          label: OptionalText(60),
-          colour: OptionalText(7),
-          probability: OptionalInteger(0, 100),
-          stale_after_days: OptionalInteger(1, 3650),
-        }),
-        {
-          description:
-            'What the workspace has of its own, in its order; null or an empty list for what is built in. `/workspace/stages` has all of it.',
-          'x-extension': true,
-        },
-      ),
-      lost_reasons: Type.Array(Type.String(), { 'x-extension': true }),
-      contact_stages: Type.Array(Type.String(), { 'x-extension': true }),
-    }),
-    role: RoleField(),
-    scopes: Type.Array(Type.String(), {
-      description: 'The scopes of the role in this workspace.',
-      examples: [['contacts:read']],
-    }),
-    workspaces: Type.Array(
-      Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), role: RoleField() }),
-    ),
-    session_id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    time_zone_offsets: Type.Array(
+export const SignedIn = Titled('SignedIn', {
+  user: Titled('SignedInPerson', person),
+  workspace: Type.Object({
+    id: Id(),
+    name: Type.String({ examples: ['Acme'] }),
+    currency: Currency(),
+    deal_stages: Type.Array(
       Type.Object({
-        from: Timestamp({ examples: ['2026-10-25T01:00:00.000Z'] }),
-        utc_offset_minutes: Type.Integer({ examples: [60] }),
+        stage: Type.String({ examples: ['proposal'] }),
+        label: OptionalText(60),
+        colour: OptionalText(7),
+        probability: OptionalInteger(0, 100),
+        stale_after_days: OptionalInteger(1, 3650),
       }),
       {
         description:
-          "The offsets of the person's time zone, from the beginning of last year to two years ahead, by the zone data of the server. A browser may have older data.",
+          'What the workspace has of its own, in its order; null or an empty list for what is built in. `/workspace/stages` has all of it.',
+        'x-extension': true,
       },
     ),
-  },
-  { title: 'SignedIn' },
-)
+    lost_reasons: Type.Array(Type.String(), { 'x-extension': true }),
+    contact_stages: Type.Array(Type.String(), { 'x-extension': true }),
+  }),
+  role: RoleField(),
+  scopes: Type.Array(Type.String(), {
+    description: 'The scopes of the role in this workspace.',
+    examples: [['contacts:read']],
+  }),
+  workspaces: Type.Array(
+    Type.Object({ id: Id(), name: Type.String({ examples: ['Acme'] }), role: RoleField() }),
+  ),
+  session_id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  time_zone_offsets: Type.Array(
+    Type.Object({
+      from: Timestamp({ examples: ['2026-10-25T01:00:00.000Z'] }),
+      utc_offset_minutes: Type.Integer({ examples: [60] }),
+    }),
+    {
+      description:
+        "The offsets of the person's time zone, from the beginning of last year to two years ahead, by the zone data of the server. A browser may have older data.",
+    },
+  ),
+})
 export type SignedIn = Static<typeof SignedIn>
 
 export const SetupState = Type.Object({
@@ -129,27 +135,21 @@ export const ResetRequestBody = Body(
   [],
   ['email'],
 )
-export const ResetRequested = Type.Object(
-  {
-    success: Type.Literal(true),
-    message: Type.String({ description: 'The same for each address.' }),
-  },
-  { title: 'PasswordResetRequested' },
-)
+export const ResetRequested = Titled('PasswordResetRequested', {
+  success: Type.Literal(true),
+  message: Type.String({ description: 'The same for each address.' }),
+})
 export const ResetBody = Body({ token: Token(), password: Password() }, [], ['token', 'password'])
 
-export const Session = Type.Object(
-  {
-    id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    current: Type.Boolean({ description: 'True for the session of this request.' }),
-    created_at: Timestamp(),
-    last_used_at: Timestamp({ description: 'The last use, to the minute.' }),
-    expires_at: Timestamp({ description: 'The end of the session if it is not used before.' }),
-    user_agent: OptionalText(500),
-    address: OptionalText(100),
-  },
-  { title: 'Session' },
-)
+export const Session = Titled('Session', {
+  id: Type.String({ examples: ['ses_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  current: Type.Boolean({ description: 'True for the session of this request.' }),
+  created_at: Timestamp(),
+  last_used_at: Timestamp({ description: 'The last use, to the minute.' }),
+  expires_at: Timestamp({ description: 'The end of the session if it is not used before.' }),
+  user_agent: OptionalText(500),
+  address: OptionalText(100),
+})
 export const SessionParams = Type.Object({ session_id: Type.String() })
 
 export const ProfileBody = Body(
@@ -183,21 +183,18 @@ export const DeletionBody = Body({ current_password: Password() }, [], ['current
 const revokes =
   'Also revokes the live API keys that the person created in this workspace, and the keys created by these. Needs keys:write.'
 
-export const Member = Type.Object(
-  {
-    id: UserId({ description: 'The password of the person.' }),
-    name: Type.String({ examples: ['Ada Lovelace'] }),
-    email,
-    role: RoleField(),
-    created_at: Timestamp({ description: 'Since when.' }),
-    former_names: Type.Array(Type.String(), {
-      description:
-        'Names that the member had in this workspace before, by which texts mention them: the newest first, at most 5, as long as the audit log keeps them.',
-      examples: [['Ada Byron']],
-    }),
-  },
-  { title: 'Member' },
-)
+export const Member = Titled('Member', {
+  id: UserId({ description: 'The password of the person.' }),
+  name: Type.String({ examples: ['Ada Lovelace'] }),
+  email,
+  role: RoleField(),
+  created_at: Timestamp({ description: 'Since when.' }),
+  former_names: Type.Array(Type.String(), {
+    description:
+      'Names that the member had in this workspace before, by which texts mention them: the newest first, at most 5, as long as the audit log keeps them.',
+    examples: [['Ada Byron']],
+  }),
+})
 export type Member = Static<typeof Member>
 export const MemberParams = Type.Object({ user_id: Type.String() })
 export const MemberBody = Body(
@@ -207,12 +204,9 @@ export const MemberBody = Body(
   },
   ['id', 'name', 'email', 'created_at', 'former_names'],
 )
-export const RemovalQuery = Type.Object(
-  {
-    revoke_keys: flag(`true: ${revokes} Without it they stay.`),
-  },
-  { additionalProperties: false },
-)
+export const RemovalQuery = Exact({
+  revoke_keys: flag(`true: ${revokes} Without it they stay.`),
+})
 
 const invitation = {
   id: Type.String({ examples: ['inv_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
@@ -221,29 +215,24 @@ const invitation = {
   created_at: Timestamp(),
   expires_at: Timestamp(),
 }
-export const Invitation = Type.Object(invitation, { title: 'Invitation' })
+export const Invitation = Titled('Invitation', invitation)
 export type Invitation = Static<typeof Invitation>
-export const InvitationCreated = Type.Object(
-  {
-    ...invitation,
-    url_path: Type.String({
-      description: 'The token of the link to hand over. It is shown only in this answer, and in the mail.',
-      examples: ['/invitation#Jx0'],
-    }),
-    url: Type.Optional(
-      Type.String({
-        description: 'The whole link, if `PUBLIC_URL` is set.',
-        examples: ['https://crm.example/invitation#Jx0'],
-        'x-extension': true,
-      }),
-    ),
-    mail_id: OptionalText(64, {
-      description: 'The mail with the link; null without one.',
-      'x-extension': true,
-    }),
-  },
-  { title: 'InvitationCreated' },
-)
+export const InvitationCreated = Titled('InvitationCreated', {
+  ...invitation,
+  url_path: Type.String({
+    description: 'The token of the link to hand over. It is shown only in this answer, and in the mail.',
+    examples: ['/invitation#Jx0'],
+  }),
+  url: MaybeText({
+    description: 'The whole link, if `PUBLIC_URL` is set.',
+    examples: ['https://crm.example/invitation#Jx0'],
+    'x-extension': true,
+  }),
+  mail_id: OptionalText(64, {
+    description: 'The mail with the link; null without one.',
+    'x-extension': true,
+  }),
+})
 export const InvitationParams = Type.Object({ invitation_id: Type.String() })
 export const InvitationBody = Body(
   {

@@ -5,7 +5,7 @@ import { lockEntry } from '../../db/locks.ts'
 import { refuse, refuseMore, unauthorized } from '../../errors.ts'
 import type { Context } from '../../events/context.ts'
 import { endpoints } from '../../http/endpoints.ts'
-import { Body, Id, Text, Timestamp } from '../../http/fields.ts'
+import { Body, Id, Text, Timestamp, Titled } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import { changeWorkspace, findWorkspace, insertWorkspace } from '../workspaces.ts'
 import { cookieOf } from './cookie.ts'
@@ -20,10 +20,12 @@ const path = '/api/v1/workspace'
 /** For each owner. All other limits are for each workspace. */
 const max_workspaces = 100
 
-const Workspace = Type.Object(
-  { id: Id(), name: Type.String({ examples: ['Acme'] }), currency: Currency(), created_at: Timestamp() },
-  { title: 'Workspace' },
-)
+const Workspace = Titled('Workspace', {
+  id: Id(),
+  name: Type.String({ examples: ['Acme'] }),
+  currency: Currency(),
+  created_at: Timestamp(),
+})
 const name = Text(255)
 const currency = Currency({
   description: 'The currency of all deals, as a code of ISO 4217. A change does not convert values.',

@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
-import { flag, Id, Listed, ListQuery, nullableObject, Timestamp, time } from '../../http/fields.ts'
+import {
+  flag,
+  Id,
+  Listed,
+  ListQuery,
+  nullableObject,
+  TextOrNull,
+  Timestamp,
+  Titled,
+  time,
+} from '../../http/fields.ts'
 import { codesFilter, textsFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 
@@ -10,53 +20,43 @@ const Side = (description: string) =>
     Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description }),
   )
 
-export const AuditEntry = Type.Object(
-  {
-    id: Id({ examples: [1024] }),
-    occurred_at: Timestamp(),
-    actor: NamedActor,
-    action: Type.String({ description: 'The action, as a verb in the past tense.', examples: ['updated'] }),
-    kind: Type.String({ examples: ['contacts'] }),
-    record_id: Type.Unsafe<number | string>({
-      type: ['integer', 'string'],
-      description: 'A string for webhooks, deliveries and keys.',
-      examples: [42],
-    }),
-    before: Side('The changed fields as GET showed them before.'),
-    after: Side('The changed fields after.'),
-    request_id: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'The X-Request-Id of the answer. Null for a change without a request.',
-    }),
-    group_id: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'Changes that belong together, such as those of a session of an assistant. Null for others.',
-      'x-extension': true,
-    }),
-  },
-  { title: 'AuditEntry' },
-)
+export const AuditEntry = Titled('AuditEntry', {
+  id: Id({ examples: [1024] }),
+  occurred_at: Timestamp(),
+  actor: NamedActor,
+  action: Type.String({ description: 'The action, as a verb in the past tense.', examples: ['updated'] }),
+  kind: Type.String({ examples: ['contacts'] }),
+  record_id: Type.Unsafe<number | string>({
+    type: ['integer', 'string'],
+    description: 'A string for webhooks, deliveries and keys.',
+    examples: [42],
+  }),
+  before: Side('The changed fields as GET showed them before.'),
+  after: Side('The changed fields after.'),
+  request_id: TextOrNull({
+    description: 'The X-Request-Id of the answer. Null for a change without a request.',
+  }),
+  group_id: TextOrNull({
+    description: 'Changes that belong together, such as those of a session of an assistant. Null for others.',
+    'x-extension': true,
+  }),
+})
 export type AuditEntry = Static<typeof AuditEntry>
 
 const { before, after } = AuditEntry.properties
 /** The list view: the same, but for long sides. */
-export const ListedAuditEntry = Type.Object(
-  {
-    ...AuditEntry.properties,
-    before: Listed(before),
-    after: Listed(after),
-    title: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        description:
-          'With `details=true`: the present title of the record. Null if it is deleted, or of a kind without titles.',
-        'x-extension': true,
-      }),
-    ),
-  },
-  { title: 'ListedAuditEntry' },
-)
+export const ListedAuditEntry = Titled('ListedAuditEntry', {
+  ...AuditEntry.properties,
+  before: Listed(before),
+  after: Listed(after),
+  title: Type.Optional(
+    TextOrNull({
+      description:
+        'With `details=true`: the present title of the record. Null if it is deleted, or of a kind without titles.',
+      'x-extension': true,
+    }),
+  ),
+})
 export type ListedAuditEntry = Static<typeof ListedAuditEntry>
 
 /** The filters of the log; `kinds` are what entries are about. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Body, OptionalTimestamp } from '../../http/fields.ts'
+import { Body, OptionalTimestamp, Titled } from '../../http/fields.ts'
 
 /** The body of a backfill. `kinds` are the names of kinds with events. */
 export const BackfillBody = (kinds: readonly string[]) =>
@@ -20,24 +20,21 @@ export const BackfillBody = (kinds: readonly string[]) =>
   )
 
 /** How far a backfill has come. */
-export const BackfillView = Type.Object(
-  {
-    status: Type.Unsafe<'none' | 'running' | 'succeeded' | 'cancelled'>({
-      type: 'string',
-      enum: ['none', 'running', 'succeeded', 'cancelled'],
-      description:
-        'None: the webhook never had a backfill. Succeeded: every record is in the queue of the webhook, or was sent.',
-    }),
-    kinds: Type.Array(Type.String(), { examples: [['companies', 'contacts']] }),
-    since: OptionalTimestamp(),
-    total: Type.Integer({ description: 'The number of records at the start.' }),
-    sent: Type.Integer({
-      description:
-        'The number of records that were handed to the queue of the webhook: those that meet its conditions.',
-    }),
-    started_at: OptionalTimestamp(),
-    finished_at: OptionalTimestamp(),
-  },
-  { title: 'Backfill' },
-)
+export const BackfillView = Titled('Backfill', {
+  status: Type.Unsafe<'none' | 'running' | 'succeeded' | 'cancelled'>({
+    type: 'string',
+    enum: ['none', 'running', 'succeeded', 'cancelled'],
+    description:
+      'None: the webhook never had a backfill. Succeeded: every record is in the queue of the webhook, or was sent.',
+  }),
+  kinds: Type.Array(Type.String(), { examples: [['companies', 'contacts']] }),
+  since: OptionalTimestamp(),
+  total: Type.Integer({ description: 'The number of records at the start.' }),
+  sent: Type.Integer({
+    description:
+      'The number of records that were handed to the queue of the webhook: those that meet its conditions.',
+  }),
+  started_at: OptionalTimestamp(),
+  finished_at: OptionalTimestamp(),
+})
 export type BackfillView = Static<typeof BackfillView>

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { refuse } from '../../errors.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
-import { Id } from '../../http/fields.ts'
+import { Exact, Id, Titled } from '../../http/fields.ts'
 import { first_cursor } from '../../http/first-cursor.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -24,13 +24,10 @@ const Body = Type.Object(
   { additionalProperties: false, title: 'DuplicateIds' },
 )
 
-const Query = Type.Object(
-  {
-    per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
-    cursor,
-  },
-  { additionalProperties: false },
-)
+const Query = Exact({
+  per_page: Type.Integer({ minimum: 1, default: 25, description: 'A value above 100 counts as 100.' }),
+  cursor,
+})
 
 /** Lists of likely duplicates, for each resource that has them. */
 export function duplicateRoutes(app: App, service: Service): void {
@@ -43,13 +40,10 @@ export function duplicateRoutes(app: App, service: Service): void {
 
 function addList(app: App, service: Service, resource: Resource): void {
   const { table, path, scope, noun, duplicates } = resource
-  const Group = Type.Object(
-    {
-      reason: Type.Unsafe<DuplicateReason>({ type: 'string', enum: [...duplicates] }),
-      ids: Type.Array(Id(), { minItems: 2, maxItems: max_ids, examples: [[42, 57]] }),
-    },
-    { title: `Duplicate${noun.charAt(0).toUpperCase()}${noun.slice(1)}` },
-  )
+  const Group = Titled(`Duplicate${noun.charAt(0).toUpperCase()}${noun.slice(1)}`, {
+    reason: Type.Unsafe<DuplicateReason>({ type: 'string', enum: [...duplicates] }),
+    ids: Type.Array(Id(), { minItems: 2, maxItems: max_ids, examples: [[42, 57]] }),
+  })
   const pages = pagesBy(`duplicates of ${table}`, 'string', 'string')
   endpoints(app, service, {
     path: `${path}/duplicates`,

@@ -6,31 +6,25 @@ import { requireScope } from '../../http/auth.ts'
 import { endpoints, type Incoming } from '../../http/endpoints.ts'
 import { single } from '../../http/envelope.ts'
 import { refuseMatch } from '../../http/etag.ts'
+import { Exact, TextOrNull, Titled } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
 import type { Room } from '../../resources/room.ts'
 import { countRecordsOf, placesOf, reassign } from './reassign.ts'
 
 const Params = Type.Object({ user_id: Type.String({ description: 'The member, also one who has left.' }) })
-const Body = Type.Object(
-  {
-    to: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      maxLength: 64,
-      description: 'The new owner, an active member; null: nobody.',
-      examples: [null],
-    }),
-  },
-  { additionalProperties: false },
-)
-const Count = Type.Object(
-  {
-    count: Type.Integer({
-      description: 'The records that change owner: the first 50 at once, the others within moments.',
-    }),
-  },
-  { title: 'ReassignedCount' },
-)
+const Body = Exact({
+  to: TextOrNull({
+    maxLength: 64,
+    description: 'The new owner, an active member; null: nobody.',
+    examples: [null],
+  }),
+})
+const Count = Titled('ReassignedCount', {
+  count: Type.Integer({
+    description: 'The records that change owner: the first 50 at once, the others within moments.',
+  }),
+})
 
 type Sent = Incoming<Static<typeof Params>, Static<typeof Body>>
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { TextOrNull } from '../../http/fields.ts'
 import { valuesFilter } from '../../http/filter-parameters.ts'
 
 // Fields that several reports have.
@@ -32,8 +33,7 @@ export const sums = {
 export const owner_id = valuesFilter({ name: 'owner_id', kind: 'member', nullable: true })
 
 /** The owner of a line; null for the records that nobody owns. */
-export const LineOwner = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
+export const LineOwner = TextOrNull({
   description: 'The id of a member or of a former member. Null: without an owner.',
   examples: ['usr_8hq2'],
 })
@@ -45,5 +45,3 @@ export const omitted_owners = Type.Integer({
   description: `The number of owners without lines: above ${max_owners}, those with the fewest records. The sums include them.`,
   examples: [0],
 })
-
-export const only = { additionalProperties: false }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { Exact, Titled } from '../../http/fields.ts'
 import { time_zone } from '../../resources/values/time-zone.ts'
-import { Count, LineOwner, omitted_owners, only, owner_id, sums, Value } from './fields.ts'
+import { Count, LineOwner, omitted_owners, owner_id, sums, Value } from './fields.ts'
 import { ShownDay } from './period.ts'
 
 const open = {
@@ -13,40 +14,36 @@ const won = {
 }
 const about_owners = 'The same by owner: first those with the most deals in the report.'
 
-const ForecastMonth = Type.Object(
-  {
-    month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-12'] }),
-    from_time: Type.String({ format: 'date-time', description: 'The start of the month, in UTC.' }),
-    to_time: Type.String({ format: 'date-time', description: 'Its last millisecond, in UTC.' }),
-    ...open,
-    ...won,
-    owners: Type.Array(Type.Object({ owner_id: LineOwner, ...open, ...won }, { title: 'ForecastOfOwner' }), {
-      description: about_owners,
-    }),
-  },
-  { title: 'ForecastMonth' },
-)
+const ForecastMonth = Titled('ForecastMonth', {
+  month: Type.String({ pattern: '^\\d{4}-\\d{2}$', examples: ['2026-12'] }),
+  from_time: Type.String({ format: 'date-time', description: 'The start of the month, in UTC.' }),
+  to_time: Type.String({ format: 'date-time', description: 'Its last millisecond, in UTC.' }),
+  ...open,
+  ...won,
+  owners: Type.Array(Titled('ForecastOfOwner', { owner_id: LineOwner, ...open, ...won }), {
+    description: about_owners,
+  }),
+})
 export type ForecastMonth = Static<typeof ForecastMonth>
 
-const Bucket = Type.Object(
+const Bucket = Titled(
+  'ForecastBucket',
   {
     ...open,
-    owners: Type.Array(Type.Object({ owner_id: LineOwner, ...open }, { title: 'ForecastBucketOfOwner' }), {
+    owners: Type.Array(Titled('ForecastBucketOfOwner', { owner_id: LineOwner, ...open }), {
       description: about_owners,
     }),
   },
-  { title: 'ForecastBucket', description: 'Open deals outside of the months.' },
+  { description: 'Open deals outside of the months.' },
 )
-const OwnerTotal = Type.Object(
-  {
-    owner_id: LineOwner,
-    ...sums,
-    won_count: Count('Deals that were won in the months of the report.'),
-    won_value: won.won_value,
-  },
-  { title: 'ForecastTotalOfOwner' },
-)
-export const Forecast = Type.Object(
+const OwnerTotal = Titled('ForecastTotalOfOwner', {
+  owner_id: LineOwner,
+  ...sums,
+  won_count: Count('Deals that were won in the months of the report.'),
+  won_value: won.won_value,
+})
+export const Forecast = Titled(
+  'ForecastReport',
   {
     today: ShownDay('The current day of the time zone.', ['2026-11-23']),
     overdue: Bucket,
@@ -55,8 +52,7 @@ export const Forecast = Type.Object(
     }),
     later: Bucket,
     undated: Bucket,
-    total_open: Type.Object(sums, {
-      title: 'ForecastTotal',
+    total_open: Titled('ForecastTotal', sums, {
       description: 'All open deals: the sum of overdue, months, later and undated.',
     }),
     owners: Type.Array(OwnerTotal, {
@@ -66,29 +62,25 @@ export const Forecast = Type.Object(
     omitted_owners,
   },
   {
-    title: 'ForecastReport',
     description:
       'Open deals are in `overdue` if they were expected to close before today, in a month, in `later` after these months, or in `undated` without a date.',
   },
 )
 export type Forecast = Static<typeof Forecast>
 
-export const ForecastQuery = Type.Object(
-  {
-    months_before: Type.Integer({
-      minimum: 0,
-      maximum: 24,
-      default: 2,
-      description: 'Months before the current one. Only won deals are in them.',
-    }),
-    months_after: Type.Integer({
-      minimum: 0,
-      maximum: 24,
-      default: 5,
-      description: 'Months after the current one.',
-    }),
-    time_zone,
-    owner_id,
-  },
-  only,
-)
+export const ForecastQuery = Exact({
+  months_before: Type.Integer({
+    minimum: 0,
+    maximum: 24,
+    default: 2,
+    description: 'Months before the current one. Only won deals are in them.',
+  }),
+  months_after: Type.Integer({
+    minimum: 0,
+    maximum: 24,
+    default: 5,
+    description: 'Months after the current one.',
+  }),
+  time_zone,
+  owner_id,
+})

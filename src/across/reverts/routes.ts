@@ -9,7 +9,7 @@ import { requireScope } from '../../http/auth.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { publicError } from '../../http/errors.ts'
 import { refuseMatch } from '../../http/etag.ts'
-import { NoFields } from '../../http/fields.ts'
+import { NoFields, Titled } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { extraOf } from '../../http/own-calls.ts'
 import type { App } from '../../http/server.ts'
@@ -20,19 +20,13 @@ import type { Room } from '../../resources/room.ts'
 import { changesOfGroup, groupOfRevert, max_changes, type RecordChanges, wasChangedSince } from './changes.ts'
 
 const Params = Type.Object({ group_id: Type.String({ description: 'The `group_id` of audit entries.' }) })
-const Left = Type.Object(
-  { kind: Type.String(), id: Type.Integer(), reason: Type.String() },
-  { title: 'NotReverted' },
-)
+const Left = Titled('NotReverted', { kind: Type.String(), id: Type.Integer(), reason: Type.String() })
 type Left = Static<typeof Left>
-const Reverted = Type.Object(
-  {
-    restored: Type.Integer({ description: 'The number of records that are as they were before the group.' }),
-    left: Type.Array(Left, { description: 'Records that stay as they are, with the reason.' }),
-    group_id: Type.String({ description: 'The group of these changes: revert it to take the revert back.' }),
-  },
-  { title: 'Reverted' },
-)
+const Reverted = Titled('Reverted', {
+  restored: Type.Integer({ description: 'The number of records that are as they were before the group.' }),
+  left: Type.Array(Left, { description: 'Records that stay as they are, with the reason.' }),
+  group_id: Type.String({ description: 'The group of these changes: revert it to take the revert back.' }),
+})
 
 /** POST that reverts the changes of a group of the audit log, such as those of one session of an assistant. */
 export function revertRoute(app: App, { db, clock, rights, write }: Service, rooms: readonly Room[]): void {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { forbidden, invalid } from '../../errors.ts'
-import { Id } from '../../http/fields.ts'
+import { Exact, Id, MaybeText, TextOrNull, Titled } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
@@ -9,42 +9,33 @@ import type { Resource } from '../../resources/resource.ts'
 import { findBest, max_of_kind } from './best.ts'
 
 const Query = (kinds: readonly string[]) =>
-  Type.Object(
-    {
-      q: Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: 'The words. Case and accents are ignored.',
-        examples: ['Ruiz'],
-      }),
-      kinds: Type.Optional(
-        Type.String({
-          maxLength: 200,
-          description: `Some of ${kinds.join(', ')}, with commas between them. By default all that the caller may read.`,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  )
+  Exact({
+    q: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The words. Case and accents are ignored.',
+      examples: ['Ruiz'],
+    }),
+    kinds: MaybeText({
+      maxLength: 200,
+      description: `Some of ${kinds.join(', ')}, with commas between them. By default all that the caller may read.`,
+    }),
+  })
 
 /** GET of the best matches of all kinds. */
 export function searchRoutes(app: App, { reading, resources, rights }: Service): void {
   const searched = mainOf(resources)
   const names = searched.map(({ table }) => table)
   const [scope = '', ...or_scopes] = searched.map((resource) => `${resource.scope}:read`)
-  const Found = Type.Object(
-    {
-      kind: Type.Unsafe<string>({ type: 'string', enum: names }),
-      id: Id({ examples: [42] }),
-      title: Type.String({ examples: ['Ana Ruiz'] }),
-      subtitle: Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        description: `${searched.map(({ table, subtitle }) => `${table}: \`${subtitle}\``).join(', ')}. Of a record that its telephone number found: this number.`,
-        examples: ['ana.ruiz@acme.example'],
-      }),
-    },
-    { title: 'Found' },
-  )
+  const Found = Titled('Found', {
+    kind: Type.Unsafe<string>({ type: 'string', enum: names }),
+    id: Id({ examples: [42] }),
+    title: Type.String({ examples: ['Ana Ruiz'] }),
+    subtitle: TextOrNull({
+      description: `${searched.map(({ table, subtitle }) => `${table}: \`${subtitle}\``).join(', ')}. Of a record that its telephone number found: this number.`,
+      examples: ['ana.ruiz@acme.example'],
+    }),
+  })
   const answer = Type.Object({ success: Type.Literal(true), data: Type.Array(Found) })
   operation(
     app,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, ListQuery, OptionalId, Timestamp } from '../../http/fields.ts'
+import { Id, ListQuery, OptionalId, Timestamp, Titled } from '../../http/fields.ts'
 import { codesFilter } from '../../http/filter-parameters.ts'
 import { cursor } from '../../http/lists.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -12,21 +12,18 @@ export function trashSchemas(resources: readonly Resource[]) {
   const kinds = resources.map(({ table }) => table)
   const Kind = () => Type.Unsafe<string>({ type: 'string', enum: kinds })
   /** A record in the trash: the same fields for every kind, but for the record of a note. */
-  const TrashedRecord = Type.Object(
-    {
-      kind: Kind(),
-      id: Id(),
-      name: Type.String({
-        description: 'The name of the record, or the first characters of a note.',
-        examples: ['Ana Ruiz'],
-      }),
-      contact_id: OptionalId({ description: 'The contact of a note. Null for all other kinds.' }),
-      ...ownersOfParts(resources),
-      deleted_at: Timestamp(),
-      removed_at: Timestamp({ description: 'The time after which it is removed for good.' }),
-    },
-    { title: 'TrashedRecord' },
-  )
+  const TrashedRecord = Titled('TrashedRecord', {
+    kind: Kind(),
+    id: Id(),
+    name: Type.String({
+      description: 'The name of the record, or the first characters of a note.',
+      examples: ['Ana Ruiz'],
+    }),
+    contact_id: OptionalId({ description: 'The contact of a note. Null for all other kinds.' }),
+    ...ownersOfParts(resources),
+    deleted_at: Timestamp(),
+    removed_at: Timestamp({ description: 'The time after which it is removed for good.' }),
+  })
   const TrashQuery = ListQuery({ cursor, kind: codesFilter('kind', kinds) })
   return { TrashedRecord, TrashQuery }
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { NamedActor } from '../../events/actors.ts'
-import { Body, nullableObject, OptionalText, Text, Timestamp } from '../../http/fields.ts'
+import { Body, Exact, nullableObject, OptionalText, Text, Timestamp, Titled } from '../../http/fields.ts'
 import { codesFilter } from '../../http/filter-parameters.ts'
 import { mainOf } from '../../resources/derived.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -55,20 +55,17 @@ const listName = (lists: readonly string[], options: object = {}) =>
 /** The schemas of saved views, which show lists of these resources, or the deliveries. */
 export function viewSchemas(resources: readonly Resource[]) {
   const lists = listsOf(resources)
-  const View = Type.Object(
-    {
-      id: Type.String({ examples: ['view_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-      list: listName(lists),
-      name,
-      query: Type.String({ maxLength: 4096, ...query }),
-      visibility: visibility('Whether all members see the view, or only the person who made it.'),
-      created_by: author('Who made the view. Null on views of version 0.1.'),
-      updated_by: author('Who changed the view last.'),
-      created_at: Timestamp(),
-      updated_at: Timestamp(),
-    },
-    { title: 'View' },
-  )
+  const View = Titled('View', {
+    id: Type.String({ examples: ['view_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+    list: listName(lists),
+    name,
+    query: Type.String({ maxLength: 4096, ...query }),
+    visibility: visibility('Whether all members see the view, or only the person who made it.'),
+    created_by: author('Who made the view. Null on views of version 0.1.'),
+    updated_by: author('Who changed the view last.'),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  })
   const read_only = Object.keys(View.properties)
   // Verbatim, because an empty text is one, not null.
   const sent = {
@@ -81,7 +78,7 @@ export function viewSchemas(resources: readonly Resource[]) {
     View,
     ViewCreate: Body(sent, read_only, ['list', 'name', 'query']),
     ViewUpdate: Body(sent, read_only),
-    ViewsQuery: Type.Object({ list: codesFilter('list', lists) }, { additionalProperties: false }),
+    ViewsQuery: Exact({ list: codesFilter('list', lists) }),
   }
 }
 
@@ -104,7 +101,7 @@ export function tabSchemas(resources: readonly Resource[]) {
     }),
   }
   return {
-    ViewTabs: Type.Object({ list: listName(listsOf(resources)), ...fields }, { title: 'ViewTabs' }),
+    ViewTabs: Titled('ViewTabs', { list: listName(listsOf(resources)), ...fields }),
     ViewTabsUpdate: Body(fields, ['list']),
     TabsParams: Type.Object({ list: listName(listsOf(resources)) }),
   }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { compressOnce } from '../compression.ts'
 import { Single, single } from '../envelope.ts'
+import { Titled } from '../fields.ts'
 import { type File, packedFile, plainFile, sendFile } from '../files.ts'
 import { type Operation, operation } from '../operation.ts'
 import type { App } from '../server.ts'
@@ -52,26 +53,23 @@ const start = `Scalar.createApiReference('#docs', ${JSON.stringify({
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })})\n`
 
-const Index = Type.Object(
-  {
-    resources: Type.Array(
-      Type.Object(
-        { name: Type.String(), path: Type.String(), description: Type.String() },
-        {
-          examples: [
-            { name: 'contacts', path: '/api/v1/contacts', description: 'People, and the notes about them.' },
-          ],
-        },
-      ),
+const Index = Titled('Index', {
+  resources: Type.Array(
+    Type.Object(
+      { name: Type.String(), path: Type.String(), description: Type.String() },
+      {
+        examples: [
+          { name: 'contacts', path: '/api/v1/contacts', description: 'People, and the notes about them.' },
+        ],
+      },
     ),
-    documentation: Type.String({ description: 'The documentation as a web page.', examples: ['/docs/'] }),
-    openapi: Type.String({
-      description: 'The API as an OpenAPI document.',
-      examples: ['/api/v1/openapi.json'],
-    }),
-  },
-  { title: 'Index' },
-)
+  ),
+  documentation: Type.String({ description: 'The documentation as a web page.', examples: ['/docs/'] }),
+  openapi: Type.String({
+    description: 'The API as an OpenAPI document.',
+    examples: ['/api/v1/openapi.json'],
+  }),
+})
 
 /** The parts of the document that the index reads. */
 type Described = { paths?: Record<string, unknown>; tags?: { name: string; description?: string }[] }

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { emailKey } from '../../access/people/users.ts'
 import { type Clock, isoTime, momentOf } from '../../clock.ts'
 import { rowLock } from '../../db/locks.ts'
@@ -9,7 +8,7 @@ import type { Context } from '../../events/context.ts'
 import { endpoints } from '../../http/endpoints.ts'
 import { Single, single } from '../../http/envelope.ts'
 import { checkMatch } from '../../http/etag.ts'
-import { ListQuery, NoFields, time } from '../../http/fields.ts'
+import { ListQuery, MaybeText, NoFields, time } from '../../http/fields.ts'
 import { acceptedCodes, codesFilter, textsFilter, wantedTexts } from '../../http/filter-parameters.ts'
 import { cursor, pagesBy } from '../../http/lists.ts'
 import { operation } from '../../http/operation.ts'
@@ -58,9 +57,7 @@ export function mailRoutes(app: App, service: MailService): void {
         cursor,
         kind: codesFilter('kind', mail_kinds),
         status: codesFilter('status', mail_statuses),
-        recipient: Type.Optional(
-          Type.String({ maxLength: 1000, description: 'The whole address, in either case.' }),
-        ),
+        recipient: MaybeText({ maxLength: 1000, description: 'The whole address, in either case.' }),
         user_id: textsFilter('user_id'),
         from: time('Created at or after this time.'),
         to: time('Created at or before this time.'),

@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { Body, Email, nullableObject, OptionalText, OptionalTimestamp, Timestamp } from '../../http/fields.ts'
+import {
+  Body,
+  Email,
+  IntegerOrNull,
+  nullableObject,
+  OptionalText,
+  OptionalTimestamp,
+  Timestamp,
+  Titled,
+} from '../../http/fields.ts'
 import { mail_kinds } from '../kinds.ts'
 
 export const mail_statuses = ['pending', 'sent', 'failed', 'cancelled', 'not_sent'] as const
@@ -33,56 +42,47 @@ const mail = {
   finished_at: OptionalTimestamp(),
 }
 
-export const Mail = Type.Object(mail, { title: 'Mail' })
+export const Mail = Titled('Mail', mail)
 export type Mail = Static<typeof Mail>
 
-const MailAttempt = Type.Object(
-  {
-    number: Type.Integer({ minimum: 1 }),
-    started_at: Timestamp(),
-    duration_ms: Type.Integer(),
-    server: Type.String({ description: 'Host and port.', examples: ['smtp.example.com:587'] }),
-    tls: Type.Boolean(),
-    response: nullableObject(
-      Type.Object({
-        code: Type.Integer({ examples: [250] }),
-        text: Type.String({ examples: ['250 2.0.0 Ok'] }),
-      }),
-    ),
-    error: nullableObject(Type.Object({ code, message: Type.String() })),
-  },
-  { title: 'MailAttempt' },
-)
+const MailAttempt = Titled('MailAttempt', {
+  number: Type.Integer({ minimum: 1 }),
+  started_at: Timestamp(),
+  duration_ms: Type.Integer(),
+  server: Type.String({ description: 'Host and port.', examples: ['smtp.example.com:587'] }),
+  tls: Type.Boolean(),
+  response: nullableObject(
+    Type.Object({
+      code: Type.Integer({ examples: [250] }),
+      text: Type.String({ examples: ['250 2.0.0 Ok'] }),
+    }),
+  ),
+  error: nullableObject(Type.Object({ code, message: Type.String() })),
+})
 
-export const MailDetail = Type.Object(
-  {
-    ...mail,
-    message_id: Type.String({ examples: ['<mail_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b@example.com>'] }),
-    text: Type.String({ description: 'The plain text. Tokens of links are shown as `***`.' }),
-    has_calendar: Type.Boolean(),
-    attempts: Type.Array(MailAttempt),
-  },
-  { title: 'MailDetail' },
-)
+export const MailDetail = Titled('MailDetail', {
+  ...mail,
+  message_id: Type.String({ examples: ['<mail_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b@example.com>'] }),
+  text: Type.String({ description: 'The plain text. Tokens of links are shown as `***`.' }),
+  has_calendar: Type.Boolean(),
+  attempts: Type.Array(MailAttempt),
+})
 export type MailDetail = Static<typeof MailDetail>
 export const MailParams = Type.Object({ mail_id: Type.String() })
 export const TestBody = Body({ recipient: Email({ description: 'The address of a member.' }) }, [])
 
-export const MailServer = Type.Object(
-  {
-    configured: Type.Boolean({ description: 'Whether SMTP_URL is set.' }),
-    host: OptionalText(255),
-    port: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    from: OptionalText(255),
-    reply_to: OptionalText(255),
-    status: Type.Unsafe<'off' | 'unknown' | 'ok' | 'failing'>({
-      type: 'string',
-      enum: ['off', 'unknown', 'ok', 'failing'],
-      description: 'unknown: nothing was sent yet. failing: it cannot be reached, or refuses all mails.',
-    }),
-    last_success_at: OptionalTimestamp(),
-    last_error: nullableObject(Type.Object({ code, message: Type.String(), occurred_at: Timestamp() })),
-  },
-  { title: 'MailServer' },
-)
+export const MailServer = Titled('MailServer', {
+  configured: Type.Boolean({ description: 'Whether SMTP_URL is set.' }),
+  host: OptionalText(255),
+  port: IntegerOrNull(),
+  from: OptionalText(255),
+  reply_to: OptionalText(255),
+  status: Type.Unsafe<'off' | 'unknown' | 'ok' | 'failing'>({
+    type: 'string',
+    enum: ['off', 'unknown', 'ok', 'failing'],
+    description: 'unknown: nothing was sent yet. failing: it cannot be reached, or refuses all mails.',
+  }),
+  last_success_at: OptionalTimestamp(),
+  last_error: nullableObject(Type.Object({ code, message: Type.String(), occurred_at: Timestamp() })),
+})
 export type MailServer = Static<typeof MailServer>

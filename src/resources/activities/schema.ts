@@ -8,6 +8,7 @@ import {
   OptionalText,
   OptionalTimestamp,
   Text,
+  Titled,
 } from '../../http/fields.ts'
 import { valuesFilter } from '../../http/filter-parameters.ts'
 import {
@@ -64,17 +65,17 @@ export type Activity = Static<typeof Activity>
 export const ListedActivity = listView('ListedActivity', columns, 12)
 
 const Named = (title: string) =>
-  nullableObject(Type.Object({ id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) }, { title }))
+  nullableObject(Titled(title, { id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) }))
 const names = {
   contact: nullableObject(ContactName('ActivityContact')),
   company: Named('ActivityCompany'),
   deal: Named('ActivityDeal'),
 }
 /** An activity in a list: the list view, with the names of its references if the query asks for them. */
-export const ActivityOfList = Type.Object(
+export const ActivityOfList = Titled(
+  'ActivityOfList',
   { ...ListedActivity.properties, ...Type.Partial(Type.Object(names)).properties },
   {
-    title: 'ActivityOfList',
     description: 'With `details=true`, it has the names of the contact, the company and the deal.',
   },
 )

@@ -8,6 +8,7 @@ import {
   OptionalText,
   Text,
   Timestamp,
+  Titled,
 } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
 import { authors, ContactName, custom_fields, owner, tags } from '../shared-columns.ts'
@@ -119,9 +120,10 @@ export const ListedAppointment = listView('ListedAppointment', columns, 5)
 
 const contact = nullableObject(ContactName('AppointmentContact'))
 /** An appointment in a list: the list view, with the name of its contact if the query asks for it. */
-export const AppointmentOfList = Type.Object(
+export const AppointmentOfList = Titled(
+  'AppointmentOfList',
   { ...ListedAppointment.properties, contact: Type.Optional(contact) },
-  { title: 'AppointmentOfList', description: 'With `details=true`, it has the name of the contact.' },
+  { description: 'With `details=true`, it has the name of the contact.' },
 )
 
 /** The name of the contact of an appointment. */
@@ -151,21 +153,18 @@ export const AppointmentArchived = bodyOf(
 export const AppointmentUpdate = bodyOf(sent, 'update')
 export type AppointmentBody = Static<typeof AppointmentUpdate>
 /** An appointment whose wall clock has changed, with the times that keep the wall clock. */
-export const ClockChange = Type.Object(
-  {
-    id: Id({ examples: [5] }),
-    title: Text(255, { examples: ['Product demo'] }),
-    start_at: Timestamp({ examples: ['2026-12-15T15:00:00.000Z'] }),
-    end_at: Timestamp({ examples: ['2026-12-15T15:30:00.000Z'] }),
-    time_zone: Type.String({ description: 'The zone of its wall clock.', examples: ['America/Winnipeg'] }),
-    kept_start_at: Timestamp({
-      description: 'The start at which the wall clock shows the agreed time.',
-      examples: ['2026-12-15T14:00:00.000Z'],
-    }),
-    kept_end_at: Timestamp({ examples: ['2026-12-15T14:30:00.000Z'] }),
-  },
-  { title: 'ClockChange' },
-)
+export const ClockChange = Titled('ClockChange', {
+  id: Id({ examples: [5] }),
+  title: Text(255, { examples: ['Product demo'] }),
+  start_at: Timestamp({ examples: ['2026-12-15T15:00:00.000Z'] }),
+  end_at: Timestamp({ examples: ['2026-12-15T15:30:00.000Z'] }),
+  time_zone: Type.String({ description: 'The zone of its wall clock.', examples: ['America/Winnipeg'] }),
+  kept_start_at: Timestamp({
+    description: 'The start at which the wall clock shows the agreed time.',
+    examples: ['2026-12-15T14:00:00.000Z'],
+  }),
+  kept_end_at: Timestamp({ examples: ['2026-12-15T14:30:00.000Z'] }),
+})
 export type ClockChange = Static<typeof ClockChange>
 
 // Refuse the writable fields of an appointment as unknown: `cancel` must not ignore a change.

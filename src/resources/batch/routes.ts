@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { type FieldProblem, max_problems, refuse } from '../../errors.ts'
 import { max_body_bytes } from '../../http/body.ts'
 import { errorBody } from '../../http/errors.ts'
-import { flag } from '../../http/fields.ts'
+import { Exact, flag, MaybeText } from '../../http/fields.ts'
 import { bodyName, nounOf } from '../../http/openapi/names.ts'
 import { operation } from '../../http/operation.ts'
 import type { Schema } from '../../http/schema-problems.ts'
@@ -38,21 +38,18 @@ const Answer = Type.Object({
   meta: Type.Object(Object.fromEntries(counters.map((name) => [name, Type.Integer()]))),
 })
 
-const Query = Type.Object(
-  {
-    dry_run: flag('Answers as usual, but writes nothing: a new record has no id, and a changed one no etag.'),
-    tags: Type.Optional(
-      Type.Unsafe<TagsChoice>({
-        type: 'string',
-        enum: [...tags_choices],
-        default: 'add',
-        description:
-          'What `data.tags` of an upsert does with the tags of the record that it finds: add to them, or replace them.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const Query = Exact({
+  dry_run: flag('Answers as usual, but writes nothing: a new record has no id, and a changed one no etag.'),
+  tags: Type.Optional(
+    Type.Unsafe<TagsChoice>({
+      type: 'string',
+      enum: [...tags_choices],
+      default: 'add',
+      description:
+        'What `data.tags` of an upsert does with the tags of the record that it finds: add to them, or replace them.',
+    }),
+  ),
+})
 
 const tagsOf = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, description }))
@@ -65,44 +62,36 @@ function bodyOf(path: string, { create, update, match }: Writes): TSchema {
   const data = Object.fromEntries(
     required.map((name) => [name, examples[name]?.examples?.[0] ?? `A ${name}`]),
   )
-  return Type.Object(
-    {
-      atomic: Type.Optional(Type.Boolean({ default: true, description: 'All items or none.' })),
-      items: Type.Array(
-        Type.Object(
-          {
-            op: Type.String({ enum: [...ops] }),
-            id: Type.Optional(
-              Type.Integer({ minimum: 1, description: 'Of the record to update, delete or restore.' }),
-            ),
-            if_match: Type.Optional(
-              Type.String({
-                description:
-                  'The ETag that the record must have, for update, delete and restore. An upsert takes none.',
-              }),
-            ),
-            match: Type.Optional(
-              Type.Unsafe<string>({
-                anyOf: [
-                  ...(names.length ? [{ type: 'string', enum: names }] : []),
-                  { type: 'string', pattern: '^custom_fields\\.', examples: ['custom_fields.customer_no'] },
-                ],
-                description:
-                  'The field by which upsert finds the record. A custom field must be defined as unique.',
-              }),
-            ),
-            // A component: of fields that are read-only within a list, some generators leave the list out.
-            data: Type.Optional({ ...update, title: bodyName(`update${nounOf(path)}`) } as TSchema),
-            add_tags: tagsOf('Tags that an update adds to those of the record.'),
-            remove_tags: tagsOf('Tags that an update removes.'),
-          },
-          { additionalProperties: false },
+  return Exact({
+    atomic: Type.Optional(Type.Boolean({ default: true, description: 'All items or none.' })),
+    items: Type.Array(
+      Exact({
+        op: Type.String({ enum: [...ops] }),
+        id: Type.Optional(
+          Type.Integer({ minimum: 1, description: 'Of the record to update, delete or restore.' }),
         ),
-        { minItems: 1, maxItems: max_items, examples: [[{ op: 'create', data }]] },
-      ),
-    },
-    { additionalProperties: false },
-  )
+        if_match: MaybeText({
+          description:
+            'The ETag that the record must have, for update, delete and restore. An upsert takes none.',
+        }),
+        match: Type.Optional(
+          Type.Unsafe<string>({
+            anyOf: [
+              ...(names.length ? [{ type: 'string', enum: names }] : []),
+              { type: 'string', pattern: '^custom_fields\\.', examples: ['custom_fields.customer_no'] },
+            ],
+            description:
+              'The field by which upsert finds the record. A custom field must be defined as unique.',
+          }),
+        ),
+        // A component: of fields that are read-only within a list, some generators leave the list out.
+        data: Type.Optional({ ...update, title: bodyName(`update${nounOf(path)}`) } as TSchema),
+        add_tags: tagsOf('Tags that an update adds to those of the record.'),
+        remove_tags: tagsOf('Tags that an update removes.'),
+      }),
+      { minItems: 1, maxItems: max_items, examples: [[{ op: 'create', data }]] },
+    ),
+  })
 }
 
 // The items are not looked into: each of them may fail for itself.

@@ -1,12 +1,16 @@
 import { type Static, type TObject, Type } from 'typebox'
 import {
+  Exact,
   flag,
   Id,
+  MaybeText,
   nullableObject,
   OptionalInteger,
   OptionalText,
   Text,
+  TextOrNull,
   Timestamp,
+  Titled,
   time,
 } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, detailView, listView, type Values } from '../resource.ts'
@@ -320,7 +324,7 @@ export const pageWith = (page: BookingPage, duration_minutes: number): BookingPa
   durationsOf(page).includes(duration_minutes) ? { ...page, duration_minutes } : null
 
 /** A free time. */
-export const Slot = Type.Object({ start_at: Timestamp(), end_at: Timestamp() }, { title: 'Slot' })
+export const Slot = Titled('Slot', { start_at: Timestamp(), end_at: Timestamp() })
 
 const slot_codes = [
   'closed',
@@ -334,23 +338,19 @@ const slot_codes = [
   'stale_calendar',
   'no_host',
 ] as const
-const nullableText = (description: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+const nullableText = (description: string) => TextOrNull({ description })
 
 /** Why a time is not free, or a host is not. */
-export const SlotReason = Type.Object(
-  {
-    code: Type.Unsafe<(typeof slot_codes)[number]>({ type: 'string', enum: slot_codes }),
-    user_id: nullableText('The host who is busy; null: the page.'),
-    record: nullableObject(
-      Type.Object({ kind: Type.String({ examples: ['appointments'] }), id: Id() }, { title: 'SlotRecord' }),
-    ),
-    calendar_id: nullableText('The busy calendar.'),
-    from: nullableText('When that which takes the time begins.'),
-    to: nullableText('When it ends.'),
-  },
-  { title: 'SlotReason' },
-)
+export const SlotReason = Titled('SlotReason', {
+  code: Type.Unsafe<(typeof slot_codes)[number]>({ type: 'string', enum: slot_codes }),
+  user_id: nullableText('The host who is busy; null: the page.'),
+  record: nullableObject(
+    Titled('SlotRecord', { kind: Type.String({ examples: ['appointments'] }), id: Id() }),
+  ),
+  calendar_id: nullableText('The busy calendar.'),
+  from: nullableText('When that which takes the time begins.'),
+  to: nullableText('When it ends.'),
+})
 export type SlotReason = Static<typeof SlotReason>
 
 const explained = {
@@ -362,38 +362,27 @@ const explained = {
 }
 export type ExplainedSlot = Static<typeof Slot> & Static<TObject<typeof explained>>
 /** A free time, or with `explain` any time with its reasons. */
-export const SlotOfPage = Type.Object(
-  {
-    ...Slot.properties,
-    free: Type.Optional(explained.free),
-    host_ids: Type.Optional(explained.host_ids),
-    reasons: Type.Optional(explained.reasons),
-  },
-  { title: 'SlotOfPage' },
-)
+export const SlotOfPage = Titled('SlotOfPage', {
+  ...Slot.properties,
+  free: Type.Optional(explained.free),
+  host_ids: Type.Optional(explained.host_ids),
+  reasons: Type.Optional(explained.reasons),
+})
 
-export const SlotsQuery = Type.Object(
-  {
-    duration: Type.Optional(
-      Type.String({
-        pattern: '^\\d{1,4}$',
-        description: 'The minutes of a slot, one of `durations`. By default `duration_minutes`.',
-      }),
-    ),
-    from: time('Slots that start at this time or later; default now.'),
-    to: time('Slots that start before this time, at most 62 days after `from`; default 7 days after it.'),
-  },
-  { additionalProperties: false },
-)
+export const SlotsQuery = Exact({
+  duration: MaybeText({
+    pattern: '^\\d{1,4}$',
+    description: 'The minutes of a slot, one of `durations`. By default `duration_minutes`.',
+  }),
+  from: time('Slots that start at this time or later; default now.'),
+  to: time('Slots that start before this time, at most 62 days after `from`; default 7 days after it.'),
+})
 
 /** The query of the slots for members. The public list takes no reasons. */
-export const PageSlotsQuery = Type.Object(
-  {
-    ...SlotsQuery.properties,
-    explain: flag(
-      'true: each start within opening hours, free or not, with the reasons. `to` is at most 14 days after `from`.',
-    ),
-    at: time('With `explain`: this time alone, whatever it is.'),
-  },
-  { additionalProperties: false },
-)
+export const PageSlotsQuery = Exact({
+  ...SlotsQuery.properties,
+  explain: flag(
+    'true: each start within opening hours, free or not, with the reasons. `to` is at most 14 days after `from`.',
+  ),
+  at: time('With `explain`: this time alone, whatever it is.'),
+})

@@ -4,6 +4,7 @@ import {
   CustomFieldsInput,
   Email,
   Id,
+  MaybeText,
   nullableObject,
   OptionalId,
   OptionalText,
@@ -84,11 +85,9 @@ export const ContactUpdate = bodyOf(columns, 'update')
 
 /** The filters of the list. Blank texts do not filter. */
 export const contact_filters = {
-  search: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description:
-        'Each word must occur anywhere in the first name, the last name or the e-mail. Case and accents are ignored. At least 4 digits also find a telephone number, or a part of it, however it is written.',
-    }),
-  ),
+  search: MaybeText({
+    maxLength: 255,
+    description:
+      'Each word must occur anywhere in the first name, the last name or the e-mail. Case and accents are ignored. At least 4 digits also find a telephone number, or a part of it, however it is written.',
+  }),
 }

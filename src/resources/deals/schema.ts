@@ -11,6 +11,7 @@ import {
   OptionalText,
   OptionalTimestamp,
   Text,
+  Titled,
 } from '../../http/fields.ts'
 import { valuesFilter } from '../../http/filter-parameters.ts'
 import { Activity } from '../activities/schema.ts'
@@ -38,10 +39,7 @@ const RequiredStage = StageCode({ minLength: 1 })
 const LostReason = (description: string) => OptionalText(255, { description, examples: ['Price'] })
 
 const contact = ContactName('DealContact')
-const company = Type.Object(
-  { id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) },
-  { title: 'DealCompany' },
-)
+const company = Titled('DealCompany', { id: Id(), name: Type.String({ examples: ['Acme Inc.'] }) })
 
 export const columns = defineColumns({
   name: { shown: Text(255, { examples: ['Website relaunch'] }), personal: true },
@@ -115,27 +113,28 @@ const DealProgress = Type.Object({
     description: 'The time when the deal entered its stage. Null if version 0.1 moved it there.',
   }),
   next_activity: nullableObject(
-    Type.Object(
+    Titled(
+      'NextActivity',
       {
         id: Id(),
         type: Activity.properties.type,
         subject: Activity.properties.subject,
         due_at: Activity.properties.due_at,
       },
-      { title: 'NextActivity', description: 'The open activity of the deal that is due first.' },
+      { description: 'The open activity of the deal that is due first.' },
     ),
   ),
 })
 
 /** A deal in a list: the list view, or the detail view if the query asks for details. */
-export const DealOfList = Type.Object(
+export const DealOfList = Titled(
+  'DealOfList',
   {
     ...ListedDeal.properties,
     ...Type.Partial(Type.Omit(Deal, Object.keys(ListedDeal.properties))).properties,
     ...Type.Partial(DealProgress).properties,
   },
   {
-    title: 'DealOfList',
     description:
       'With `details=true`, it has the fields of the detail view; with `progress=true`, also `stage_since` and `next_activity`.',
   },

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Body, OptionalInteger, OptionalText, Text } from '../../http/fields.ts'
+import { Body, OptionalInteger, OptionalText, Text, TextOrNull, Titled } from '../../http/fields.ts'
 import { StageCode } from './schema.ts'
 import { stages } from './stages.ts'
 
@@ -7,8 +7,7 @@ const Label = OptionalText(60, {
   description: 'What the app calls the stage. Null: its usual name, in the language of each person.',
   examples: ['Offer sent'],
 })
-const Colour = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
+const Colour = TextOrNull({
   pattern: '^#[0-9a-f]{6}$',
   description: 'Null: the usual colour.',
   examples: ['#1c7ed6'],
@@ -29,29 +28,23 @@ const contact_stages = texts(64, 'The stages that the app offers. Any other text
 ])
 const stages_text = 'The stages of deals in the order of the workspace. won and lost are the last.'
 
-export const StageSettings = Type.Object(
-  {
-    deal_stages: Type.Array(
-      Type.Object(
-        {
-          stage: StageCode(),
-          label: Label,
-          colour: Colour,
-          probability: Type.Integer({ minimum: 0, maximum: 100, examples: [60] }),
-          stale_after_days: OptionalInteger(1, 3650, {
-            description: 'After so many days in the stage, an open deal stands still. Null in won and lost.',
-            examples: [14],
-          }),
-        },
-        { title: 'StageSetting' },
-      ),
-      { description: stages_text },
-    ),
-    lost_reasons: Type.Array(Type.String(), lost_reasons),
-    contact_stages: Type.Array(Type.String(), contact_stages),
-  },
-  { title: 'StageSettings' },
-)
+export const StageSettings = Titled('StageSettings', {
+  deal_stages: Type.Array(
+    Titled('StageSetting', {
+      stage: StageCode(),
+      label: Label,
+      colour: Colour,
+      probability: Type.Integer({ minimum: 0, maximum: 100, examples: [60] }),
+      stale_after_days: OptionalInteger(1, 3650, {
+        description: 'After so many days in the stage, an open deal stands still. Null in won and lost.',
+        examples: [14],
+      }),
+    }),
+    { description: stages_text },
+  ),
+  lost_reasons: Type.Array(Type.String(), lost_reasons),
+  contact_stages: Type.Array(Type.String(), contact_stages),
+})
 
 const SentStage = Type.Unsafe<{
   stage: string

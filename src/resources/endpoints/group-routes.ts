@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import type { Filter } from '../../db/lists/filters.ts'
 import { Single, single } from '../../http/envelope.ts'
+import { TextOrNull, Titled } from '../../http/fields.ts'
 import { pascal } from '../../http/openapi/names.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
@@ -27,8 +28,7 @@ function groupsView(resource: Resource, by: TSchema): TSchema {
     Type.Number({ minimum: 0, examples: [12500.5] }),
   ])
   const Group = Type.Object({
-    value: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
+    value: TextOrNull({
       description: 'The value of the field, or the month, YYYY-MM. Null: without a value.',
       examples: ['2026-11'],
     }),
@@ -44,25 +44,22 @@ function groupsView(resource: Resource, by: TSchema): TSchema {
       examples: [{ created_at_from: '2026-10-31T23:00:00.000Z', created_at_to: '2026-11-30T22:59:59.999Z' }],
     }),
   })
-  return Type.Object(
-    {
-      by,
-      count: Type.Integer({
-        minimum: 0,
-        description: 'All records that meet the filters, also those of groups that are left out.',
-        examples: [7],
-      }),
-      groups: Type.Array(Group, {
-        maxItems: max_groups,
-        description:
-          'Codes in their order, months oldest first, and other values by their number of records, the most first. Groups without records are left out.',
-      }),
-      more: Type.Boolean({
-        description: `Whether there are more than ${max_groups} groups: smaller ones, or earlier months.`,
-      }),
-    },
-    { title: `GroupsOf${pascal(resource.table)}` },
-  )
+  return Titled(`GroupsOf${pascal(resource.table)}`, {
+    by,
+    count: Type.Integer({
+      minimum: 0,
+      description: 'All records that meet the filters, also those of groups that are left out.',
+      examples: [7],
+    }),
+    groups: Type.Array(Group, {
+      maxItems: max_groups,
+      description:
+        'Codes in their order, months oldest first, and other values by their number of records, the most first. Groups without records are left out.',
+    }),
+    more: Type.Boolean({
+      description: `Whether there are more than ${max_groups} groups: smaller ones, or earlier months.`,
+    }),
+  })
 }
 
 /** GET of the records of a list by the values of a field. */

@@ -1,5 +1,6 @@
-import { type TOptional, type TSchema, type TString, Type } from 'typebox'
+import type { TOptional, TSchema, TString } from 'typebox'
 import { type FieldProblem, refuse } from '../../errors.ts'
+import { MaybeText } from '../../http/fields.ts'
 import { valuesFilter } from '../../http/filter-parameters.ts'
 import {
   end_of,
@@ -98,9 +99,9 @@ type RangeEnd = TOptional<TString>
 function endOfRange(parameter: Parameter, limit: string): RangeEnd {
   const { kind, end } = parameter
   const schema = { maxLength: 64, description: limit, [end_of]: parameter }
-  if (kind !== 'time') return Type.Optional(Type.String(schema))
+  if (kind !== 'time') return MaybeText(schema)
   const description = `${limit} A time, or a day. A day counts from its ${end === 'from' ? 'start' : 'end'}, in UTC.`
-  return Type.Optional(Type.String({ ...schema, description, 'x-time-or-day': true }))
+  return MaybeText({ ...schema, description, 'x-time-or-day': true })
 }
 
 /** The parameters of the filters of a resource, with their schemas. */

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { dated, type Order, type Sorting, sortNames } from '../../db/lists/orders.ts'
-import { ListQuery } from '../../http/fields.ts'
+import { ListQuery, MaybeText } from '../../http/fields.ts'
 import { orders_of } from '../../http/filter-values.ts'
 import { cursor } from '../../http/lists.ts'
 import { custom_key } from '../../http/query-names.ts'
@@ -30,29 +30,25 @@ const relative_zone = Type.String({
 
 /** The search parameter of lists that search the stored texts, and telephone numbers if records have them. */
 const textSearch = ({ search_text, numbers }: Resource) => ({
-  search: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      description: [
-        `Each word must occur anywhere in ${search_text.join(', ') || 'the first 100 characters of the name'}. Case and accents are ignored.`,
-        ...(numbers.length ? [found_numbers] : []),
-      ].join(' '),
-    }),
-  ),
+  search: MaybeText({
+    maxLength: 255,
+    description: [
+      `Each word must occur anywhere in ${search_text.join(', ') || 'the first 100 characters of the name'}. Case and accents are ignored.`,
+      ...(numbers.length ? [found_numbers] : []),
+    ].join(' '),
+  }),
 })
 
 /** The description of numbers in a search. */
 export const found_numbers =
   'At least 4 digits also find a telephone number, or a part of it, however it is written.'
 
-const tag = Type.Optional(
-  Type.String({
-    maxLength: 4000,
-    'x-filter': true,
-    description:
-      'A tag, or several with commas between them: records with one of them. `!` before a tag means "not". `null`: without tags; `!null`: with tags.',
-  }),
-)
+const tag = MaybeText({
+  maxLength: 4000,
+  'x-filter': true,
+  description:
+    'A tag, or several with commas between them: records with one of them. `!` before a tag means "not". `null`: without tags; `!null`: with tags.',
+})
 
 /** The name of the filter of a custom field, with its key. */
 export const custom_field = new RegExp(`^custom_fields\\[${custom_key}\\]$`, 'su')

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, rest_cursor, Text } from '../../http/fields.ts'
+import { Exact, Id, rest_cursor, Text } from '../../http/fields.ts'
 import { bodyOf, dates, defineColumns, defineResource, detailView, type TableOf } from '../resource.ts'
 import { authors } from '../shared-columns.ts'
 
@@ -103,5 +103,5 @@ declare module '../../db/tables.ts' {
 }
 
 /** All notes come at once. The cursor reads the rest if they exceed one answer. */
-export const NotesQuery = Type.Object({ cursor: rest_cursor }, { additionalProperties: false })
+export const NotesQuery = Exact({ cursor: rest_cursor })
 export const NoteParams = Type.Object({ id: Id(), note_id: Id() })

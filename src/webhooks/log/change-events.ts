@@ -2,19 +2,16 @@ import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '../../db/db.ts'
 import { lastSeq } from '../../db/event-order.ts'
-import { Id, Timestamp } from '../../http/fields.ts'
+import { Exact, Id, Timestamp, Titled } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { WebhookService } from '../service.ts'
 
-const ChangeEvent = Type.Object(
-  {
-    id: Type.String({ examples: ['evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    event: Type.String({ examples: ['deal.won'] }),
-    timestamp: Timestamp(),
-  },
-  { title: 'ChangeEvent' },
-)
+const ChangeEvent = Titled('ChangeEvent', {
+  id: Type.String({ examples: ['evt_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  event: Type.String({ examples: ['deal.won'] }),
+  timestamp: Timestamp(),
+})
 
 // Transactions that overlap may commit in another order than that of their times. The events of a batch have one time.
 const scanned_before = 1000
@@ -23,18 +20,15 @@ const scanned_after = 4000
 /** Finds the events of one change of a record, so that they can be explained. */
 export function changeEventsRoute(app: App, { db, rights }: WebhookService): void {
   const { group_of_kind } = rights
-  const Query = Type.Object(
-    {
-      kind: Type.Unsafe<string>({
-        type: 'string',
-        enum: [...group_of_kind.keys()],
-        description: 'The kind of the record.',
-      }),
-      id: Id({ description: 'The id of the record.' }),
-      at: Timestamp({ description: 'The time of the change, as a timeline or the audit log shows it.' }),
-    },
-    { additionalProperties: false },
-  )
+  const Query = Exact({
+    kind: Type.Unsafe<string>({
+      type: 'string',
+      enum: [...group_of_kind.keys()],
+      description: 'The kind of the record.',
+    }),
+    id: Id({ description: 'The id of the record.' }),
+    at: Timestamp({ description: 'The time of the change, as a timeline or the audit log shows it.' }),
+  })
   operation(
     app,
     {

@@ -4,6 +4,7 @@ import { fanoutOf } from '../../db/fanouts.ts'
 import { notFound } from '../../errors.ts'
 import type { Condition } from '../../events/conditions.ts'
 import { payloadOf } from '../../events/emit.ts'
+import { Titled } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { condition_item } from '../registration/conditions.ts'
@@ -22,28 +23,25 @@ const verdicts = [
 ] as const
 type Verdict = (typeof verdicts)[number]
 
-const Explained = Type.Object(
-  {
-    webhook_id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    verdict: Type.Unsafe<Verdict>({
-      type: 'string',
-      enum: verdicts,
-      description:
-        'Paused: the delivery waits until the webhook is resumed. Cancelled: its backfill was stopped.',
-    }),
-    condition: Type.Unsafe<Condition | null>({
-      ...condition_item,
-      type: ['object', 'null'],
-      description: 'The first condition that did not hold.',
-      examples: [{ field: 'data.value', op: 'gte', value: 10_000 }],
-    }),
-    seen: Type.Unknown({
-      description: 'The value that the condition saw; null for a missing one.',
-      examples: [1250.5],
-    }),
-  },
-  { title: 'ExplainedDelivery' },
-)
+const Explained = Titled('ExplainedDelivery', {
+  webhook_id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  verdict: Type.Unsafe<Verdict>({
+    type: 'string',
+    enum: verdicts,
+    description:
+      'Paused: the delivery waits until the webhook is resumed. Cancelled: its backfill was stopped.',
+  }),
+  condition: Type.Unsafe<Condition | null>({
+    ...condition_item,
+    type: ['object', 'null'],
+    description: 'The first condition that did not hold.',
+    examples: [{ field: 'data.value', op: 'gte', value: 10_000 }],
+  }),
+  seen: Type.Unknown({
+    description: 'The value that the condition saw; null for a missing one.',
+    examples: [1250.5],
+  }),
+})
 type Explained = Static<typeof Explained>
 
 const Params = Type.Object({ event_id: Type.String({ description: 'The id of an event.' }) })

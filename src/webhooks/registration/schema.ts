@@ -1,25 +1,30 @@
 import { type Static, Type } from 'typebox'
-import { Body, OptionalText, OptionalTimestamp, Timestamp } from '../../http/fields.ts'
+import {
+  Body,
+  IntegerOrNull,
+  OptionalText,
+  OptionalTimestamp,
+  TextOrNull,
+  Timestamp,
+  Titled,
+} from '../../http/fields.ts'
 import { options } from './options.ts'
 
 const statuses = ['active', 'failed', 'paused'] as const
 export const delivery_statuses = ['pending', 'succeeded', 'failed', 'cancelled'] as const
 
 /** A webhook as GET returns it, without its secret. */
-export const Webhook = Type.Object(
-  {
-    id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
-    name: OptionalText(255, { examples: ['Billing'] }),
-    url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
-    events: Type.Array(Type.String(), { examples: [['deal.won']] }),
-    status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: statuses }),
-    status_reason: OptionalText(1000, { description: 'The reason of the status failed.' }),
-    rotation_ends_at: OptionalTimestamp({ description: 'The old secret signs until this time.' }),
-    created_at: Timestamp(),
-    ...options,
-  },
-  { title: 'Webhook' },
-)
+export const Webhook = Titled('Webhook', {
+  id: Type.String({ examples: ['wh_0193a1b2c3d47e5f8a9b0c1d2e3f4a5b'] }),
+  name: OptionalText(255, { examples: ['Billing'] }),
+  url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
+  events: Type.Array(Type.String(), { examples: [['deal.won']] }),
+  status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: statuses }),
+  status_reason: OptionalText(1000, { description: 'The reason of the status failed.' }),
+  rotation_ends_at: OptionalTimestamp({ description: 'The old secret signs until this time.' }),
+  created_at: Timestamp(),
+  ...options,
+})
 export type Webhook = Static<typeof Webhook>
 
 const secret = {
@@ -30,12 +35,12 @@ const secret = {
 }
 
 /** The answer of registration. Only this answer and that of a rotation contain the secret. */
-export const WebhookCreated = Type.Object({ ...Webhook.properties, ...secret }, { title: 'WebhookCreated' })
-export const WebhookRotated = Type.Object({ ...Webhook.properties, ...secret }, { title: 'WebhookRotated' })
+export const WebhookCreated = Titled('WebhookCreated', { ...Webhook.properties, ...secret })
+export const WebhookRotated = Titled('WebhookRotated', { ...Webhook.properties, ...secret })
 
 const read_only = Object.keys(Webhook.properties)
 const url = Type.String({ minLength: 1, verbatim: true, examples: ['https://billing.example/hooks/crm'] })
-const SecretInput = Type.Unsafe<string | null>({ type: ['string', 'null'], verbatim: true })
+const SecretInput = TextOrNull({ verbatim: true })
 
 /** The bodies of registration and update. The event names come from the catalogue. */
 export function webhookBodies(event_names: readonly string[]) {
@@ -56,8 +61,7 @@ export function webhookBodies(event_names: readonly string[]) {
     WebhookUpdate: Body(fields, read_only),
     WebhookTest: Body(
       {
-        event: Type.Unsafe<string | null>({
-          type: ['string', 'null'],
+        event: TextOrNull({
           enum: [...event_names, null],
           description: 'The event whose example is sent. Null, the default: a ping.',
           examples: ['deal.won'],
@@ -96,13 +100,11 @@ const logged = {
   next_attempt_at: OptionalTimestamp(),
   created_at: Timestamp(),
   finished_at: OptionalTimestamp(),
-  kind: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
+  kind: TextOrNull({
     description: 'The kind of the record that the event is about. Null for a ping or an example.',
     examples: ['deals'],
   }),
-  record_id: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
+  record_id: IntegerOrNull({
     description: 'The id of the record.',
     examples: [42],
   }),
@@ -114,25 +116,22 @@ const detail = <T>(type: 'integer' | 'string', text: string) =>
   )
 
 /** An entry of the delivery log. */
-export const Delivery = Type.Object(
-  {
-    ...logged,
-    last_duration_ms: detail<number>('integer', 'the duration of the newest attempt. Null before the first.'),
-    last_response_status: detail<number>(
-      'integer',
-      'the status of the newest answer. Null if the newest attempt got none.',
-    ),
-    title: detail<string>(
-      'string',
-      'the present title of the record. Null if it is deleted, and for a ping or an example.',
-    ),
-    last_error_code: detail<string>(
-      'string',
-      'the error code of the newest attempt. Null if it succeeded, and before the first.',
-    ),
-  },
-  { title: 'Delivery' },
-)
+export const Delivery = Titled('Delivery', {
+  ...logged,
+  last_duration_ms: detail<number>('integer', 'the duration of the newest attempt. Null before the first.'),
+  last_response_status: detail<number>(
+    'integer',
+    'the status of the newest answer. Null if the newest attempt got none.',
+  ),
+  title: detail<string>(
+    'string',
+    'the present title of the record. Null if it is deleted, and for a ping or an example.',
+  ),
+  last_error_code: detail<string>(
+    'string',
+    'the error code of the newest attempt. Null if it succeeded, and before the first.',
+  ),
+})
 export type Delivery = Static<typeof Delivery>
 
 const Headers = Type.Unsafe<Record<string, string>>({
@@ -147,42 +146,35 @@ const nullable = <T>(properties: Record<string, unknown>, examples?: unknown[]) 
     ...(examples && { examples }),
   })
 
-export const Attempt = Type.Object(
-  {
-    number: Type.Integer(),
-    started_at: Timestamp(),
-    duration_ms: Type.Integer(),
-    request: Type.Object({
-      url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
-      headers: Headers,
-      body: Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        description:
-          'The body, which is the same in every attempt. If all bodies together exceed 1 MiB, only the newest attempt shows it, and the others have null.',
-      }),
+export const Attempt = Titled('Attempt', {
+  number: Type.Integer(),
+  started_at: Timestamp(),
+  duration_ms: Type.Integer(),
+  request: Type.Object({
+    url: Type.String({ examples: ['https://billing.example/hooks/crm'] }),
+    headers: Headers,
+    body: TextOrNull({
+      description:
+        'The body, which is the same in every attempt. If all bodies together exceed 1 MiB, only the newest attempt shows it, and the others have null.',
     }),
-    response: nullable<{ status: number; headers: Record<string, string>; body: string }>(
-      { status: { type: 'integer' }, headers: Headers, body: { type: 'string' } },
-      [{ status: 200, headers: { 'content-length': '0' }, body: '' }],
-    ),
-    error: nullable<{ code: string; message: string }>(
-      { code: { type: 'string' }, message: { type: 'string' } },
-      [null],
-    ),
-  },
-  { title: 'Attempt' },
-)
+  }),
+  response: nullable<{ status: number; headers: Record<string, string>; body: string }>(
+    { status: { type: 'integer' }, headers: Headers, body: { type: 'string' } },
+    [{ status: 200, headers: { 'content-length': '0' }, body: '' }],
+  ),
+  error: nullable<{ code: string; message: string }>(
+    { code: { type: 'string' }, message: { type: 'string' } },
+    [null],
+  ),
+})
 export type Attempt = Static<typeof Attempt>
 
-export const DeliveryDetail = Type.Object(
-  {
-    ...logged,
-    attempts: Type.Array(Attempt, {
-      description: 'The newest 100 attempts, or fewer if they exceed 512 KiB. Oldest first.',
-    }),
-  },
-  { title: 'DeliveryDetail' },
-)
+export const DeliveryDetail = Titled('DeliveryDetail', {
+  ...logged,
+  attempts: Type.Array(Attempt, {
+    description: 'The newest 100 attempts, or fewer if they exceed 512 KiB. Oldest first.',
+  }),
+})
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
 export const WebhookParams = Type.Object({ webhook_id: Type.String() })
