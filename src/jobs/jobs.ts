@@ -78,6 +78,15 @@ export function jobs({
     undoWork(rooms),
     resetWork,
   ]
+  /** Removes what is old, each hour, but not while removal is held. */
+  const cleaning = (name: string, first_ms: number, run: Job['run']): Job => ({
+    name,
+    role: 'dispatcher',
+    first_ms,
+    every_ms: hour,
+    held: 'waits',
+    run,
+  })
   return [
     // Notices when somebody sets the clock, and renews the sign of life.
     {
@@ -187,32 +196,15 @@ export function jobs({
     },
 
     // Removes old deliveries with their attempts, events that no delivery needs, and answers of idempotency keys.
-    {
-      name: 'delivery log',
-      role: 'dispatcher',
-      first_ms: 10 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => removeOld(db, clock, config.delivery_log_days, stopping),
-    },
+    cleaning('delivery log', 10 * second, (stopping) =>
+      removeOld(db, clock, config.delivery_log_days, stopping),
+    ),
     // Removes old mails with their attempts, and what no limit counts any longer.
-    {
-      name: 'mail log',
-      role: 'dispatcher',
-      first_ms: 15 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => removeOldMails(db, clock, config.mail_log_days, stopping),
-    },
+    cleaning('mail log', 15 * second, (stopping) =>
+      removeOldMails(db, clock, config.mail_log_days, stopping),
+    ),
     // Removes old records of the trash for good, and completes what a crash interrupted.
-    {
-      name: 'trash',
-      role: 'dispatcher',
-      first_ms: 15 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => emptyTrash({ ...trash, stopping }),
-    },
+    cleaning('trash', 15 * second, (stopping) => emptyTrash({ ...trash, stopping })),
     // The same for interrupted erasures alone. Runs only while removal is held: otherwise the trash job completes them.
     {
       name: 'interrupted erasures',
@@ -223,49 +215,18 @@ export function jobs({
       run: (stopping) => emptyTrash({ ...trash, stopping, begun_only: true }),
     },
     // Removes what an undo of a merge would need, when it is too late for an undo.
-    {
-      name: 'old merges',
-      role: 'dispatcher',
-      first_ms: 20 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => forgetOldMerges(db, clock, config.trash_days, stopping),
-    },
+    cleaning('old merges', 20 * second, (stopping) =>
+      forgetOldMerges(db, clock, config.trash_days, stopping),
+    ),
     // Removes uploads that broke off, and old imports with what would undo them.
-    {
-      name: 'old imports',
-      role: 'dispatcher',
-      first_ms: 20 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => removeOldImports(db, clock, config.trash_days, stopping),
-    },
+    cleaning('old imports', 20 * second, (stopping) =>
+      removeOldImports(db, clock, config.trash_days, stopping),
+    ),
     // Removes old notifications, and those of people who have left.
-    {
-      name: 'notifications',
-      role: 'dispatcher',
-      first_ms: 20 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => removeOldNotifications(db, clock, stopping),
-    },
+    cleaning('notifications', 20 * second, (stopping) => removeOldNotifications(db, clock, stopping)),
     // Removes ended sessions, old invitations and failed sign-ins, and accounts that left all workspaces.
-    {
-      name: 'people',
-      role: 'dispatcher',
-      first_ms: 20 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => removeExpiredAccess(db, clock, stopping),
-    },
+    cleaning('people', 20 * second, (stopping) => removeExpiredAccess(db, clock, stopping)),
     // Removes old entries, and the addresses and browsers of old sign-ins.
-    {
-      name: 'audit log',
-      role: 'dispatcher',
-      first_ms: 25 * second,
-      every_ms: hour,
-      held: 'waits',
-      run: (stopping) => cleanLog(db, clock, config, stopping),
-    },
+    cleaning('audit log', 25 * second, (stopping) => cleanLog(db, clock, config, stopping)),
   ]
 }
