@@ -24,11 +24,12 @@ const shared = {
 
 /** The private pages of an appointment. The token in their path is the only proof of a visitor's right to it. */
 export function linkRoutes(app: App, site: Site): void {
-  operation(
-    app,
-    { ...shared, method: 'GET', path, summary: 'Show an appointment to its visitor' },
-    (request, reply) => showAppointment(site, request, reply),
-  )
+  const show = (path: string, summary: string, page: typeof showAppointment) =>
+    operation(app, { ...shared, method: 'GET', path, summary }, (request, reply) =>
+      page(site, request, reply),
+    )
+
+  show(path, 'Show an appointment to its visitor', showAppointment)
 
   operation(
     app,
@@ -44,16 +45,7 @@ export function linkRoutes(app: App, site: Site): void {
     (request, reply) => sendCalendarFile(site, request, reply),
   )
 
-  operation(
-    app,
-    {
-      ...shared,
-      method: 'GET',
-      path: `${path}/cancel`,
-      summary: 'Show the form that cancels an appointment',
-    },
-    (request, reply) => showCancelling(site, request, reply),
-  )
+  show(`${path}/cancel`, 'Show the form that cancels an appointment', showCancelling)
 
   operation(
     app,
@@ -68,16 +60,7 @@ export function linkRoutes(app: App, site: Site): void {
     (request, reply) => submitCancelling(site, request, reply),
   )
 
-  operation(
-    app,
-    {
-      ...shared,
-      method: 'GET',
-      path: `${path}/move`,
-      summary: 'Choose another time for an appointment, or confirm the chosen time',
-    },
-    (request, reply) => showMoving(site, request, reply),
-  )
+  show(`${path}/move`, 'Choose another time for an appointment, or confirm the chosen time', showMoving)
 
   operation(
     app,
