@@ -7,15 +7,11 @@ import { problems } from './envelope.ts'
 import { type Reply, useRapport } from './harness.ts'
 import { canBeStored, hostile_texts } from './hostile-texts.ts'
 import { smallestBody } from './operations.ts'
-import { type Browser, setUp } from './people.ts'
-import { before } from './use.ts'
+import { useOwner } from './people.ts'
 import { register } from './webhooks.ts'
 
 const rapport = useRapport()
-let owner: Browser
-before(async () => {
-  owner = await setUp(rapport)
-})
+const owner = useOwner(rapport)
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is read as it is
 type Json = any

@@ -18,19 +18,16 @@ import {
   queueMailsOf,
   untilMail,
 } from './mails.ts'
-import { ask, type Browser, join, keyCaller, setUp } from './people.ts'
+import { ask, join, keyCaller, setUp, useOwner } from './people.ts'
 import { startSmtpServer } from './smtp-server.ts'
-import { before, use, useFor } from './use.ts'
+import { use, useFor } from './use.ts'
 import { until } from './webhooks.ts'
 
 const clock = turnableClock(Date.now())
 const server = use(startSmtpServer)
 const rapport = useRapport(mailsTo(server, clock, { MAIL_REPLY_TO: 'help@example.com' }))
 const key = keyCaller(rapport)
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 afterEach(() => {
   server.heal()
   server.accepted.length = 0

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Role } from '../src/access/people/roles.ts'
 import { dataOf } from './envelope.ts'
 import { client, type Rapport, type Reply } from './harness.ts'
+import { before } from './use.ts'
 
 const base = '/api/v1'
 export const password = 'correct horse battery'
@@ -67,6 +68,18 @@ export async function setUp(rapport: Service, fields: object = {}): Promise<Brow
   const reply = await call('POST', '/setup', { token: setupToken(rapport), ...body, ...fields })
   assert.equal(reply.status, 200, reply.text)
   return call
+}
+
+/** The browser of the first account, for the tests of a file. */
+export function useOwner(rapport: Service): Browser {
+  let own: Browser
+  before(async () => {
+    own = await setUp(rapport)
+  })
+  return new Proxy((() => {}) as unknown as Browser, {
+    apply: (_, __, words: Parameters<Browser>) => own(...words),
+    get: (_, name) => Reflect.get(own, name),
+  })
 }
 
 let people = 0

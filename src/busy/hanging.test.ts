@@ -6,8 +6,8 @@ import { calendarFile, hourAt, startCalendars } from '../../test/calendar-server
 import { engine } from '../../test/engine.ts'
 import { startRapport, turnableClock, useRapport } from '../../test/harness.ts'
 import { beside } from '../../test/keys.ts'
-import { ask, type Browser, join, setUp } from '../../test/people.ts'
-import { before, use } from '../../test/use.ts'
+import { ask, join, setUp, useOwner } from '../../test/people.ts'
+import { use } from '../../test/use.ts'
 import { until } from '../../test/webhooks.ts'
 import { transaction } from '../db/db.ts'
 
@@ -15,10 +15,7 @@ const clock = turnableClock()
 const rapport = useRapport({ clock })
 const calendars = use(startCalendars)
 const path = '/busy-calendars'
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 test('nine calendars of a member that hang, and a change of the zone, delay no calendar of another member', async () => {
   const grace = await join(ada, rapport.url, 'member')

@@ -4,19 +4,16 @@ import { afterEach, describe, test } from 'node:test'
 import { problems, refused } from '../../test/envelope.ts'
 import { turnableClock, useRapport } from '../../test/harness.ts'
 import { mailOf, mailsOf, mailsRest, mailsTo, queueMails, untilMail } from '../../test/mails.ts'
-import { ask, type Browser, setUp } from '../../test/people.ts'
+import { ask, useOwner } from '../../test/people.ts'
 import { startSmtpServer } from '../../test/smtp-server.ts'
-import { before, use } from '../../test/use.ts'
+import { use } from '../../test/use.ts'
 import { until } from '../../test/webhooks.ts'
 import type { BookingKind } from './kinds.ts'
 
 const clock = turnableClock(Date.now())
 const server = use(startSmtpServer)
 const rapport = useRapport(mailsTo(server, clock))
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 afterEach(() => {
   server.heal()
   server.accepted.length = 0

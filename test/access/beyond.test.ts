@@ -7,19 +7,15 @@ import { dataOf, refused } from '../envelope.ts'
 import { follow } from '../follower.ts'
 import { client, type Rapport, useRapport } from '../harness.ts'
 import { makeKey } from '../keys.ts'
-import { type Browser, join, setUp } from '../people.ts'
+import { join, useOwner } from '../people.ts'
 import { startReceiver, useReceiver } from '../receiver.ts'
-import { before } from '../use.ts'
 import { log, register, until } from '../webhooks.ts'
 
 // A caller cannot grant, revoke or see anything outside of their own scopes.
 
 const receiver = useReceiver()
 const rapport = useRapport({ env: { WEBHOOK_RETRY_DELAYS: 'none' } })
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 const call: Rapport['call'] = (method, path, ...rest) => rapport.call(method, `/api/v1${path}`, ...rest)
 async function keyOf(...scopes: string[]) {

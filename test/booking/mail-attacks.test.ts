@@ -6,10 +6,10 @@ import { ana, type Made, makePage, visitor } from '../booking.ts'
 import { newWorkspace, useStored } from '../database.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { mailsOf, mailsTo, partsOf, queueMails, untilMail } from '../mails.ts'
-import { ask, type Browser, join, keyCaller, setUp } from '../people.ts'
+import { ask, join, keyCaller, useOwner } from '../people.ts'
 import { exchange } from '../raw-http.ts'
 import { startSmtpServer } from '../smtp-server.ts'
-import { before, use } from '../use.ts'
+import { use } from '../use.ts'
 import { until } from '../webhooks.ts'
 
 const clock = turnableClock()
@@ -22,10 +22,7 @@ const rapport = useRapport(
   }),
 )
 const stored = useStored(rapport)
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 afterEach(() => {
   server.heal()
   server.accepted.length = 0

@@ -5,17 +5,14 @@ import { keepUpBookings } from '../../src/booking-site/upkeep.ts'
 import { ana, type Made, openPage, visitor } from '../booking.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { arrivedMail, besideMails, mailOf, mailsOf, mailsTo, partsOf, untilMail } from '../mails.ts'
-import { ask, type Browser, join, keyCaller, setUp } from '../people.ts'
+import { ask, join, keyCaller, useOwner } from '../people.ts'
 import { startSmtpServer } from '../smtp-server.ts'
-import { before, use } from '../use.ts'
+import { use } from '../use.ts'
 
 const clock = turnableClock()
 const server = use(startSmtpServer)
 const rapport = useRapport(mailsTo(server, clock))
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 afterEach(() => {
   server.heal()
   server.accepted.length = 0

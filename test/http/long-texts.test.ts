@@ -2,19 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { longestHold } from '../calm-time.ts'
 import { callOf, useRapport } from '../harness.ts'
-import { type Browser, setUp } from '../people.ts'
+import { useOwner } from '../people.ts'
 import { bestOfTen } from '../statements.ts'
-import { before } from '../use.ts'
 
 // Normal forms of Unicode sort the marks behind a letter, in a time that grows with the square of their number. An expression
 // that looks for blanks at an end may look at each blank again. The service runs in this process, so measure this event loop.
 
 const rapport = useRapport()
 const call = callOf(rapport)
-let owner: Browser
-before(async () => {
-  owner = await setUp(rapport)
-})
+const owner = useOwner(rapport)
 
 const most_ms = 100
 const marks = (length: number) => `a${'\u0301\u0323'.repeat(length / 2)}`

@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problems, refused } from '../envelope.ts'
 import { useRapport } from '../harness.ts'
-import { type Browser, setUp } from '../people.ts'
-import { before } from '../use.ts'
+import { useOwner } from '../people.ts'
 import { readerOf, written } from './filtered.ts'
 
 const rapport = useRapport()
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 const { make, listed } = readerOf(() => ada)
 
 test('a malformed value is 422 by its parameter and says what works; an unknown parameter is 400 with the nearest name', async () => {

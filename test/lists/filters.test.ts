@@ -4,18 +4,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { problems } from '../envelope.ts'
 import { useRapport } from '../harness.ts'
-import { type Browser, join, setUp } from '../people.ts'
+import { join, useOwner } from '../people.ts'
 import { runs } from '../quick.ts'
-import { before } from '../use.ts'
 import { type Item, readerOf, written } from './filtered.ts'
 
 // Every filter of every list, against a plain look at each record.
 
 const rapport = useRapport()
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 const { ok, make, listed } = readerOf(() => ada)
 

@@ -5,15 +5,11 @@ import { command_line } from '../../src/events/context.ts'
 import { problems, refused } from '../envelope.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { beside } from '../keys.ts'
-import { type Browser, browser, join, password, setUp, signIn } from '../people.ts'
-import { before } from '../use.ts'
+import { browser, join, password, signIn, useOwner } from '../people.ts'
 
 const clock = turnableClock()
 const rapport = useRapport({ clock })
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 type Row = { id: string; email: string; role: string }
 

@@ -9,9 +9,9 @@ import { problems, refused } from '../envelope.ts'
 import { startRapport, turnableClock, useRapport } from '../harness.ts'
 import { beside } from '../keys.ts'
 import { arrivedMail, mailsOf, mailsTo } from '../mails.ts'
-import { ask, type Browser, join, keyCaller, setUp } from '../people.ts'
+import { ask, join, keyCaller, setUp, useOwner } from '../people.ts'
 import { startSmtpServer } from '../smtp-server.ts'
-import { before, use } from '../use.ts'
+import { use } from '../use.ts'
 import { unlessBusy, until } from '../webhooks.ts'
 
 const start = '2026-11-21T08:30:00.000Z'
@@ -20,10 +20,7 @@ const server = use(startSmtpServer)
 const rapport = useRapport(mailsTo(server, clock, { OPEN_RATE_PER_SECOND: '1000' }))
 const stored = useStored(rapport)
 const key = keyCaller(rapport)
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 type Person = Awaited<ReturnType<typeof join>>
 const member = () => join(ada, rapport.url, 'member')

@@ -9,17 +9,13 @@ import { resources } from '../../src/resources/index.ts'
 import { openPage } from '../booking.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { besideMails, mailOf, mailsOf } from '../mails.ts'
-import { ask, type Browser, join, keyCaller, setUp } from '../people.ts'
-import { before } from '../use.ts'
+import { ask, join, keyCaller, useOwner } from '../people.ts'
 
 // The service stands at this time, and its own job has nothing to write: the digests of that day are over.
 const clock = turnableClock(Date.parse('2026-11-21T23:30:00.000Z'))
 const rapport = useRapport({ clock })
 const key = keyCaller(rapport)
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 const rights = createReadRights(resources)
 const readableKinds = (role: string) => rights.readableKinds(role_scopes.of(role as 'member'))

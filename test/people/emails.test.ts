@@ -7,14 +7,10 @@ import { readStored } from '../database.ts'
 import { problems, refused } from '../envelope.ts'
 import { useRapport } from '../harness.ts'
 import { beside } from '../keys.ts'
-import { type Browser, browser, invite, join, password, setUp } from '../people.ts'
-import { before } from '../use.ts'
+import { type Browser, browser, invite, join, password, useOwner } from '../people.ts'
 
 const rapport = useRapport({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 let addresses = 0
 /** An unknown browser with its own address. */

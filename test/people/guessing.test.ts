@@ -3,16 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { problems, refused } from '../envelope.ts'
 import { type Reply, turnableClock, useRapport } from '../harness.ts'
-import { type Browser, browser, invite, join, password, setUp, signIn } from '../people.ts'
-import { before } from '../use.ts'
+import { browser, invite, join, password, signIn, useOwner } from '../people.ts'
 
 const clock = turnableClock()
 const day_ms = 24 * 3600 * 1000
 const rapport = useRapport({ clock, env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 /** A browser behind a proxy that forwards its address. */
 const from = (address: string) => browser(rapport.url, { 'x-forwarded-for': address })

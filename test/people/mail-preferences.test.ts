@@ -4,19 +4,16 @@ import { problems, refused } from '../envelope.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { importFile } from '../imports.ts'
 import { arrivedMail, mailOf, mailsOf, mailsTo, untilMail } from '../mails.ts'
-import { ask, type Browser, join, keyCaller, setUp } from '../people.ts'
+import { ask, join, keyCaller, useOwner } from '../people.ts'
 import { startReceiver } from '../receiver.ts'
 import { startSmtpServer } from '../smtp-server.ts'
-import { before, use, useFor } from '../use.ts'
+import { use, useFor } from '../use.ts'
 import { register, until } from '../webhooks.ts'
 
 const clock = turnableClock(Date.now())
 const server = use(startSmtpServer)
 const rapport = useRapport(mailsTo(server, clock, { WEBHOOK_RETRY_DELAYS: 'none' }))
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 afterEach(() => {
   server.accepted.length = 0
 })

@@ -5,19 +5,16 @@ import { useStored } from '../database.ts'
 import { problems, refused } from '../envelope.ts'
 import { startRapport, turnableClock, useRapport } from '../harness.ts'
 import { mailOf, mailsOf, mailsTo, untilMail } from '../mails.ts'
-import { ask, type Browser, browser, invite, join, keyCaller, password, setUp } from '../people.ts'
+import { ask, browser, invite, join, keyCaller, password, useOwner } from '../people.ts'
 import { startSmtpServer } from '../smtp-server.ts'
-import { before, use } from '../use.ts'
+import { use } from '../use.ts'
 import { until } from '../webhooks.ts'
 
 const clock = turnableClock(Date.now())
 const server = use(startSmtpServer)
 const rapport = useRapport(mailsTo(server, clock, { OPEN_RATE_PER_SECOND: '0' }))
 const stored = useStored(rapport)
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 afterEach(() => {
   server.heal()
   server.accepted.length = 0

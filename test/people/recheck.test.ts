@@ -2,14 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { refused } from '../envelope.ts'
 import { client, useRapport } from '../harness.ts'
-import { type Browser, browser, join, password, setUp, signIn } from '../people.ts'
+import { type Browser, browser, join, password, signIn, useOwner } from '../people.ts'
 import { before } from '../use.ts'
 
 const rapport = useRapport()
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 describe('a change that outlasts the session', () => {
   // Changes that outlast the session: the gate caches it for 500 ms, but the transaction reads it again.

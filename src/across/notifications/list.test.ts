@@ -5,8 +5,7 @@ import { problems, refused } from '../../../test/envelope.ts'
 import { follow } from '../../../test/follower.ts'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside } from '../../../test/keys.ts'
-import { ask, type Browser, type Caller, join, keyCaller, password, setUp } from '../../../test/people.ts'
-import { before } from '../../../test/use.ts'
+import { ask, type Browser, type Caller, join, keyCaller, password, useOwner } from '../../../test/people.ts'
 import { until } from '../../../test/webhooks.ts'
 import { day_ms } from '../../clock.ts'
 import { type Tx, transaction } from '../../db/db.ts'
@@ -16,10 +15,7 @@ import { removeOldNotifications } from './retention.ts'
 const clock = turnableClock(Date.now())
 const rapport = useRapport({ clock, env: { WEBHOOK_RETRY_DELAYS: '1' } })
 const stored = useStored(rapport)
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 const key = keyCaller(rapport)
 async function listed(call: Caller, query = '') {

@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { turnableClock, useRapport } from '../../../test/harness.ts'
 import { archiveOf, importFile } from '../../../test/imports.ts'
-import { ask, type Browser, type Caller, join, keyCaller, setUp } from '../../../test/people.ts'
-import { before } from '../../../test/use.ts'
+import { ask, type Caller, join, keyCaller, useOwner } from '../../../test/people.ts'
 
 const clock = turnableClock(Date.now())
 const rapport = useRapport({ clock })
-let ada: Browser
-before(async () => {
-  ada = await setUp(rapport)
-})
+const ada = useOwner(rapport)
 
 const key = keyCaller(rapport)
 const listed = async (call: Caller) => (await call('GET', '/notifications')).body
