@@ -1,6 +1,6 @@
 // runs: both
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type Tx, transaction } from '../src/db/db.ts'
 import { endPending, removeOldMails } from '../src/mails/upkeep.ts'
 import { newWorkspace } from './database.ts'
@@ -19,19 +19,15 @@ import {
   untilMail,
 } from './mails.ts'
 import { ask, join, keyCaller, setUp, useOwner } from './people.ts'
-import { startSmtpServer } from './smtp-server.ts'
-import { use, useFor } from './use.ts'
+import { startSmtpServer, useSmtpServer } from './smtp-server.ts'
+import { useFor } from './use.ts'
 import { until } from './webhooks.ts'
 
 const clock = turnableClock(Date.now())
-const server = use(startSmtpServer)
+const server = useSmtpServer()
 const rapport = useRapport(mailsTo(server, clock, { MAIL_REPLY_TO: 'help@example.com' }))
 const key = keyCaller(rapport)
 const ada = useOwner(rapport)
-afterEach(() => {
-  server.heal()
-  server.accepted.length = 0
-})
 const minute = 60_000
 const queue = (...mails: Parameters<typeof queueMails>[2][]) => queueMails(rapport, clock, ...mails)
 const ended = (id: string) => untilMail(rapport, id, ({ status }) => status !== 'pending')

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { afterEach } from 'node:test'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { use } from './use.ts'
 
 /** A mail that the server accepted. */
 export type Accepted = { from: string; to: string[]; raw: string; secure: boolean; user: string | null }
@@ -98,4 +100,13 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
       }),
   }
 }
-export type FakeSmtp = Awaited<ReturnType<typeof startSmtpServer>>
+
+/** An SMTP server for the tests of a file. After each test, it has no acts and no mails. */
+export function useSmtpServer() {
+  const server = use(startSmtpServer)
+  afterEach(() => {
+    server.heal()
+    server.accepted.length = 0
+  })
+  return server
+}

@@ -1,23 +1,18 @@
 // runs: both
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { problems, refused } from '../../test/envelope.ts'
 import { turnableClock, useRapport } from '../../test/harness.ts'
 import { mailOf, mailsOf, mailsRest, mailsTo, queueMails, untilMail } from '../../test/mails.ts'
 import { ask, useOwner } from '../../test/people.ts'
-import { startSmtpServer } from '../../test/smtp-server.ts'
-import { use } from '../../test/use.ts'
+import { useSmtpServer } from '../../test/smtp-server.ts'
 import { until } from '../../test/webhooks.ts'
 import type { BookingKind } from './kinds.ts'
 
 const clock = turnableClock(Date.now())
-const server = use(startSmtpServer)
+const server = useSmtpServer()
 const rapport = useRapport(mailsTo(server, clock))
 const ada = useOwner(rapport)
-afterEach(() => {
-  server.heal()
-  server.accepted.length = 0
-})
 
 /** Time passes, while no mail is tried. */
 const pass = async (ms: number) => {

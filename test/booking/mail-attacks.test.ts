@@ -8,12 +8,11 @@ import { turnableClock, useRapport } from '../harness.ts'
 import { mailsOf, mailsTo, partsOf, queueMails, untilMail } from '../mails.ts'
 import { ask, join, keyCaller, useOwner } from '../people.ts'
 import { exchange } from '../raw-http.ts'
-import { startSmtpServer } from '../smtp-server.ts'
-import { use } from '../use.ts'
+import { useSmtpServer } from '../smtp-server.ts'
 import { until } from '../webhooks.ts'
 
 const clock = turnableClock()
-const server = use(startSmtpServer)
+const server = useSmtpServer()
 const rapport = useRapport(
   mailsTo(server, clock, {
     TRUSTED_PROXIES: '127.0.0.0/8',
@@ -24,8 +23,6 @@ const rapport = useRapport(
 const stored = useStored(rapport)
 const ada = useOwner(rapport)
 afterEach(() => {
-  server.heal()
-  server.accepted.length = 0
   // The counts of an earlier test are over.
   clock.advance(25 * hour)
 })

@@ -1,22 +1,17 @@
 // runs: both
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { keepUpBookings } from '../../src/booking-site/upkeep.ts'
 import { ana, type Made, openPage, visitor } from '../booking.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { arrivedMail, besideMails, mailOf, mailsOf, mailsTo, partsOf, untilMail } from '../mails.ts'
 import { ask, join, keyCaller, useOwner } from '../people.ts'
-import { startSmtpServer } from '../smtp-server.ts'
-import { use } from '../use.ts'
+import { useSmtpServer } from '../smtp-server.ts'
 
 const clock = turnableClock()
-const server = use(startSmtpServer)
+const server = useSmtpServer()
 const rapport = useRapport(mailsTo(server, clock))
 const ada = useOwner(rapport)
-afterEach(() => {
-  server.heal()
-  server.accepted.length = 0
-})
 const key = keyCaller(rapport)
 
 const whole_day = [{ from: '00:00', to: '24:00' }]

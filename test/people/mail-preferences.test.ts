@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
-import { afterEach, test } from 'node:test'
+import { test } from 'node:test'
 import { problems, refused } from '../envelope.ts'
 import { turnableClock, useRapport } from '../harness.ts'
 import { importFile } from '../imports.ts'
 import { arrivedMail, mailOf, mailsOf, mailsTo, untilMail } from '../mails.ts'
 import { ask, join, keyCaller, useOwner } from '../people.ts'
 import { startReceiver } from '../receiver.ts'
-import { startSmtpServer } from '../smtp-server.ts'
-import { use, useFor } from '../use.ts'
+import { useSmtpServer } from '../smtp-server.ts'
+import { useFor } from '../use.ts'
 import { register, until } from '../webhooks.ts'
 
 const clock = turnableClock(Date.now())
-const server = use(startSmtpServer)
+const server = useSmtpServer()
 const rapport = useRapport(mailsTo(server, clock, { WEBHOOK_RETRY_DELAYS: 'none' }))
 const ada = useOwner(rapport)
-afterEach(() => {
-  server.accepted.length = 0
-})
 const key = keyCaller(rapport)
 const of = ({ id }: { id: string }, kind: string) => mailsOf(rapport, `&kind=${kind}&user_id=${id}`)
 const told = (member: { id: string }, kind: string, count = 1) =>

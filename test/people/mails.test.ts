@@ -1,24 +1,19 @@
 // runs: both
 import assert from 'node:assert/strict'
-import { afterEach, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { useStored } from '../database.ts'
 import { problems, refused } from '../envelope.ts'
 import { startRapport, turnableClock, useRapport } from '../harness.ts'
 import { mailOf, mailsOf, mailsTo, untilMail } from '../mails.ts'
 import { ask, browser, invite, join, keyCaller, password, useOwner } from '../people.ts'
-import { startSmtpServer } from '../smtp-server.ts'
-import { use } from '../use.ts'
+import { useSmtpServer } from '../smtp-server.ts'
 import { until } from '../webhooks.ts'
 
 const clock = turnableClock(Date.now())
-const server = use(startSmtpServer)
+const server = useSmtpServer()
 const rapport = useRapport(mailsTo(server, clock, { OPEN_RATE_PER_SECOND: '0' }))
 const stored = useStored(rapport)
 const ada = useOwner(rapport)
-afterEach(() => {
-  server.heal()
-  server.accepted.length = 0
-})
 const sent = (id: string) => untilMail(rapport, id, ({ status }) => status === 'sent')
 /** The text of a mail that arrived, without its encoding. */
 const textTo = (address: string) => {
