@@ -20,9 +20,9 @@ export async function startCalendars() {
     url: `http://127.0.0.1:${port}`,
     requests,
     /** Sets the answer of a path: a file, or a function that answers. */
-    serve(path: string, answer: string | CalendarAnswer, headers: Record<string, string> = {}) {
+    serve(path: string, answer: string | CalendarAnswer) {
       const send: CalendarAnswer = (_, response) =>
-        response.writeHead(200, { 'content-type': 'text/calendar', ...headers }).end(answer as string)
+        response.writeHead(200, { 'content-type': 'text/calendar' }).end(answer as string)
       answers.set(path, typeof answer === 'string' ? send : answer)
     },
     async close() {

@@ -58,9 +58,9 @@ export function fieldCodes(reply: Answer): string[] {
 }
 
 /** The authors of a record that one key wrote. */
-export function authorsOf({ created_by }: Record<string, { id?: string }>, name = 'First key') {
+export function authorsOf({ created_by }: Record<string, { id?: string }>) {
   assert.match(created_by?.id ?? '', /^key_[0-9a-f]{32}$/)
-  const author = { kind: 'key', id: created_by?.id, name }
+  const author = { kind: 'key', id: created_by?.id, name: 'First key' }
   return { created_by: author, updated_by: author }
 }
 

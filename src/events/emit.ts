@@ -131,14 +131,8 @@ export function insertTest(tx: Tx, context: Context, definition: EventDefinition
 }
 
 /** Writes an event without deliveries; returns its id. */
-export function insertEvent(
-  tx: Tx,
-  context: Context,
-  definition: EventDefinition,
-  record: object,
-  changes?: Changes,
-): string {
-  const payload = payloadFrom(context, definition, record, changes)
+export function insertEvent(tx: Tx, context: Context, definition: EventDefinition, record: object): string {
+  const payload = payloadFrom(context, definition, record)
   return insertPayload(tx, context, definition.name, payload, idOf(record))
 }
 

@@ -8,8 +8,6 @@ type Options = {
   onError: (error: unknown) => void
 }
 
-export type Polls = ReturnType<typeof createPolls>
-
 /** Runs one poll at a time: at each wake, and after the pause that the poll before asked for. */
 export function createPolls({ poll, onError }: Options) {
   // False before start(), after stop(), and in a process that only answers the API. Nothing is claimed then.

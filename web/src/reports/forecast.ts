@@ -97,7 +97,7 @@ function partsOf(report: Forecast, t: Texts, formats: Formats, owner: Filters) {
       open: unlessNone(report.total_open.count, open({})),
       won: unlessNone(won.won_count, closed(all_won)),
     },
-    openOf: (bucket: Bucket, of = owner) => unlessNone(bucket.count, open(bucket.open, of)),
+    openOf: (bucket: Bucket) => unlessNone(bucket.count, open(bucket.open)),
     wonOf: ({ won = none, closed: filters }: Bucket) =>
       filters ? unlessNone(won.won_count, closed(filters)) : null,
     /** The deals that an owner has won in the months. */
