@@ -90,58 +90,30 @@ const withinLimit = (read?: Promise<unknown>) =>
   Promise.race([read, new Promise((resolve) => setTimeout(resolve, longest_wait_ms))])
 
 // Each chunk is loaded when its page is first shown.
+const pageOf = <Part extends Record<string, unknown>>(load: () => Promise<Part>, name: keyof Part & string) =>
+  lazyRouteComponent(() => loaded(load()), name)
 const other_pages: Record<OtherRoute, AsyncRouteComponent<object>> = {
   '/': lazyRouteComponent(home, 'HomePage'),
-  '/notifications': lazyRouteComponent(
-    () => loaded(import('../notifications/notifications-page.tsx')),
-    'NotificationsPage',
-  ),
-  '/reports': lazyRouteComponent(() => loaded(import('../reports/reports-page.tsx')), 'ReportsPage'),
-  '/trash': lazyRouteComponent(() => loaded(import('../trash/trash-page.tsx')), 'TrashPage'),
-  '/audit-log': lazyRouteComponent(() => loaded(import('../trash/audit-page.tsx')), 'AuditPage'),
-  '/settings': lazyRouteComponent(() => loaded(import('../settings/settings-page.tsx')), 'SettingsPage'),
-  '/settings/profile': lazyRouteComponent(
-    () => loaded(import('../settings/profile-page.tsx')),
-    'ProfilePage',
-  ),
-  '/settings/workspace': lazyRouteComponent(
-    () => loaded(import('../settings/workspace-page.tsx')),
-    'WorkspacePage',
-  ),
-  '/settings/members': lazyRouteComponent(
-    () => loaded(import('../settings/members-page.tsx')),
-    'MembersPage',
-  ),
-  '/settings/imports': lazyRouteComponent(() => loaded(import('../imports/imports-page.tsx')), 'ImportsPage'),
-  '/settings/imports/new': lazyRouteComponent(
-    () => loaded(import('../imports/new-import-page.tsx')),
-    'NewImportPage',
-  ),
-  '/settings/imports/$id': lazyRouteComponent(
-    () => loaded(import('../imports/import-page.tsx')),
-    'ImportPage',
-  ),
-  '/settings/fields': lazyRouteComponent(() => loaded(import('../settings/fields-page.tsx')), 'FieldsPage'),
-  '/settings/stages': lazyRouteComponent(() => loaded(import('../settings/stages-page.tsx')), 'StagesPage'),
-  '/settings/keys': lazyRouteComponent(() => loaded(import('../settings/keys-page.tsx')), 'KeysPage'),
-  '/settings/webhooks': lazyRouteComponent(
-    () => loaded(import('../webhooks/webhooks-page.tsx')),
-    'WebhooksPage',
-  ),
-  '/settings/webhooks/$id': lazyRouteComponent(
-    () => loaded(import('../webhooks/webhook-page.tsx')),
-    'WebhookPage',
-  ),
-  '/settings/deliveries': lazyRouteComponent(
-    () => loaded(import('../webhooks/deliveries-page.tsx')),
-    'DeliveriesPage',
-  ),
-  '/settings/mail': lazyRouteComponent(() => loaded(import('../mail/mails-page.tsx')), 'MailsPage'),
-  '/settings/mail/$id': lazyRouteComponent(() => loaded(import('../mail/mail-page.tsx')), 'MailPage'),
-  '/settings/deliveries/$id': lazyRouteComponent(
-    () => loaded(import('../webhooks/delivery-page.tsx')),
-    'DeliveryPage',
-  ),
+  '/notifications': pageOf(() => import('../notifications/notifications-page.tsx'), 'NotificationsPage'),
+  '/reports': pageOf(() => import('../reports/reports-page.tsx'), 'ReportsPage'),
+  '/trash': pageOf(() => import('../trash/trash-page.tsx'), 'TrashPage'),
+  '/audit-log': pageOf(() => import('../trash/audit-page.tsx'), 'AuditPage'),
+  '/settings': pageOf(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  '/settings/profile': pageOf(() => import('../settings/profile-page.tsx'), 'ProfilePage'),
+  '/settings/workspace': pageOf(() => import('../settings/workspace-page.tsx'), 'WorkspacePage'),
+  '/settings/members': pageOf(() => import('../settings/members-page.tsx'), 'MembersPage'),
+  '/settings/imports': pageOf(() => import('../imports/imports-page.tsx'), 'ImportsPage'),
+  '/settings/imports/new': pageOf(() => import('../imports/new-import-page.tsx'), 'NewImportPage'),
+  '/settings/imports/$id': pageOf(() => import('../imports/import-page.tsx'), 'ImportPage'),
+  '/settings/fields': pageOf(() => import('../settings/fields-page.tsx'), 'FieldsPage'),
+  '/settings/stages': pageOf(() => import('../settings/stages-page.tsx'), 'StagesPage'),
+  '/settings/keys': pageOf(() => import('../settings/keys-page.tsx'), 'KeysPage'),
+  '/settings/webhooks': pageOf(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  '/settings/webhooks/$id': pageOf(() => import('../webhooks/webhook-page.tsx'), 'WebhookPage'),
+  '/settings/deliveries': pageOf(() => import('../webhooks/deliveries-page.tsx'), 'DeliveriesPage'),
+  '/settings/mail': pageOf(() => import('../mail/mails-page.tsx'), 'MailsPage'),
+  '/settings/mail/$id': pageOf(() => import('../mail/mail-page.tsx'), 'MailPage'),
+  '/settings/deliveries/$id': pageOf(() => import('../webhooks/delivery-page.tsx'), 'DeliveryPage'),
 }
 
 /** The pages of the frame. */
