@@ -93,7 +93,7 @@ export const Listed = <T extends TSchema>(field: T, limit = '8 KiB') =>
 /** A body of which nothing else is taken: `fields` may be sent, `read_only` ones are accepted and ignored. */
 export function Body<T extends Record<string, TSchema>>(
   fields: T,
-  read_only: string[],
+  read_only: string[] = [],
   required: string[] = [],
 ) {
   const ignored = read_only.filter((name) => !(name in fields))

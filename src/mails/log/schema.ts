@@ -69,7 +69,7 @@ export const MailDetail = Titled('MailDetail', {
 })
 export type MailDetail = Static<typeof MailDetail>
 export const MailParams = Type.Object({ mail_id: Type.String() })
-export const TestBody = Body({ recipient: Email({ description: 'The address of a member.' }) }, [])
+export const TestBody = Body({ recipient: Email({ description: 'The address of a member.' }) })
 
 export const MailServer = Titled('MailServer', {
   configured: Type.Boolean({ description: 'Whether SMTP_URL is set.' }),

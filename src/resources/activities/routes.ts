@@ -1,7 +1,7 @@
 import { NoFields } from '../../http/fields.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../endpoints/routes.ts'
+import { listRoute, recordRoutes, restoreRoute, verbsOf } from '../endpoints/routes.ts'
 import type { Room } from '../room.ts'
 import { activity_import } from './import.ts'
 import { listActivities, statusFilters } from './list.ts'
@@ -66,10 +66,8 @@ function routes(app: App, service: Service): void {
     },
     operations,
   )
-  verbRoute(
-    app,
-    service,
-    activities,
+  const verb = verbsOf(app, service, activities)
+  verb(
     {
       name: 'complete',
       summary: 'Complete an activity',
@@ -79,10 +77,7 @@ function routes(app: App, service: Service): void {
     },
     completeActivity,
   )
-  verbRoute(
-    app,
-    service,
-    activities,
+  verb(
     {
       name: 'reopen',
       summary: 'Reopen a completed activity',

@@ -4,7 +4,7 @@ import { NoFields } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../endpoints/routes.ts'
+import { listRoute, recordRoutes, restoreRoute, verbsOf } from '../endpoints/routes.ts'
 import type { Room } from '../room.ts'
 import { clockChanges, max_ahead } from './clocks.ts'
 import { listAppointments } from './list.ts'
@@ -84,10 +84,8 @@ function routes(app: App, service: Service): void {
       remove: deleteAppointment,
     },
   )
-  verbRoute(
-    app,
-    service,
-    appointments,
+  const verb = verbsOf(app, service, appointments)
+  verb(
     {
       name: 'cancel',
       summary: 'Cancel an appointment',
@@ -97,10 +95,7 @@ function routes(app: App, service: Service): void {
     },
     cancelAppointment,
   )
-  verbRoute(
-    app,
-    service,
-    appointments,
+  verb(
     {
       name: 'accept',
       summary: 'Accept a request',
@@ -110,10 +105,7 @@ function routes(app: App, service: Service): void {
     },
     acceptRequest,
   )
-  verbRoute(
-    app,
-    service,
-    appointments,
+  verb(
     {
       name: 'decline',
       summary: 'Decline a request',
@@ -149,13 +141,11 @@ function clockRoutes(app: App, service: Service): void {
       return list(changes.slice(0, max_shown), changes.length, { page: 1, per_page: max_shown })
     },
   )
-  const verb = { body: NoFields, view: Appointment }
-  verbRoute(
-    app,
-    service,
-    appointments,
+  const verb = verbsOf(app, service, appointments)
+  const kept = { body: NoFields, view: Appointment }
+  verb(
     {
-      ...verb,
+      ...kept,
       name: 'keep-wall-clock',
       summary: 'Move an appointment to keep its wall clock',
       description:
@@ -163,12 +153,9 @@ function clockRoutes(app: App, service: Service): void {
     },
     keepWallClock,
   )
-  verbRoute(
-    app,
-    service,
-    appointments,
+  verb(
     {
-      ...verb,
+      ...kept,
       name: 'keep-time',
       summary: 'Keep the time of an appointment',
       description: 'After new rules of its time zone: its wall clock shows another time of day.',

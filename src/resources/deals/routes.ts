@@ -1,6 +1,6 @@
 import type { App } from '../../http/server.ts'
 import type { Service } from '../../http/service.ts'
-import { listRoute, recordRoutes, restoreRoute, verbRoute } from '../endpoints/routes.ts'
+import { listRoute, recordRoutes, restoreRoute, verbsOf } from '../endpoints/routes.ts'
 import type { Room } from '../room.ts'
 import { matchName } from '../writing/match.ts'
 import { stageHistoryRoutes } from './history-routes.ts'
@@ -50,10 +50,8 @@ function routes(app: App, service: Service): void {
     },
     operations,
   )
-  verbRoute(
-    app,
-    service,
-    deals,
+  const verb = verbsOf(app, service, deals)
+  verb(
     { name: 'change-stage', summary: 'Change the stage of a deal', body: StageChange, view: Deal },
     changeStage,
   )

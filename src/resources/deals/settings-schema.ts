@@ -67,15 +67,12 @@ const SentStage = Type.Unsafe<{
   required: ['stage'],
   additionalProperties: false,
 })
-export const StageSettingsBody = Body(
-  {
-    deal_stages: Type.Array(SentStage, {
-      maxItems: 20,
-      description: `${stages_text} All eight are needed. A field that is left out is null.`,
-      examples: [stages.map((stage) => ({ stage }))],
-    }),
-    lost_reasons: Type.Array(Text(255), lost_reasons),
-    contact_stages: Type.Array(Text(64), contact_stages),
-  },
-  [],
-)
+export const StageSettingsBody = Body({
+  deal_stages: Type.Array(SentStage, {
+    maxItems: 20,
+    description: `${stages_text} All eight are needed. A field that is left out is null.`,
+    examples: [stages.map((stage) => ({ stage }))],
+  }),
+  lost_reasons: Type.Array(Text(255), lost_reasons),
+  contact_stages: Type.Array(Text(64), contact_stages),
+})

@@ -85,18 +85,13 @@ type Verb<Body extends TSchema> = {
   extension?: boolean
 }
 
-/** POST of a verb to a record, such as /complete. */
-export function verbRoute<Body extends TSchema>(
-  app: App,
-  service: Service,
-  resource: Resource,
-  verb: Verb<Body>,
-  run: Change<Identified, Static<Body>>,
-): void {
-  endpointsOf(app, service, resource).verb(verb, async (tx, context, { params, body, ...sent }) => ({
-    record: await run(tx, context, params.id, body, sent),
-  }))
-}
+/** Adds verbs to the records of a resource, such as POST /complete. */
+export const verbsOf =
+  (app: App, service: Service, resource: Resource) =>
+  <Body extends TSchema>(verb: Verb<Body>, run: Change<Identified, Static<Body>>): void =>
+    endpointsOf(app, service, resource).verb(verb, async (tx, context, { params, body, ...sent }) => ({
+      record: await run(tx, context, params.id, body, sent),
+    }))
 
 /** POST that brings a record back from the trash. */
 export function restoreRoute(
@@ -108,7 +103,8 @@ export function restoreRoute(
 ): void {
   const summary = `Restore ${withArticle(resource.noun)} from the trash`
   const verb = { name: 'restore', summary, body: NoFields, view, extension: true }
-  verbRoute(app, service, resource, verb, (tx, context, id, _body, sent) => restore(tx, context, id, sent))
+  const add = verbsOf(app, service, resource)
+  add(verb, (tx, context, id, _body, sent) => restore(tx, context, id, sent))
 }
 
 type Readable = Pick<Records<Identified, object>, 'resource' | 'text'>

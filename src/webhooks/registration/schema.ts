@@ -59,32 +59,26 @@ export function webhookBodies(event_names: readonly string[]) {
   return {
     WebhookCreate: Body({ ...fields, secret: SecretInput }, read_only, ['url', 'events']),
     WebhookUpdate: Body(fields, read_only),
-    WebhookTest: Body(
-      {
-        event: TextOrNull({
-          enum: [...event_names, null],
-          description: 'The event whose example is sent. Null, the default: a ping.',
-          examples: ['deal.won'],
-        }),
-      },
-      [],
-    ),
+    WebhookTest: Body({
+      event: TextOrNull({
+        enum: [...event_names, null],
+        description: 'The event whose example is sent. Null, the default: a ping.',
+        examples: ['deal.won'],
+      }),
+    }),
   }
 }
 
-export const RotateSecret = Body(
-  {
-    secret: SecretInput,
-    overlap_hours: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      minimum: 0,
-      maximum: 168,
-      default: 24,
-    }),
-  },
-  [],
-)
-export const ResendFailed = Body({ since: OptionalTimestamp() }, [])
+export const RotateSecret = Body({
+  secret: SecretInput,
+  overlap_hours: Type.Unsafe<number | null>({
+    type: ['number', 'null'],
+    minimum: 0,
+    maximum: 168,
+    default: 24,
+  }),
+})
+export const ResendFailed = Body({ since: OptionalTimestamp() })
 export const ResendCount = Type.Object({ count: Type.Integer() })
 
 const logged = {
