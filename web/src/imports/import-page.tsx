@@ -10,6 +10,7 @@ import { type Kind, useKinds } from '../record/kinds.ts'
 import { ReadRecord } from '../record/page/record-page.tsx'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useTexts } from '../texts/with-imports.ts'
+import { useDoing } from '../ui/doing.ts'
 import { WhatComesNext } from './import-next.tsx'
 import { ImportProgress, titleOf } from './import-parts.tsx'
 import { cancelImport, hasEnded, type Import, importQuery, type Undone, undoImport } from './imports.ts'
@@ -46,21 +47,9 @@ function ImportActions({ one }: { one: Import }) {
   const client = useQueryClient()
   const may = useMay()
   const writes = may('imports:write') && may(`${one.resource}:write`)
-  const [doing, setDoing] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
+  const { doing, problem, run } = useDoing()
   const [undone, setUndone] = useState<Undone | null>(null)
-  async function run(work: () => Promise<unknown>) {
-    setDoing(true)
-    setProblem(null)
-    try {
-      await work()
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      setDoing(false)
-      client.invalidateQueries()
-    }
-  }
+  const act = (work: () => Promise<unknown>) => run(work).then(() => void client.invalidateQueries())
   const reasons: Record<string, string> = t.imports.reasons
   const ended = hasEnded(one)
   const undoes = ended && one.status !== 'undone' && !one.options.dry_run && one.created + one.updated > 0
@@ -70,7 +59,7 @@ function ImportActions({ one }: { one: Import }) {
       {ended && one.status !== 'undone' && !one.options.dry_run && <WhatComesNext one={one} />}
       <Group gap="sm" mt="lg">
         {writes && !ended && (
-          <Button variant="default" loading={doing} onClick={() => run(() => cancelImport(one.id))}>
+          <Button variant="default" loading={doing} onClick={() => act(() => cancelImport(one.id))}>
             {t.imports.cancel}
           </Button>
         )}
@@ -78,7 +67,7 @@ function ImportActions({ one }: { one: Import }) {
           <Button
             variant="default"
             loading={doing}
-            onClick={() => run(async () => setUndone(await undoImport(one.id)))}
+            onClick={() => act(async () => setUndone(await undoImport(one.id)))}
           >
             {t.imports.undo}
           </Button>

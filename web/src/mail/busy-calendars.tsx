@@ -1,9 +1,9 @@
 import { Button, TextInput } from '@mantine/core'
-import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { showProblem } from '../app/problems.tsx'
 import { Password } from '../people/inputs.tsx'
 import { useTexts } from '../texts/with-mail.ts'
+import { useDoing } from '../ui/doing.ts'
 import { Ago } from '../ui/values.tsx'
 import { OwnAddresses } from './own-addresses.tsx'
 
@@ -108,22 +108,16 @@ function State({ calendar }: { calendar: Calendar }) {
 
 function ReadNow({ calendar, onRead }: { calendar: Calendar; onRead: () => unknown }) {
   const t = useTexts()
-  const [reading, setReading] = useState(false)
+  const { doing, run } = useDoing()
   async function read() {
-    setReading(true)
-    try {
-      await dataOf(api.POST(`${one}/refresh`, { params: paramsOf(calendar), body: {} }))
-    } catch (error) {
-      showProblem(error, t)
-    } finally {
-      setReading(false)
-    }
+    const reading = () => dataOf(api.POST(`${one}/refresh`, { params: paramsOf(calendar), body: {} }))
+    await run(reading, (error) => showProblem(error, t))
     await onRead()
   }
   return (
     <Button
       variant="subtle"
-      loading={reading}
+      loading={doing}
       aria-label={t.mail.busy_read_of({ name: calendar.name })}
       onClick={read}
     >

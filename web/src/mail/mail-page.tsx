@@ -2,7 +2,6 @@ import { Button, Group } from '@mantine/core'
 import { CheckCircleFillIcon, XCircleFillIcon } from '@primer/octicons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, dataOf } from '../api/client.ts'
 import { Waiting } from '../app/fallback-pages.tsx'
 import { useFormats } from '../app/formats.ts'
@@ -17,6 +16,7 @@ import { NextAttempt } from '../webhooks/countdown.tsx'
 import { Status } from '../webhooks/statuses.tsx'
 import { type MailDetail, useMail } from './mail-queries.ts'
 import '../settings/settings.css'
+import { useDoing } from '../ui/doing.ts'
 import '../webhooks/deliveries.css'
 
 /** A mail: its text, and its attempts as a line of time. */
@@ -137,26 +137,19 @@ function Resend({ mail: { id, kind, status } }: { mail: MailDetail }) {
   const t = useTexts()
   const client = useQueryClient()
   const writes = useMay()('mails:write')
-  const [sending, setSending] = useState(false)
+  const { doing, run } = useDoing()
   const is_made_anew = kind === 'invitation' || kind === 'password_reset'
   if (!writes || is_made_anew || status === 'pending' || status === 'cancelled') return null
   async function send() {
-    setSending(true)
-    try {
-      const params = { path: { mail_id: id } }
-      const mail = await dataOf(api.POST('/api/v1/mails/{mail_id}/resend', { params, body: {} }))
-      client.setQueryData(['mails', 'one', id], mail)
-      client.invalidateQueries({ queryKey: ['mails', 'list'] })
-      if (mail.status === 'sent') showMessage(t.mail.resent)
-    } catch (error) {
-      showProblem(error, t)
-    } finally {
-      setSending(false)
-    }
+    const params = { path: { mail_id: id } }
+    const mail = await dataOf(api.POST('/api/v1/mails/{mail_id}/resend', { params, body: {} }))
+    client.setQueryData(['mails', 'one', id], mail)
+    client.invalidateQueries({ queryKey: ['mails', 'list'] })
+    if (mail.status === 'sent') showMessage(t.mail.resent)
   }
   return (
     <Group>
-      <Button loading={sending} onClick={send}>
+      <Button loading={doing} onClick={() => run(send, (error) => showProblem(error, t))}>
         {t.mail.resend}
       </Button>
     </Group>

@@ -1,6 +1,5 @@
 import { Alert, Button, Group } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { answerOf, api, dataOf, type Schemas } from '../api/client.ts'
 import { isComposing } from '../app/composition.ts'
 import { useNavigate } from '../app/link.ts'
@@ -8,6 +7,7 @@ import { showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { SettingsFrame } from '../settings/settings-frame.tsx'
 import { useTexts } from '../texts/with-mail.ts'
+import { useDoing } from '../ui/doing.ts'
 import { Empty } from '../ui/empty.tsx'
 import { ListTable, useListPage } from '../ui/list-page.tsx'
 import { useAddress, useListView } from '../ui/list-view.ts'
@@ -200,25 +200,18 @@ function TestMail() {
   const t = useTexts()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [sending, setSending] = useState(false)
+  const { doing, run } = useDoing()
   async function send() {
-    setSending(true)
-    try {
-      const mail = await dataOf(api.POST('/api/v1/mails/test', { body: {} }))
-      client.invalidateQueries({ queryKey: ['mails'] })
-      if (mail.status === 'sent') showMessage(t.mail.test_sent({ recipient: mail.recipient }))
-      else {
-        showMessage(t.mail.test_failed)
-        navigate({ to: `/settings/mail/${mail.id}` })
-      }
-    } catch (error) {
-      showProblem(error, t)
-    } finally {
-      setSending(false)
+    const mail = await dataOf(api.POST('/api/v1/mails/test', { body: {} }))
+    client.invalidateQueries({ queryKey: ['mails'] })
+    if (mail.status === 'sent') showMessage(t.mail.test_sent({ recipient: mail.recipient }))
+    else {
+      showMessage(t.mail.test_failed)
+      navigate({ to: `/settings/mail/${mail.id}` })
     }
   }
   return (
-    <Button loading={sending} onClick={send}>
+    <Button loading={doing} onClick={() => run(send, (error) => showProblem(error, t))}>
       {t.mail.test}
     </Button>
   )

@@ -1,8 +1,9 @@
 import { Button, Group, Text } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { useDoing } from '../ui/doing.ts'
 
 type Props = {
   title: string
@@ -20,24 +21,12 @@ type Props = {
 /** Confirms an action that cannot be undone. */
 export function AskDialog({ title, text, children, action, opened, onClose, onDo }: Props) {
   const t = useTexts()
-  const [doing, setDoing] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
+  const { doing, problem, setProblem, run } = useDoing()
   const close = () => {
     setProblem(null)
     onClose()
   }
-  async function go() {
-    setDoing(true)
-    setProblem(null)
-    try {
-      await onDo()
-      close()
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      setDoing(false)
-    }
-  }
+  const go = () => run(() => onDo().then(close))
   return (
     <Dialog opened={opened} onClose={close} title={title}>
       <Text size="sm">{text}</Text>

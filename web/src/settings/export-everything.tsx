@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
-import { useState } from 'react'
 import { answerOf, api } from '../api/client.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { notBusy } from '../record/list/not-busy.ts'
 import { useTexts } from '../texts/with-settings.ts'
+import { useDoing } from '../ui/doing.ts'
 import { startDownload } from '../ui/download.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { Section } from './section.tsx'
@@ -14,22 +14,14 @@ const path = '/api/v1/workspace/export'
 /** Downloads the whole workspace as an archive. */
 export function ExportEverything() {
   const t = useTexts()
-  const [asking, setAsking] = useState(false)
-  const [problem, setProblem] = useState<unknown>(null)
-  async function start() {
-    setAsking(true)
-    setProblem(null)
-    try {
+  const { doing, problem, run } = useDoing()
+  const start = () =>
+    run(async () => {
       // The browser cannot tell why a download was refused, so the service is asked before.
       await notBusy(answerOf(untyped.HEAD(path, {})), t.files.busy)
       startDownload(path)
       showMessage(t.files.downloading)
-    } catch (error) {
-      setProblem(error)
-    } finally {
-      setAsking(false)
-    }
-  }
+    })
   return (
     <Section title={t.files.everything}>
       <p className="hint settings-hint">{t.files.everything_text}</p>
@@ -37,7 +29,7 @@ export function ExportEverything() {
         mt="sm"
         variant="default"
         leftSection={<DownloadIcon size={14} />}
-        loading={asking}
+        loading={doing}
         onClick={start}
       >
         {t.files.everything}

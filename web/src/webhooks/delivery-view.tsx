@@ -8,6 +8,7 @@ import { ProblemNote, showProblem } from '../app/problems.tsx'
 import { useMay } from '../app/session.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { CopyButton } from '../ui/copy.tsx'
+import { useDoing } from '../ui/doing.ts'
 import { showMessage } from '../ui/undo.tsx'
 import { AttemptDetail } from './attempt.tsx'
 import { AttemptLine } from './attempt-line.tsx'
@@ -43,30 +44,26 @@ export function Resend({ delivery }: { delivery: Delivery }) {
   const t = useTexts()
   const client = useQueryClient()
   const writes = useMay()('webhooks:write')
-  const [sending, setSending] = useState(false)
+  const { doing, run } = useDoing()
   const paused = useIsPaused(delivery)
   const { id, status } = delivery
   const pending = status === 'pending'
   if (!writes || status === 'cancelled') return null
   async function send() {
-    setSending(true)
-    try {
-      const params = { path: { delivery_id: id } }
-      const resending = api.POST('/api/v1/deliveries/{delivery_id}/resend', { params, body: {} })
-      const changed = await dataOf(resending)
-      client.setQueryData(['deliveries', 'one', id], changed)
-      client.invalidateQueries({ queryKey: ['deliveries'] })
-      showMessage(pending ? t.settings.sent_now : t.settings.resent)
-    } catch (error) {
-      showProblem(error, t)
-      if (error instanceof Problem && error.status === 409)
-        client.invalidateQueries({ queryKey: ['deliveries', 'one', id] })
-    } finally {
-      setSending(false)
-    }
+    const params = { path: { delivery_id: id } }
+    const resending = api.POST('/api/v1/deliveries/{delivery_id}/resend', { params, body: {} })
+    const changed = await dataOf(resending)
+    client.setQueryData(['deliveries', 'one', id], changed)
+    client.invalidateQueries({ queryKey: ['deliveries'] })
+    showMessage(pending ? t.settings.sent_now : t.settings.resent)
+  }
+  function fail(error: unknown) {
+    showProblem(error, t)
+    if (error instanceof Problem && error.status === 409)
+      client.invalidateQueries({ queryKey: ['deliveries', 'one', id] })
   }
   return (
-    <Button loading={sending} disabled={paused || isDue(delivery)} onClick={send}>
+    <Button loading={doing} disabled={paused || isDue(delivery)} onClick={() => run(send, fail)}>
       {pending ? t.settings.send_now : t.settings.resend}
     </Button>
   )

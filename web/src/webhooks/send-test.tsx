@@ -5,6 +5,7 @@ import { api, dataOf, type EventName, type Schemas } from '../api/client.ts'
 import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
+import { useDoing } from '../ui/doing.ts'
 import { Outcome } from './outcome.tsx'
 import { DeliveryStatus } from './statuses.tsx'
 
@@ -20,28 +21,22 @@ type Props = {
 /** A button that sends a ping or the example of an event, and the receiver's response. */
 export function SendTest({ webhook_id, event, label, links }: Props) {
   const client = useQueryClient()
-  const [sending, setSending] = useState(false)
   const [outcome, setOutcome] = useState<Schemas['DeliveryDetail'] | null>(null)
-  const [problem, setProblem] = useState<unknown>(null)
+  const { doing, problem, setProblem, run } = useDoing()
   async function send() {
-    setSending(true)
-    setProblem(null)
-    try {
-      const params = { path: { webhook_id } }
-      const body = event ? { event } : {}
-      setOutcome(await dataOf(api.POST('/api/v1/webhooks/{webhook_id}/test', { params, body })))
-      client.invalidateQueries({ queryKey: ['deliveries'] })
-    } catch (error) {
-      setOutcome(null)
-      setProblem(error)
-    } finally {
-      setSending(false)
-    }
+    const params = { path: { webhook_id } }
+    const body = event ? { event } : {}
+    setOutcome(await dataOf(api.POST('/api/v1/webhooks/{webhook_id}/test', { params, body })))
+    client.invalidateQueries({ queryKey: ['deliveries'] })
+  }
+  function fail(error: unknown) {
+    setOutcome(null)
+    setProblem(error)
   }
   return (
     <>
       <Group gap="md">
-        <Button variant="default" loading={sending} onClick={send}>
+        <Button variant="default" loading={doing} onClick={() => run(send, fail)}>
           {label}
         </Button>
         <Group gap="sm" role="status">
