@@ -134,10 +134,7 @@ for (const [name, set_ms] of [
     await refused(rapport)
     assert.equal((await counts(rapport)).companies, 2)
     clock.advance(2 * hour_ms)
-    await until(
-      () => counts(rapport),
-      ({ companies }) => companies === 1,
-    )
+    await until(() => counts(rapport), { companies: 1 })
   })
 
 test('a clock that is set after its reading, while a job asks, stops the removal', async (t) => {
@@ -276,10 +273,7 @@ for (const [name, set_ms] of [
     const call = client(again.url, first.key)
     clock.advance(29_999)
     again.wake()
-    await until(
-      () => metric(again, 'rapport_deliveries_due'),
-      (due) => due === 0,
-    )
+    await until(() => metric(again, 'rapport_deliveries_due'), 0)
     assert.equal((await delivery(call, id)).attempt_count, 1)
     clock.advance(1)
     again.wake()

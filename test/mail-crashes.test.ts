@@ -46,10 +46,9 @@ async function killed(t: TestContext, script: Script) {
   const second = await serveProcess(t, env)
   const began = performance.now()
   const call = client(second.url, key)
-  const mail = await until(
-    async () => (await call('GET', `/api/v1/mails/${mail_id}`)).body.data,
-    (mail) => mail.status === 'sent',
-  )
+  const mail = await until(async () => (await call('GET', `/api/v1/mails/${mail_id}`)).body.data, {
+    status: 'sent',
+  })
   return { server, mail, took_ms: performance.now() - began }
 }
 

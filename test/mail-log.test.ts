@@ -54,11 +54,7 @@ const recovered = async (...ids: string[]) => {
     await pass(minute)
     return mailOf(rapport, id)
   }
-  for (const id of ids)
-    await until(
-      () => later(id),
-      ({ status }) => status === 'sent',
-    )
+  for (const id of ids) await until(() => later(id), { status: 'sent' })
 }
 /** Runs the job of pending mails now. */
 const upkeep = () => besideMails(rapport, (db) => endPending(db, clock))
@@ -92,10 +88,7 @@ describe('owners and administrators are notified', () => {
   test('of a server that has refused for 15 minutes, also while no try is due', async () => {
     failing()
     const [id = ''] = await queue({ recipient: 'waits@example.com' })
-    await until(
-      () => ask(key, 'GET', '/mails/server'),
-      ({ status }) => status === 'failing',
-    )
+    await until(() => ask(key, 'GET', '/mails/server'), { status: 'failing' })
     await pass(14 * minute)
     await upkeep()
     assert.deepEqual(await told(), [])
@@ -135,10 +128,7 @@ describe('owners and administrators are notified', () => {
     const failsFor15Minutes = async () => {
       failing()
       const ids = await queue({ recipient: 'first@example.com' })
-      await until(
-        () => ask(key, 'GET', '/mails/server'),
-        ({ status }) => status === 'failing',
-      )
+      await until(() => ask(key, 'GET', '/mails/server'), { status: 'failing' })
       await pass(15 * minute)
       await upkeep()
       assert.equal((await told()).length, 1)
@@ -289,10 +279,7 @@ test('mails have the address for replies, and metrics count them and their attem
   // Due while the server may not be tried.
   failing()
   await queue({ recipient: 'due@example.com' })
-  await until(
-    () => ask(key, 'GET', '/mails/server'),
-    ({ status }) => status === 'failing',
-  )
+  await until(() => ask(key, 'GET', '/mails/server'), { status: 'failing' })
   await pass(30_000)
   assert.ok((await sample('rapport_mails_due')) >= 1)
   assert.ok((await sample('rapport_mails_oldest_due_seconds')) >= 30)
@@ -302,7 +289,7 @@ test('mails have the address for replies, and metrics count them and their attem
       await pass(30 * minute)
       return ask(key, 'GET', '/mails/server')
     },
-    ({ status }) => status === 'ok',
+    { status: 'ok' },
   )
 })
 
@@ -412,10 +399,7 @@ test('the mails of a deleted account have no recipient, subject and text, and a 
   const password = 'correct horse battery'
   assert.equal((await grace.call('POST', '/profile/delete', { current_password: password })).status, 200)
   for (const { id } of [assigned, waiting]) {
-    const { recipient, subject, text, attempts } = await until(
-      () => mailOf(rapport, id),
-      (mail) => mail.recipient === '',
-    )
+    const { recipient, subject, text, attempts } = await until(() => mailOf(rapport, id), { recipient: '' })
     assert.deepEqual([recipient, subject, text], ['', '', ''])
     assert.ok(!JSON.stringify(attempts).includes(grace.email))
   }

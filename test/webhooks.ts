@@ -106,19 +106,27 @@ export async function delivery(call: Call, id: string): Promise<Delivery & { att
   return answered(await call('GET', `/api/v1/deliveries/${id}`))
 }
 
+/** A wanted value: the value itself, some of its fields, or a condition. */
+type Wanted<T> =
+  | (T extends readonly unknown[] ? never : T extends object ? Partial<T> : T)
+  | ((value: T) => boolean)
+
+function meets<T>(value: T, wanted: Wanted<T>): boolean {
+  if (typeof wanted === 'function') return (wanted as (value: T) => boolean)(value)
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted))
+    return value === (wanted as unknown)
+  return Object.entries(wanted).every(([name, field]) => value[name as keyof T] === field)
+}
+
 /**
- * Repeats a read until its result is accepted. Throws with the last result after the limit: an import of a thousand rows takes
+ * Repeats a read until its result is as wanted. Throws with the last result after the limit: an import of a thousand rows takes
  * minutes on a busy machine.
  */
-export async function until<T>(
-  read: () => Promise<T>,
-  holds: (value: T) => boolean,
-  limit_ms = 300_000,
-): Promise<T> {
+export async function until<T>(read: () => Promise<T>, wanted: Wanted<T>, limit_ms = 300_000): Promise<T> {
   const from = performance.now()
   for (;;) {
     const value = await read()
-    if (holds(value)) return value
+    if (meets(value, wanted)) return value
     const waited_ms = performance.now() - from
     if (waited_ms > limit_ms) assert.fail(`never so within ${limit_ms} ms: ${JSON.stringify(value)}`)
     // A long wait reads less often: each read takes CPU time from what it waits for.

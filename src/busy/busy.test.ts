@@ -154,10 +154,7 @@ test('the shown address and password keep the stored ones, and a new host needs 
   await refreshed(calendar.id)
   assert.equal(calendars.requests.at(-1)?.path, own)
   await ask(ada, 'PUT', `${path}/${calendar.id}`, { url: `${other.url}/b.ics`, password: null })
-  await until(
-    () => read(calendar.id),
-    ({ status }) => status === 'ok',
-  )
+  await until(() => read(calendar.id), { status: 'ok' })
   assert.equal(other.requests[0]?.headers.authorization, `Basic ${Buffer.from('ana:').toString('base64')}`)
   await other.close()
 })

@@ -34,10 +34,7 @@ test('nine calendars of a member that hang, and a change of the zone, delay no c
   )
   calendars.serve('/well.ics', calendarFile(hourAt(clock.now())))
   const { id } = await ask(ada, 'POST', path, { url: `${calendars.url}/well.ics` })
-  const { busy_count } = await until(
-    () => ask(ada, 'GET', `${path}/${id}`),
-    ({ status }) => status === 'ok',
-  )
+  const { busy_count } = await until(() => ask(ada, 'GET', `${path}/${id}`), { status: 'ok' })
   // Two of the nine were asked, and their requests still wait.
   assert.deepEqual([busy_count, held.length, ended], [1, 2, 0])
   await ask(ada, 'DELETE', `/members/${grace.id}`)
@@ -78,10 +75,7 @@ test('a poll that a crash ended is made anew by the next process that is alone',
   t.after(first.close)
   const by = await setUp(first)
   const { id } = await ask(by, 'POST', path, { url: calendars.url + own })
-  await until(
-    () => ask(by, 'GET', `${path}/${id}`),
-    ({ status }) => status === 'ok',
-  )
+  await until(() => ask(by, 'GET', `${path}/${id}`), { status: 'ok' })
   const lease = { claim_id: 'clm_crashed', run_at_ms: clock.elapsed() + 75_000 }
   await beside(first.data_dir, (db) =>
     transaction(db, (tx) => tx.updateTable('busy_calendars').set(lease).execute()),

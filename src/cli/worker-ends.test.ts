@@ -45,19 +45,13 @@ test('a process that dies is replaced, and the others go on meanwhile', async (t
   const survivors = before.filter((pid) => pid !== victim)
   // The new one answers too, when it is the only one.
   for (const pid of survivors) process.kill(pid, 'SIGKILL')
-  await until(
-    () => fresh(service.url, service.key),
-    (status) => status === 200,
-  )
+  await until(() => fresh(service.url, service.key), 200)
 })
 
 test('all of them dead at once come back, at the same port', async (t) => {
   const service = await startWorkers(t, await twoOnPort())
   for (const pid of service.workers()) process.kill(pid, 'SIGKILL')
-  await until(
-    () => fresh(service.url, service.key),
-    (status) => status === 200,
-  )
+  await until(() => fresh(service.url, service.key), 200)
 })
 
 test('SIGTERM lets what is in flight finish in all of them, and ends with 0', async (t) => {

@@ -407,8 +407,5 @@ test('the definition of a key whose check a crash interrupted can be repeated: f
   await interrupt(0)
   // The service may be ending the same work, and then this does not.
   await beside(rapport.data_dir, keepUp)
-  await until(
-    () => call('POST', `${base}/custom-fields`, body),
-    ({ status }) => status === 201,
-  )
+  await until(() => call('POST', `${base}/custom-fields`, body), { status: 201 })
 })

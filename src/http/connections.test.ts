@@ -52,7 +52,7 @@ async function refusal(url: string, caller = ''): Promise<Response> {
       if (response.ok) await response.arrayBuffer()
       return response
     },
-    ({ status }) => status === 503,
+    { status: 503 },
   )
 }
 
@@ -70,14 +70,11 @@ async function silent(t: TestContext, url: string, text: string): Promise<Socket
 test('a connection that reads nothing is closed after the write timeout, and its bytes are free again', async (t) => {
   const { url, at_work } = await startLarge(t, { write_ms: 2000, max_bytes_at_once: 9 * mebibyte })
   const socket = await silent(t, url, request('/large'))
-  await until(
-    async () => at_work.all,
-    (n) => n === 1,
-  )
+  await until(async () => at_work.all, 1)
   const status = async () => (await fetch(`${url}/large`)).status
   // The caller may have one answer in flight, and the client does not read it.
-  await until(status, (code) => code === 503)
-  await until(status, (code) => code === 200)
+  await until(status, 503)
+  await until(status, 200)
   // The bytes in the system's buffers arrive, and then the connection ends before the answer is complete.
   let received = 0
   socket.on('data', (bytes) => {
@@ -149,10 +146,7 @@ test('the total of large unread answers is limited: the next one is 503, a small
   assert.equal(error.code, 'unavailable')
   assert.equal((await fetch(`${url}/small`)).status, 200)
   for (const socket of readers) socket.destroy()
-  await until(
-    async () => (await fetch(`${url}/large`)).status,
-    (status) => status === 200,
-  )
+  await until(async () => (await fetch(`${url}/large`)).status, 200)
 })
 
 test('a caller whose slow readers hold 16 MiB is refused; other keys and addresses get their large answers', async (t) => {
@@ -169,10 +163,7 @@ test('a caller whose slow readers hold 16 MiB is refused; other keys and address
   await refusal(url)
   assert.equal(await statusFor(url, 'other'), 200)
   for (const socket of readers) socket.destroy()
-  await until(
-    () => statusFor(url, 'slow'),
-    (status) => status === 200,
-  )
+  await until(() => statusFor(url, 'slow'), 200)
 })
 
 test('an answer that is larger than 8 MiB is never sent', async (t) => {

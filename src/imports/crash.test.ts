@@ -46,10 +46,7 @@ test('an undo whose process is killed is completed by the job, and puts back eve
   )
   assert.ok(left.length > 0, 'the undo was complete before the kill')
   const next = await serveProcess(t, env)
-  await until(
-    () => totalAt(next.url),
-    (total) => total === 0,
-  )
+  await until(() => totalAt(next.url), 0)
   const call = client(next.url, key)
   const undone = await undo(next)
   assert.deepEqual(undone.body.data, { restored: 2000, left: [] })

@@ -85,7 +85,7 @@ test('a commit with its news runs a job before its next time', async () => {
   const woken = counted({ first_ms: rest_of_day_ms, every_ms: rest_of_day_ms, wake: 'backlog' })
   const stop = startJobs([woken.job], deps)
   commit()
-  await until(woken.runs, (runs) => runs === 1)
+  await until(woken.runs, 1)
   await stop()
 })
 

@@ -149,7 +149,7 @@ describe('a fault of the server', () => {
   test('costs no mail a retry: one mail at a time is tried, and the first success releases all', async () => {
     server.script.connect = 421
     const ids = await queue(...Array.from({ length: 6 }, (_, n) => ({ recipient: `wait${n}@example.com` })))
-    await until(state, ({ status }) => status === 'failing')
+    await until(state, { status: 'failing' })
     await mailsRest(rapport, clock)
     const tried = async () =>
       (await Promise.all(ids.map((id) => mailOf(rapport, id)))).map((m) => m.attempt_count)
@@ -198,7 +198,7 @@ describe('a fault of the server', () => {
         await pass(60_000)
         return mailOf(rapport, bad)
       },
-      ({ status }) => status === 'sent',
+      { status: 'sent' },
     )
   })
 })
@@ -225,7 +225,7 @@ describe('the mails of one booking to one address', () => {
     const kinds = ['booking_requested', 'booking_confirmed', 'booking_moved', 'booking_cancelled'] as const
     const people = ['Ana', 'bob', 'cem'].map((name) => `${name}@order.example`)
     const ids = await queue(...people.flatMap((person) => changes(person, ...kinds)))
-    await until(state, ({ status }) => status === 'failing')
+    await until(state, { status: 'failing' })
     // The mails that are tried during the outage are due again later than the others.
     for (const delay of [60, 300, 1800]) await pass(delay * 1000)
     server.heal()

@@ -16,10 +16,7 @@ type Key = Awaited<ReturnType<typeof makeKey>>
 /** Revokes a key, and waits until the service refuses it. */
 async function revoke({ id, call: mine }: Key) {
   assert.equal((await call('POST', `/api/v1/keys/${id}/revoke`)).status, 200)
-  await until(
-    () => mine('GET', '/api/v1/contacts'),
-    ({ status }) => status === 401,
-  )
+  await until(() => mine('GET', '/api/v1/contacts'), { status: 401 })
 }
 
 /** Waits until a second has passed: an access is remembered for less. */

@@ -40,10 +40,7 @@ test('every operation with a scope or a session answers 401 without a key, and w
   const { id, token: revoked, call } = await makeKey(rapport)
   assert.equal((await call('POST', `/api/v1/keys/${id}/revoke`)).status, 200)
   // A revocation counts within a second.
-  await until(
-    () => call('GET', '/api/v1/contacts'),
-    ({ status }) => status === 401,
-  )
+  await until(() => call('GET', '/api/v1/contacts'), { status: 401 })
   const { token: expired } = await makeKey(rapport, { expires_at: '2020-01-01T00:00:00.000Z' })
   const wrong: Record<string, Record<string, string>> = {
     none: {},

@@ -43,10 +43,7 @@ async function added(n: number, times: number[], fields: object = {}): Promise<M
   calendars.serve(path, calendarFile(...times.map(hourAt)))
   const { call: by } = host(n)
   const { id } = await ask(by, 'POST', '/busy-calendars', { url: calendars.url + path, ...fields })
-  return until(
-    () => ask(by, 'GET', `/busy-calendars/${id}`),
-    ({ status }) => status === 'ok',
-  )
+  return until(() => ask(by, 'GET', `/busy-calendars/${id}`), { status: 'ok' })
 }
 const ten = monday + 10 * hour
 

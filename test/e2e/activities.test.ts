@@ -65,10 +65,7 @@ test('one click completes an activity, and Undo reopens it', async (t) => {
   )
   await page.getByRole('button', { name: 'Undo' }).click()
   await row(page, 'Call Ada back').waitFor()
-  await until(
-    () => read(id),
-    ({ completed_at }) => completed_at === null,
-  )
+  await until(() => read(id), { completed_at: null })
 })
 
 test('what the service never heard of shows as it was again, in the list and at home', async (t) => {
@@ -207,11 +204,7 @@ test('selected activities are completed and deleted at once, and Undo takes each
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('button', { name: 'Complete Bulk one' }).waitFor()
   // The page shows it at once, and the service hears of it a moment later.
-  for (const id of ids)
-    await until(
-      () => read(id),
-      ({ completed_at }) => completed_at === null,
-    )
+  for (const id of ids) await until(() => read(id), { completed_at: null })
 
   for (const name of ['Bulk one', 'Bulk two']) await page.getByLabel(`Select ${name}`).check()
   await bar.getByRole('button', { name: 'Delete' }).click()
@@ -234,10 +227,7 @@ test('every field of an activity is edited in place, its due date on the clock o
   await due.fill('2031-12-01T10:00')
   await page.keyboard.press('Enter')
   await page.getByText('1 Dec 2031, 10:00').waitFor()
-  await until(
-    () => read(id),
-    (one) => one.due_at === '2031-12-01T15:00:00.000Z',
-  )
+  await until(() => read(id), { due_at: '2031-12-01T15:00:00.000Z' })
 
   await page.getByRole('button', { name: 'Contact: Edit' }).click()
   await page.getByRole('combobox', { name: 'Contact' }).fill('Okafor')

@@ -34,10 +34,7 @@ test('a deal dragged to Won is won: counts and sums follow, deal.won arrives, an
   await toast(page, 'Twelve turbines won').getByRole('button', { name: 'Undo' }).click()
   await cardIn(page, 'negotiation', id).waitFor()
   // The card moves at once, and the service hears of it a moment later.
-  await until(
-    () => board.dealOf(id),
-    ({ stage }) => stage === 'negotiation',
-  )
+  await until(() => board.dealOf(id), { stage: 'negotiation' })
   await board.headsAreTheApis(page)
   assert.deepEqual(
     [(await board.dealOf(id)).stage, (await board.dealOf(id)).closed_at],

@@ -75,10 +75,7 @@ test('an appointment is created by keyboard, and moved and made longer by the mo
   await drag(page, entry(page, 'Kick-off'), { y: half_hour }, 0.98)
   await entry(page, 'Kick-off').getByText('12:00–13:00').waitFor()
   await page.getByText(/Kick-off is now .*12:00–13:00/).waitFor()
-  await until(
-    () => web.read(`/appointments/${id}`),
-    ({ end_at }) => end_at === '2031-03-05T12:00:00.000Z',
-  )
+  await until(() => web.read(`/appointments/${id}`), { end_at: '2031-03-05T12:00:00.000Z' })
 
   await told.getByRole('button', { name: 'Undo' }).click()
   await entry(page, 'Kick-off').getByText('12:00').waitFor()
@@ -408,13 +405,13 @@ test('cancelling asks first and strikes the appointment through; deleting can be
   await page.getByText('Cancelled', { exact: true }).waitFor()
   await page.getByText('Ill', { exact: true }).waitFor()
   const status = async () => (await web.read(`/appointments/${id}`))?.status
-  await until(status, (stored) => stored === 'cancelled')
+  await until(status, 'cancelled')
 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.waitForURL(/\/calendar(\?|$)/)
   await until(status, (stored) => stored === undefined)
   await page.getByRole('button', { name: 'Undo' }).click()
-  await until(status, (stored) => stored === 'cancelled')
+  await until(status, 'cancelled')
   await visit(page, '/calendar?show=month&date=2031-09-03')
   await entry(page, 'Lunch').waitFor()
   const line = await entry(page, 'Lunch').evaluate(

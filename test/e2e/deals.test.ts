@@ -129,10 +129,7 @@ describe('a deal', () => {
     const second = toast(page, 'Quick moved to Proposal')
     await second.getByRole('button', { name: 'Undo' }).click()
     await page.locator('.steps [aria-current=step]').and(page.getByTitle('Demo')).waitFor()
-    await until(
-      () => board.dealOf(id),
-      ({ stage }) => stage === 'demo',
-    )
+    await until(() => board.dealOf(id), { stage: 'demo' })
   })
 
   test('is deleted and taken back', async (t) => {
@@ -141,10 +138,7 @@ describe('a deal', () => {
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Delete deal' }).click()
     await toast(page, 'Mistake deleted').getByRole('button', { name: 'Undo' }).click()
-    await until(
-      () => board.web.rapport.call('GET', `/api/v1/deals/${id}`),
-      ({ status }) => status === 200,
-    )
+    await until(() => board.web.rapport.call('GET', `/api/v1/deals/${id}`), { status: 200 })
     await cardIn(page, 'new_lead', id).waitFor()
   })
 })

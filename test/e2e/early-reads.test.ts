@@ -65,10 +65,7 @@ test('a record that changes before the app runs is shown with the change', async
   await page.reload({ waitUntil: 'commit' })
   assert.equal((await answered).status(), 200)
   await call('PUT', `/contacts/${made.body.data.id}`, { first_name: 'After' })
-  await until(
-    () => page.evaluate<number>('window.early.answers.size'),
-    (size) => size === 0,
-  )
+  await until(() => page.evaluate<number>('window.early.answers.size'), 0)
   release()
   await row(page, 'After Change').waitFor()
 })

@@ -91,10 +91,7 @@ test('Enter in an unchanged number, date or time field closes it for good, and s
     const field = page.getByRole('textbox', { name, exact: true })
     await field.press('Enter')
     // The button has the focus, and the same key press has not opened the field once more.
-    await until(
-      () => page.locator(':focus').getAttribute('class'),
-      (focused) => focused === 'field-button',
-    )
+    await until(() => page.locator(':focus').getAttribute('class'), 'field-button')
     await untilEqual(() => field.count(), 0, name)
     return button
   }

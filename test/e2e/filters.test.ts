@@ -111,10 +111,7 @@ test('deals are filtered by stages, amounts, days, companies and owners in one s
   // The link says the same.
   const other = await web.open(t, page.url().slice(web.rapport.url.length), phone)
   await chip(other, 'Close date before 1 Dec 2097').waitFor()
-  await until(
-    () => other.locator('tbody [data-row-link]').count(),
-    (rows) => rows === 1,
-  )
+  await until(() => other.locator('tbody [data-row-link]').count(), 1)
 })
 
 test('by keyboard alone: f adds a filter, Enter edits a chip, and Backspace removes it', async (t) => {
@@ -131,7 +128,7 @@ test('by keyboard alone: f adds a filter, Enter edits a chip, and Backspace remo
   await names(page, ['Keys GmbH'])
   await page.keyboard.press('Escape')
   const focused = () => page.evaluate('document.activeElement.textContent')
-  await until(focused, (text) => text === 'Industry is Keys')
+  await until(focused, 'Industry is Keys')
   await page.keyboard.press('Enter')
   await value.waitFor()
   // The keys of the page do nothing in the editor, and an empty field removes the last value.
@@ -140,7 +137,7 @@ test('by keyboard alone: f adds a filter, Enter edits a chip, and Backspace remo
   await page.keyboard.type('Locks\n')
   await page.getByText('No companies match.').waitFor()
   await page.keyboard.press('Escape')
-  await until(focused, (text) => text === 'Industry is Locks')
+  await until(focused, 'Industry is Locks')
   await page.keyboard.press('Backspace')
   await page.locator('.chip').waitFor({ state: 'detached' })
   await page.locator('tbody [data-row-link]').getByText('Keys GmbH').waitFor()
@@ -155,7 +152,7 @@ test('by keyboard alone: f adds a filter, Enter edits a chip, and Backspace remo
     .waitFor()
   await page.keyboard.press('Escape')
   await page.locator('.chip').waitFor({ state: 'detached' })
-  await until(focused, (text) => text === 'Filter')
+  await until(focused, 'Filter')
 })
 
 test('defined fields are filters by their type, and columns that sort', async (t) => {

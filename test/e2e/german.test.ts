@@ -67,10 +67,7 @@ test('nothing of webhooks, of the delivery log and of its errors is left untrans
   const events = ['company.created']
   const { id } = await register(call, { name: 'Acme', url: receiver.url, retry_delays: [], events })
   await company(call)
-  await until(
-    () => webhook(call, id),
-    ({ status }) => status === 'failed',
-  )
+  await until(() => webhook(call, id), { status: 'failed' })
   const delivery = await onlyDelivery(call, id)
   const session = await joinAs(web.rapport, 'admin@example.test', 'admin', { language: 'de' })
   await translated(

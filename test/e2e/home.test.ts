@@ -150,7 +150,7 @@ test('an activity that is due is completed by one click, and comes back by Undo'
   await until(read, ({ completed_at }) => completed_at !== null)
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('button', { name: 'Complete Ring the bell' }).waitFor()
-  await until(read, ({ completed_at }) => completed_at === null)
+  await until(read, { completed_at: null })
 })
 
 test('the latest events are sentences that lead to their records', async (t) => {
@@ -439,10 +439,7 @@ test('what is typed right after a task is completed is its outcome, however late
     '{ const { now } = performance; performance.now = () => now.call(performance) + 10_000 }',
   )
   come()
-  await until(
-    () => web.read(`/activities/${id}`),
-    ({ outcome }) => outcome === 'Signs',
-  )
+  await until(() => web.read(`/activities/${id}`), { outcome: 'Signs' })
   assert.equal(await page.getByRole('dialog').count(), 0)
 })
 

@@ -118,10 +118,7 @@ test('e on a row or a card opens its record and edits its first fact, with what 
   await page.keyboard.type('Edith')
   await page.keyboard.press('Enter')
   letCome()
-  await until(
-    async () => (await read(`/contacts/${id}`)).first_name,
-    (name) => name === 'Edith',
-  )
+  await until(async () => (await read(`/contacts/${id}`)).first_name, 'Edith')
   const panel = page.getByRole('complementary')
   await panel.getByRole('button', { name: 'First name: Edit' }).and(page.locator(':focus')).waitFor()
   await page.keyboard.press('Escape')

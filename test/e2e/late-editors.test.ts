@@ -46,10 +46,7 @@ test('keys that come before the editor of a field replace its value, and Escape 
   await typeOver(page, '5')
   await page.keyboard.press('Enter')
   come()
-  await until(
-    async () => (await stored(`contacts/${id}`)).custom_fields.volumes,
-    (volumes) => volumes === 5,
-  )
+  await until(async () => (await stored(`contacts/${id}`)).custom_fields.volumes, 5)
   await edit.waitFor()
 })
 
@@ -117,10 +114,7 @@ test('keys that follow the click of an extension, before the editor of a field, 
   await page.keyboard.type('555 0100')
   await page.keyboard.press('Enter')
   come()
-  await until(
-    async () => (await stored(`contacts/${id}`)).phone,
-    (phone) => phone === '555 0100',
-  )
+  await until(async () => (await stored(`contacts/${id}`)).phone, '555 0100')
 })
 
 test('keys for a field that does not open do not go into another one that is clicked, or the palette', async (t) => {

@@ -186,10 +186,7 @@ test('a list that is being read is not read anew for each change: its answer com
     else route.continue()
   })
   await contact('First')
-  await until(
-    async () => held.length,
-    (n) => n === 1,
-  )
+  await until(async () => held.length, 1)
   // Changes come faster than the answer on a slow line.
   for (const name of ['Second', 'Third', 'Fourth']) {
     await contact(name)
@@ -198,10 +195,7 @@ test('a list that is being read is not read anew for each change: its answer com
   assert.equal(held.length, 1)
   await held[0]?.()
   await page.getByRole('row', { name: /Zoë Fourth/ }).waitFor()
-  await until(
-    async () => held.length,
-    (n) => n === 2,
-  )
+  await until(async () => held.length, 2)
   await contact('Last')
   await held[1]?.()
   await page.getByRole('row', { name: /Zoë Last/ }).waitFor()

@@ -236,10 +236,7 @@ test('it speaks German, also of a webhook that fails and of an import', async (t
     retry_delays: [],
   })
   await web.create('/companies', { name: 'Acme' })
-  await until(
-    () => unreadOf(cookie),
-    (unread) => unread === 3,
-  )
+  await until(() => unreadOf(cookie), 3)
   const page = await web.open(t, '/notifications', { session })
   await bell(page, 0, 'Mitteilungen, 3 ungelesen').waitFor()
   const today = page.getByRole('region', { name: 'Heute' })

@@ -246,10 +246,7 @@ test("what is typed right after c is the new record's, and over a dialog there a
   await page.getByRole('table', { name: 'Contacts' }).waitFor()
   await page.keyboard.type('cNexus')
   const first_name = page.getByRole('dialog').getByRole('textbox', { name: 'First name' })
-  await until(
-    () => first_name.inputValue(),
-    (text) => text === 'Nexus',
-  )
+  await until(() => first_name.inputValue(), 'Nexus')
   await page.keyboard.press('Control+k')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Shift+Tab')

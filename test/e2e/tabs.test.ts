@@ -210,10 +210,7 @@ test('drafts are gone after sign-out, those of other tabs too', async (t) => {
   await other.getByRole('menuitem', { name: 'Sign out' }).click()
   await other.waitForURL('**/sign-in*')
   assert.equal(await drafts(other), 0)
-  await until(
-    () => drafts(page),
-    (left) => left === 0,
-  )
+  await until(() => drafts(page), 0)
 })
 
 // The last one: it leaves the session in another workspace.

@@ -158,10 +158,7 @@ test('a backfill shows its progress, also after a reload, and is stopped', async
   await page.getByRole('checkbox', { name: 'Companies', exact: true }).check()
   await page.getByRole('button', { name: 'Start backfill' }).click()
   await page.getByText(/ended .*: 5 of 5 records queued/).waitFor()
-  await until(
-    async () => receiver.received.filter(({ body }) => body.includes('"backfill"')).length,
-    (n) => n === 5,
-  )
+  await until(async () => receiver.received.filter(({ body }) => body.includes('"backfill"')).length, 5)
 })
 
 test('the form takes conditions, own headers and limits, shows problems at their field, and keeps stored values', async (t) => {

@@ -26,10 +26,7 @@ test('killed after a claim and before the POST: the delivery is sent once, when 
   t.after(() => service.end('SIGKILL'))
   const hook = await register(service.call, { url: receiver.url })
   await company(service.call)
-  await until(
-    () => inFlight(service.url),
-    (count) => count === 1,
-  )
+  await until(() => inFlight(service.url), 1)
   await service.end('SIGKILL')
   const killed = performance.now()
   assert.equal(receiver.received.length, 0)
@@ -38,7 +35,7 @@ test('killed after a claim and before the POST: the delivery is sent once, when 
   const { id } = await onlyDelivery(service.call, hook.id)
   const { attempt_count, attempts } = await until(
     () => delivery(service.call, id),
-    ({ status }) => status === 'succeeded',
+    { status: 'succeeded' },
     patience_ms,
   )
   const waited = ((performance.now() - killed) / 1000).toFixed(1)
@@ -96,11 +93,7 @@ test('killed after the answer of the receiver and before the commit: sent again 
     await service.exited
     service = await startService(data_dir, { env, key: service.key })
   }
-  await until(
-    () => total(service.call, 'status=pending'),
-    (left) => left === 0,
-    patience_ms,
-  )
+  await until(() => total(service.call, 'status=pending'), 0, patience_ms)
   const deliveries = await log(service.call)
   assert.equal(deliveries.length, rounds)
   for (const { status } of deliveries) assert.equal(status, 'succeeded')
@@ -152,11 +145,7 @@ test('a stop under load: acknowledged events are delivered once, and the process
   await Promise.all(writers)
   assert.ok(took_ms < 16_000, `${took_ms} ms`)
   service = await startService(data_dir, { env, key: service.key })
-  await until(
-    () => total(service.call, 'status=pending'),
-    (left) => left === 0,
-    patience_ms,
-  )
+  await until(() => total(service.call, 'status=pending'), 0, patience_ms)
   const arrived = receiver.received.map(({ body }) => JSON.parse(body).data.id as number)
   const stored = (await service.call('GET', '/api/v1/companies?per_page=1')).body.meta.total
   const lost = [...acknowledged].filter((id) => !arrived.includes(id)).length

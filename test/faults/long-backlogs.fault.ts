@@ -87,13 +87,7 @@ test('a webhook with 200,000 pending deliveries is deleted at once, and kill -9 
 
   const again = await startService(data_dir, { key: service.key })
   t.after(() => again.end('SIGKILL'))
-  await judgeWaits(t, again.url, 'cancelled after a kill', () =>
-    until(
-      () => waiting(data_dir),
-      (n) => n === 0,
-      limit_ms,
-    ),
-  )
+  await judgeWaits(t, again.url, 'cancelled after a kill', () => until(() => waiting(data_dir), 0, limit_ms))
   assert.deepEqual(await totals(again), [0, count, count])
   assert.equal(receiver.received.length, 0)
 })

@@ -139,10 +139,7 @@ export async function killMails(t: TestContext, { kills, seed }: { kills: number
     throw new Error(`seed ${seed}: version ${version % 3} of ${shown.text}`, { cause: error })
   })
   const call = api()
-  await until(
-    async () => (await call('GET', '/api/v1/mails?status=pending&per_page=1')).body.meta.total,
-    (pending) => pending === 0,
-  )
+  await until(async () => (await call('GET', '/api/v1/mails?status=pending&per_page=1')).body.meta.total, 0)
   const bookings = await bookingsOf(call)
   const lost = acknowledged.filter((email) => !bookings.some((one) => one.email === email))
   assert.deepEqual(lost, [], `seed ${seed}: acknowledged bookings that are gone`)
@@ -154,10 +151,7 @@ export async function killMails(t: TestContext, { kills, seed }: { kills: number
     )
     assert.equal(all.length, 1, `seed ${seed}: digests of a day`)
   }
-  await until(
-    async () => (await call('GET', '/api/v1/mails?status=pending&per_page=1')).body.meta.total,
-    (pending) => pending === 0,
-  )
+  await until(async () => (await call('GET', '/api/v1/mails?status=pending&per_page=1')).body.meta.total, 0)
   const twice = await checkSent(call, server.accepted, bookings, seed)
   return { bookings: bookings.length, acknowledged: acknowledged.length, reminders, twice }
 }

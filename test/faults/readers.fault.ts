@@ -105,10 +105,7 @@ for (const megabytes of [256, 512])
     await pause(35_000)
     for (const socket of sockets) socket.resume()
     await closed
-    await until(
-      async () => (await service.call('GET', notes)).status,
-      (status) => status === 200,
-    )
+    await until(async () => (await service.call('GET', notes)).status, 200)
     isAlive()
     const most = memory.most_megabytes()
     const figures = `64 reads and 30 silent connections in ${megabytes} MB (${memory.by}), at most ${most} MB; ${health}`

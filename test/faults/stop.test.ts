@@ -148,10 +148,7 @@ test('what waits for a retry or a resume is neither sent nor lost by a stop', as
   const again = await startService(data_dir, { key: service.key })
   t.after(() => again.end('SIGKILL'))
   await receiver.waitFor(3)
-  const { attempts } = await until(
-    () => delivery(again.call, failed.id),
-    ({ status }) => status === 'succeeded',
-  )
+  const { attempts } = await until(() => delivery(again.call, failed.id), { status: 'succeeded' })
   assert.deepEqual(
     attempts.map(({ error }) => error?.code),
     ['http_error', undefined],

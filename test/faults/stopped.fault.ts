@@ -68,20 +68,13 @@ test('SIGSTOP of a worker past its lease, then SIGCONT: its late outcome changes
   t.after(() => service.end('SIGKILL'))
   await register(service.call, { url })
   await company(service.call)
-  await until(
-    async () => requests.length,
-    (n) => n === 1,
-  )
+  await until(async () => requests.length, 1)
   const [first] = requests
   const owner = ownerOf(first!.port, service.pid)
   process.kill(owner, 'SIGSTOP')
   t.after(() => process.kill(owner, 'SIGCONT'))
 
-  await until(
-    async () => requests.length,
-    (n) => n === 2,
-    lease_ms + 20_000,
-  )
+  await until(async () => requests.length, 2, lease_ms + 20_000)
   const waited_ms = requests[1]!.at_ms - first!.at_ms
   assert.ok(waited_ms > lease_ms - 500, 'not before the lease was over')
   await until(

@@ -217,10 +217,7 @@ test('a key whose slow readers hold 16 MiB of answers gets 503; another key gets
     await once(socket, 'connect')
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${slow.token}\r\n\r\n`)
   }
-  const refused = await until(
-    () => slow.call('GET', path),
-    ({ status }) => status === 503,
-  )
+  const refused = await until(() => slow.call('GET', path), { status: 503 })
   assert.equal(refused.headers.get('retry-after'), '1')
   assert.equal((await slow.call('GET', `${api}/contacts/${id}`)).status, 200)
   const reply = await other.call('GET', path)

@@ -27,11 +27,7 @@ async function begin(call: Call, kind: string, since?: string): Promise<string> 
   assert.equal(status, 202, text)
   return id
 }
-const end = (call: Call, id: string) =>
-  until(
-    () => statusOf(call, id),
-    (status) => status === 'succeeded',
-  )
+const end = (call: Call, id: string) => until(() => statusOf(call, id), 'succeeded')
 
 /** Starts a backfill of a new webhook while a write is running. Returns the number of its deliveries. */
 async function backfilledBeside(

@@ -52,10 +52,7 @@ test('an outcome is written while another outcome waits for a lock', async (t) =
   const dispatcher = createDispatcher({ ...options, onError: (error) => t.diagnostic(String(error)) })
   dispatcher.start()
   t.after(() => dispatcher.stop(5000))
-  await until(
-    async () => sent.length,
-    (n) => n === 2,
-  )
+  await until(async () => sent.length, 2)
   const statuses = async () => (await deliveries()).map(({ webhook_id, status }) => `${webhook_id} ${status}`)
   await transaction(db, async (tx) => {
     await sql`SELECT 1 FROM webhook_queue WHERE webhook_id = 'wh_a' FOR UPDATE`.execute(tx)

@@ -66,7 +66,7 @@ test('the removal of a member waits for the rows that an import of theirs is wri
   }
   const clock = turnableClock(Date.now() + 60_000)
   const importing = runImports({ db, clock, rooms, stopping: new AbortController().signal })
-  await until(waiting, (n) => n === 1)
+  await until(waiting, 1)
   let is_removed = false
   const removing = ada('DELETE', `/members/${grace.id}`).then(async ({ status }) => {
     is_removed = true

@@ -47,10 +47,7 @@ test('a change whose answer is under way while its connection is checked succeed
     is_released = true
     letAnswersPass = proxy.keepAnswers()
     await release()
-    await until(
-      () => count("state = 'active'"),
-      (n) => n === 0,
-    )
+    await until(() => count("state = 'active'"), 0)
   })
   const { status, text } = await change
   assert.equal(status, 200, text)
@@ -91,10 +88,7 @@ test('a command survives a wait for a lock while a busy server opens no other co
   const waiting =
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
   const listed = runRapport(['keys', 'list'], { DATA_DIR, DATABASE_URL: proxy.url })
-  await until(
-    async () => (await other.query(waiting)).rowCount,
-    (n) => n === 1,
-  )
+  await until(async () => (await other.query(waiting)).rowCount, 1)
   proxy.onArrival((near) => new Promise(() => near.resume()))
   // Longer than a request waits.
   await pause(6000)

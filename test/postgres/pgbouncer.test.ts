@@ -36,24 +36,15 @@ test('all works through PgBouncer in transaction mode, and after a restart of it
   }
   const jobs = (count: number) => Promise.all(Array.from({ length: count }, (_, number) => job(number)))
   await jobs(30)
-  await until(
-    () => total(call, 'status=succeeded'),
-    (n) => n === 150,
-  )
+  await until(() => total(call, 'status=succeeded'), 150)
   await receiver.verify(hook.secret)
   assert.equal(service.complaints(), '')
 
   await pooler.stop()
   assert.equal((await call('POST', '/api/v1/companies', { name: 'Acme' })).status, 503)
   await pooler.start()
-  await until(
-    () => call('GET', '/api/v1/companies'),
-    ({ status }) => status === 200,
-  )
+  await until(() => call('GET', '/api/v1/companies'), { status: 200 })
   await jobs(10)
-  await until(
-    () => total(call, 'status=succeeded'),
-    (n) => n === 200,
-  )
+  await until(() => total(call, 'status=succeeded'), 200)
   assert.equal(await service.end('SIGTERM'), 0)
 })

@@ -33,14 +33,11 @@ test('a record that somebody deletes while it is reassigned is left out, and the
   const reassigning = transaction(db, (tx) =>
     reassign(tx, outbox.context(), placesOf(rooms), { from_id: 'usr_gone', to_id: null }, 3),
   )
-  await until(
-    async () => {
-      const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+  await until(async () => {
+    const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(db)
-      return rows[0]?.n
-    },
-    (n) => n === 1,
-  )
+    return rows[0]?.n
+  }, 1)
   ends.resolve()
   await Promise.all([deleting, reassigning])
   const owners = await db.selectFrom('contacts').select(['id', 'owner_id']).orderBy('id').execute()

@@ -97,15 +97,12 @@ test('a crash during the commit of the first key does not lose it: the file has 
     () =>
       other.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
-    ({ rowCount }) => rowCount === 1,
+    { rowCount: 1 },
   )
   child.kill('SIGKILL')
   await once(child, 'exit')
   await other.query('COMMIT')
-  await until(
-    () => other.query('SELECT FROM api_keys'),
-    ({ rowCount }) => rowCount === 1,
-  )
+  await until(() => other.query('SELECT FROM api_keys'), { rowCount: 1 })
   const { url } = await serveProcess(t, { DATA_DIR })
   assert.equal((await client(url, firstKey(DATA_DIR))('GET', '/api/v1/contacts')).status, 200)
 })

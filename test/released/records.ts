@@ -56,7 +56,7 @@ export async function fillInstallation(
 
   await until(
     async () => (await call('GET', '/api/v1/deliveries?status=pending&per_page=1')).body.meta.total,
-    (total) => total === 0,
+    0,
   )
   const { id, secret } = await register(call, { url: hooks.good, events: ['company.updated'] })
   await act(call, id, 'pause')

@@ -123,7 +123,7 @@ describe('deleting a webhook with a long queue', () => {
     assert.equal(before.body.data.status, 'cancelled')
     assert.ok((await waiting()) > 500)
     const after_start = await start('works it off')
-    await until(waiting, (n) => n === 0)
+    await until(waiting, 0)
     const after = await after_start('GET', path)
     assert.deepEqual([after.body, after.headers.get('etag')], [before.body, before.headers.get('etag')])
     assert.deepEqual(
@@ -214,7 +214,7 @@ describe('sending again what failed, when it is much', () => {
       [count - moved, 0],
     )
     const after_start = await start('works it off')
-    await until(waiting, (n) => n === 0)
+    await until(waiting, 0)
     assert.equal(await total(after_start, 'status=failed'), count - moved)
     assert.equal(receiver.received.length, 0)
   })

@@ -132,10 +132,7 @@ test('each delivery of a large batch arrives once, as it was judged in the batch
   // The condition of one webhook does not hold for a change by a key, that of another one for company 0 alone.
   const of_changes = 22 * 5 + 1 + 5 + 5
   await receiver.waitFor(wanted + of_changes)
-  await until(
-    () => total(key, 'status=pending'),
-    (pending) => pending === 0,
-  )
+  await until(() => total(key, 'status=pending'), 0)
   const seen = receiver.received.map(eventOf)
   const of_batch = seen.filter(({ event }) => event === 'company.created')
   assert.equal(new Set(of_batch.map(({ webhook_id, data }) => `${webhook_id} ${data.id}`)).size, wanted)

@@ -53,10 +53,7 @@ test('the values are nowhere in what is stored, and in no answer and no audit en
   const { id } = await register(call, { url: receiver.url, headers: { 'X-Key': first } })
   await put(call, id, { headers: { 'X-Key': second } })
   assert.equal((await sentTo(call, id))?.headers['x-key'], second)
-  await until(
-    () => onlyDelivery(call, id),
-    ({ status }) => status === 'succeeded',
-  )
+  await until(() => onlyDelivery(call, id), { status: 'succeeded' })
   const stored = await readStored(rapport.data_dir)
   const bytes = await stored.contents()
   await stored.close()

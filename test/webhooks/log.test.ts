@@ -287,10 +287,7 @@ describe('the list of deliveries', () => {
   test('totals stay exact through resends, cancellations and deleted webhooks', async () => {
     receiver.answering = () => ({})
     assert.deepEqual(await act(call, bad.id, 'resend-failed'), { count: 5 })
-    await until(
-      () => total(call, `webhook_id=${bad.id}&status=succeeded`),
-      (n) => n === 5,
-    )
+    await until(() => total(call, `webhook_id=${bad.id}&status=succeeded`), 5)
     await call('DELETE', `/api/v1/webhooks/${bad.id}`)
     await call('DELETE', `/api/v1/webhooks/${good.id}`)
     all = await log(call)
@@ -339,10 +336,7 @@ describe('metrics', () => {
     await act(call, hook.id, 'resume')
     await until(kept, ([paused]) => paused === 0)
     assert.deepEqual(await kept(), [0, 0])
-    await until(
-      () => total(call, 'status=pending'),
-      (n) => n === 0,
-    )
+    await until(() => total(call, 'status=pending'), 0)
   })
 
   test('show what is due and for how long, what is in flight, and what failed', async () => {
@@ -353,7 +347,7 @@ describe('metrics', () => {
     const hook = await register(call, { url: receiver.url })
     for (let n = 0; n < 7; n++) await company(call)
     // Four at once is what a new webhook gets; the other three are due and wait.
-    const busy = await until(numbers, ({ in_flight }) => in_flight === 4)
+    const busy = await until(numbers, { in_flight: 4 })
     assert.deepEqual([busy.due, busy.oldest], [3, 0])
     clock.advance(12_500)
     assert.deepEqual([(await numbers()).due, (await numbers()).oldest], [3, 12.5])

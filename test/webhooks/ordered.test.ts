@@ -83,11 +83,7 @@ test('with a receiver that fails one in ten, each record gets all its events in 
   const { id } = await register(call, { url: own.url, events: ['company.*'], ordered: true, retry_delays })
   assert.equal((await webhook(call, id)).ordered, true)
   await changes(calls, records, of_record)
-  await until(
-    () => total(call, `webhook_id=${id}&status=pending`),
-    (pending) => pending === 0,
-    timeout - 60_000,
-  )
+  await until(() => total(call, `webhook_id=${id}&status=pending`), 0, timeout - 60_000)
   assert.deepEqual(problems, [])
   const sent = seen.filter(({ ok }) => ok)
   assert.equal(sent.length, records * of_record)
@@ -117,25 +113,16 @@ test('a delivery that fails holds back its record, until it has failed for good,
     timeout_ms: 30_000,
   })
   const first = await company(call)
-  await until(
-    async () => seen.length,
-    (count) => count === 1,
-  )
+  await until(async () => seen.length, 1)
   await update(call, first.id, '1')
   const other = await company(call, 'Other')
   await update(call, other.id, '1')
   await update(call, first.id, '2')
   const of = (record: number) => seen.filter((one) => one.record === record)
-  await until(
-    async () => of(other.id).length,
-    (count) => count === 2,
-  )
+  await until(async () => of(other.id).length, 2)
   assert.ok(of(first.id).every(({ sequence }) => sequence === bad))
   released.resolve()
-  await until(
-    () => total(call, `webhook_id=${id}&status=succeeded`),
-    (count) => count === 4,
-  )
+  await until(() => total(call, `webhook_id=${id}&status=succeeded`), 4)
   assert.deepEqual(
     of(first.id).map(({ sequence, ok }) => [sequence === bad, ok]),
     [
@@ -175,10 +162,7 @@ test('resent deliveries are sent in order too, and none beside another one of it
   const { answering, seen, problems } = watching(() => false)
   receiver.answering = answering
   released.resolve()
-  await until(
-    async () => seen.length,
-    (count) => count === 3,
-  )
+  await until(async () => seen.length, 3)
   assert.deepEqual(problems, [])
 })
 
@@ -221,13 +205,7 @@ test('without the order, the deliveries behind one that waits for its retry are 
   assert.equal(receiver.received.length, 1)
   assert.equal((await call('PUT', `/api/v1/webhooks/${id}`, { ordered: false })).status, 200)
   await receiver.waitFor((all) => all.length === 501)
-  assert.equal(
-    await until(
-      () => total(call, `webhook_id=${id}&status=pending`),
-      (pending) => pending === 1,
-    ),
-    1,
-  )
+  assert.equal(await until(() => total(call, `webhook_id=${id}&status=pending`), 1), 1)
   await call('DELETE', `/api/v1/webhooks/${id}`)
 })
 

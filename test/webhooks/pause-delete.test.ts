@@ -28,10 +28,7 @@ async function failedWebhook() {
   receiver.answering = () => ({ status: 500 })
   const hook = await register(call, { url: receiver.url })
   await company(call)
-  await until(
-    () => webhook(call, hook.id),
-    ({ status }) => status === 'failed',
-  )
+  await until(() => webhook(call, hook.id), { status: 'failed' })
   receiver.received.length = 0
   return hook
 }
@@ -66,10 +63,7 @@ describe('pause and resume', () => {
     assert.equal(resumed.status, 'active')
     const requests = await receiver.waitFor(3)
     assert.deepEqual(requests.map(({ body }) => JSON.parse(body).data.name).sort(), names.sort())
-    await until(
-      () => total(call, 'status=succeeded'),
-      (n) => n === 3,
-    )
+    await until(() => total(call, 'status=succeeded'), 3)
   })
 
   test('a retry that comes due during a pause waits for the resume, and then goes at once', async () => {
@@ -125,10 +119,7 @@ describe('pause and resume', () => {
     await creating
     assert.equal(await settled(() => receiver.received.length), posted)
     await act(call, hook.id, 'resume')
-    await until(
-      () => total(call, 'status=succeeded'),
-      (n) => n === 100,
-    )
+    await until(() => total(call, 'status=succeeded'), 100)
     assert.equal(receiver.received.length, 100)
   })
 
@@ -217,10 +208,7 @@ describe('deleting', () => {
     assert.ok((await settled(() => arrived().length)) < 200, 'the deletion came in the middle')
     const posted = arrived().map(({ headers }) => headers)
     await creating
-    await until(
-      () => total(call, `webhook_id=${other.id}&status=succeeded`),
-      (n) => n === 200,
-    )
+    await until(() => total(call, `webhook_id=${other.id}&status=succeeded`), 200)
     assert.equal(receiver.received.filter(({ path }) => path === '/hook').length, posted.length)
     // Each request that arrived is an attempt in the log, and each attempt arrived.
     const tried = async () => {

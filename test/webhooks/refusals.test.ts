@@ -23,10 +23,7 @@ test('410, and 429 or 503 with Retry-After, are failures like all others: only t
     const hook = await register(call, { url: receiver.url })
     await company(call)
     const { id } = await onlyDelivery(call, hook.id)
-    const { attempts } = await until(
-      () => delivery(call, id),
-      (one) => one.status === 'succeeded',
-    )
+    const { attempts } = await until(() => delivery(call, id), { status: 'succeeded' })
     const [first, second] = attempts
     assert.equal(first?.error?.code, 'http_error')
     const waited_ms =

@@ -225,10 +225,7 @@ describe('resend-failed', () => {
     }
     await turn()
     // Deliveries of the other webhook fail, too, so that none is in flight when the receiver answers otherwise.
-    await until(
-      () => total(call, 'status=failed'),
-      (count) => count === 8,
-    )
+    await until(() => total(call, 'status=failed'), 8)
     const failures = await log(call, `webhook_id=${hook.id}&status=failed`)
     receiver.answering = () => ({})
     receiver.received.length = 0
@@ -250,10 +247,7 @@ describe('resend-failed', () => {
     const later = new Date(Date.parse(String(failures[3]?.created_at)) + 1).toISOString()
     assert.deepEqual(await act(call, hook.id, 'resend-failed', { since: later }), { count: 1 })
     assert.deepEqual(await act(call, hook.id, 'resend-failed'), { count: 1 })
-    await until(
-      () => total(call, `webhook_id=${hook.id}&status=succeeded`),
-      (n) => n === 4,
-    )
+    await until(() => total(call, `webhook_id=${hook.id}&status=succeeded`), 4)
     assert.deepEqual(await act(call, hook.id, 'resend-failed', {}), { count: 0 })
   })
 
@@ -263,10 +257,7 @@ describe('resend-failed', () => {
     const shifted = new Date(Date.parse(created_at) + 2 * 3600 * 1000).toISOString().replace('Z', '+02:00')
     for (const since of [shifted, null]) {
       assert.deepEqual(await act(call, hook.id, 'resend-failed', { since }), { count: 1 })
-      await until(
-        () => total(call, 'status=failed'),
-        (n) => n === 1,
-      )
+      await until(() => total(call, 'status=failed'), 1)
     }
     const wrong = [
       '2026-11-21',

@@ -138,10 +138,7 @@ test('a running service cleans its log by the settings', async (t) => {
   assert.equal((await signIn(service.url, email)).reply.status, 200)
   assert.equal(await addresses(), 2)
   own.advance(day_ms / 2 + 1)
-  await until(addresses, (n) => n === 1)
+  await until(addresses, 1)
   for (let days = 0; days < 5; days += 0.5) own.advance(day_ms / 2)
-  await until(
-    async () => (await entries()).meta.total,
-    (n) => n === 0,
-  )
+  await until(async () => (await entries()).meta.total, 0)
 })

@@ -43,11 +43,7 @@ const ended = (id: string) =>
     () => progress(id),
     ({ status }) => status !== 'running',
   )
-const idle = () =>
-  until(
-    () => total(call, 'status=pending'),
-    (pending) => pending === 0,
-  )
+const idle = () => until(() => total(call, 'status=pending'), 0)
 
 /** The records of a kind, by id. */
 async function allOf(kind: string): Promise<Map<number, Record<string, unknown>>> {
@@ -107,10 +103,9 @@ describe('a backfill', () => {
     })
     await begin(id, { kinds: ['contacts'] })
     await receiver.waitFor(1)
-    await until(
-      async () => (await call('GET', `/api/v1/deliveries?webhook_id=${id}`)).body.data[0],
-      ({ attempt_count }) => attempt_count === 1,
-    )
+    await until(async () => (await call('GET', `/api/v1/deliveries?webhook_id=${id}`)).body.data[0], {
+      attempt_count: 1,
+    })
     await call('PUT', `/api/v1/contacts/${contact_id}`, { phone: '+49 30 1' })
     // Its delivery comes after a search that met the blocked one.
     await call('POST', '/api/v1/contacts', { first_name: 'Other', last_name: 'Record' })
@@ -144,13 +139,10 @@ describe('a backfill', () => {
     await Promise.all(writers)
     receiver.answering = () => ({})
     // Its retries are due in minutes.
-    await until(
-      async () => {
-        if (await attemptsNothing(rapport.call)) clock.advance(3600_000)
-        return total(call, 'status=pending')
-      },
-      (pending) => pending === 0,
-    )
+    await until(async () => {
+      if (await attemptsNothing(rapport.call)) clock.advance(3600_000)
+      return total(call, 'status=pending')
+    }, 0)
     const newest = new Map<number, { sequence: number; event: string; data: Record<string, unknown> }>()
     for (const payload of payloads(id)) {
       const known = newest.get(payload.data.id)
@@ -247,10 +239,7 @@ describe('a backfill', () => {
         tx.updateTable('work').set({ state: 'cancelled' }).where('subject', '=', id).execute(),
       ),
     )
-    await until(
-      () => total(call, 'status=pending'),
-      (pending) => pending === 0,
-    )
+    await until(() => total(call, 'status=pending'), 0)
     assert.ok((await total(call, 'status=cancelled')) >= 200)
     receiver.answering = () => ({})
     stopped.resolve()

@@ -25,11 +25,7 @@ afterEach(async () => {
 
 const ok = async (method: string, path: string, body?: object, headers?: Record<string, string>) =>
   dataOf(await call(method, `/api/v1${path}`, body, headers))
-const settled = () =>
-  until(
-    () => total(call, 'status=pending'),
-    (n) => n === 0,
-  )
+const settled = () => until(() => total(call, 'status=pending'), 0)
 const person = { first_name: 'Zébuline', last_name: 'Quørndale', email: 'zq.private@quux.example' }
 const times = (hour: number) => ({
   start_at: `2026-12-01T${hour}:00:00.000Z`,

@@ -68,10 +68,7 @@ const times = (hour: number) => ({
 })
 
 async function settled() {
-  await until(
-    () => total(call, 'status=pending'),
-    (n) => n === 0,
-  )
+  await until(() => total(call, 'status=pending'), 0)
 }
 
 /** A deleted person with all possible data, which a webhook received before. */
@@ -212,10 +209,7 @@ test('after an erasure no byte of the database has a value of the contact, its n
   const before = await Promise.all(untouched.map((path) => ok('GET', path)))
   const paths = [`/deals/${deal.id}`, `/activities/${activity.id}`, `/appointments/${meeting.id}`]
   const linked = await Promise.all(paths.map((path) => ok('GET', path)))
-  await until(
-    () => total(call, 'status=pending'),
-    (n) => n === 2,
-  )
+  await until(() => total(call, 'status=pending'), 2)
   const deliveries = await log(call, 'per_page=100&event=contact.created')
 
   const reply = await call('DELETE', `${api}/trash/contacts/${id}`)

@@ -60,20 +60,14 @@ test('a merge whose process is killed is completed, and so is its undo, with one
   const { service, survivor, other } = await fill(t)
   const path = `/api/v1/contacts/${survivor}/merge`
   const second = await breakOff(t, service, survivor, path, { from_ids: [other] })
-  const gone = await until(
-    () => second.call('GET', `/api/v1/contacts/${other}`),
-    ({ status }) => status === 404,
-  )
+  const gone = await until(() => second.call('GET', `/api/v1/contacts/${other}`), { status: 404 })
   assert.equal(gone.body.error.merged_into_id, survivor)
   assert.equal(await dealsOf(second, survivor), deals)
   const [{ id, status }] = (await second.call('GET', '/api/v1/merges')).body.data
   assert.equal(status, 'done')
 
   const third = await breakOff(t, second, other, `/api/v1/merges/${id}/undo`)
-  await until(
-    async () => (await third.call('GET', '/api/v1/merges')).body.data[0].status,
-    (now) => now === 'undone',
-  )
+  await until(async () => (await third.call('GET', '/api/v1/merges')).body.data[0].status, 'undone')
   assert.deepEqual([await dealsOf(third, survivor), await dealsOf(third, other)], [0, deals])
   const { body } = await third.call('POST', `/api/v1/merges/${id}/undo`)
   assert.deepEqual(body.data, { restored: deals + 1, left: [] })

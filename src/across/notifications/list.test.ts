@@ -135,21 +135,12 @@ describe('the list', () => {
     const of = ({ call }: { call: Browser }) => ({ authorization: 'None', cookie: call.cookie() })
     const [graces, linuses, keys] = [await listen(of(grace)), await listen(of(linus)), await listen({})]
     await assign(grace.id, 1)
-    await until(
-      async () => graces('notifications'),
-      (n) => n === 1,
-    )
+    await until(async () => graces('notifications'), 1)
     await ask(grace.call, 'POST', '/notifications/read', { all: true })
-    await until(
-      async () => graces('notifications'),
-      (n) => n === 2,
-    )
+    await until(async () => graces('notifications'), 2)
     await ask(key, 'POST', '/companies', { name: 'Last' })
     for (const count of [linuses, keys]) {
-      await until(
-        async () => count('companies'),
-        (n) => n === 1,
-      )
+      await until(async () => count('companies'), 1)
       assert.equal(count('notifications'), 0)
     }
   })

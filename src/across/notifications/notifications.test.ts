@@ -235,10 +235,7 @@ describe('a webhook that fails', () => {
     const worksAndFails = async (times: number) => {
       receiver.answering = () => ({ status: 200 })
       await ask(key, 'POST', '/companies', { name: 'Acme' })
-      await until(
-        () => webhook(rapport.call, id),
-        ({ status }) => status === 'active',
-      )
+      await until(() => webhook(rapport.call, id), { status: 'active' })
       receiver.answering = () => ({ status: 500 })
       await failAgain(times)
     }

@@ -147,10 +147,10 @@ test('the trash is emptied soon after a start and periodically, until the stop',
   clock.advance(2 * day_ms)
   const soon = { first_ms: 30, every_ms: 100 }
   const { stop, errors } = runJobs(['trash'], soon, deps(1))
-  await until(inTrash, (n) => n === 0)
+  await until(inTrash, 0)
   await remove()
   clock.advance(2 * day_ms)
-  await until(inTrash, (n) => n === 0)
+  await until(inTrash, 0)
   await stop()
   await remove()
   clock.advance(2 * day_ms)

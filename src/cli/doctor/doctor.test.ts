@@ -152,10 +152,7 @@ test('a failing webhook is reported with its id, the time, the reason and the re
   const receiver = await useFor(t, startReceiver({ answer: { status: 401 } }))
   const { id, url } = await register(rapport.call, { name: 'Billing', url: `${receiver.url}/secret-path` })
   await company(rapport.call)
-  await until(
-    () => webhook(rapport.call, id),
-    ({ status }) => status === 'failed',
-  )
+  await until(() => webhook(rapport.call, id), { status: 'failed' })
   const failed = await examine(rapport.data_dir)
   const told = failed.told(
     new RegExp(`"Billing" \\(${id}\\).* fails since .*T.*, for 1 delivery: http_error`),
@@ -165,10 +162,7 @@ test('a failing webhook is reported with its id, the time, the reason and the re
   assert.ok(!failed.stdout.includes('secret-path'), `the path of ${url} may be a secret`)
   receiver.answering = () => ({ status: 200 })
   await company(rapport.call)
-  await until(
-    () => webhook(rapport.call, id),
-    ({ status }) => status === 'active',
-  )
+  await until(() => webhook(rapport.call, id), { status: 'active' })
   assert.equal((await examine(rapport.data_dir)).told(new RegExp(id)), undefined)
 })
 

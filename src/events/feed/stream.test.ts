@@ -115,10 +115,7 @@ test('a long past arrives whole and in order, while new events are written', asy
   t.after(stream.close)
   await writing
   const last = (await service.call('GET', `${path}?sort=-timestamp&per_page=1`)).body.data[0].id
-  await until(
-    async () => stream.events().at(-1)?.data?.includes(last),
-    (there) => there === true,
-  )
+  await until(async () => stream.events().at(-1)?.data?.includes(last), true)
   const ids = stream.events().map(({ id }) => Number(id))
   assert.deepEqual(
     ids,

@@ -138,10 +138,7 @@ test('streams without a listener are forgotten, and their successors are served'
     await outbox.events(1)
     await stream.waitFor(round)
     stream.close()
-    await until(
-      async () => streams.count(),
-      (n) => n === 0,
-    )
+    await until(async () => streams.count(), 0)
   }
 })
 
@@ -152,10 +149,7 @@ test('who has left before the stream was opened leaves none behind', async (t) =
   assert.equal(streams.count(), 1)
   controller.abort()
   await stream.text().catch(() => {})
-  await until(
-    async () => streams.count(),
-    (n) => n === 0,
-  )
+  await until(async () => streams.count(), 0)
   // Its answer is closed already when it would be opened: 'close' will not come again.
   streams.open(
     { access, credential: { kind: 'key', hash: 'hash' }, scope: 'events:read' },

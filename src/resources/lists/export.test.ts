@@ -126,10 +126,7 @@ test('an export shows one state although records change meanwhile, and a third o
   await make('activities', { subject: 'Later' })
   await rapport.call('DELETE', '/api/v1/activities/2')
   abandoned.destroy()
-  await until(
-    () => exported('activities/export?type=call'),
-    ({ status }) => status === 200,
-  )
+  await until(() => exported('activities/export?type=call'), { status: 200 })
   let text = ''
   for await (const part of slow.setEncoding('utf8')) text += part
   const subjects = text

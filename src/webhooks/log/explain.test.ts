@@ -95,10 +95,7 @@ test('each webhook is explained as it was judged, over a random history of webho
       hooks = hooks.filter((other) => other !== hook)
     } else await happen()
   }
-  await until(
-    () => total(call, 'status=pending'),
-    (pending) => pending === 0,
-  )
+  await until(() => total(call, 'status=pending'), 0)
   const ids = new Set(hooks.map(({ id }) => id))
   const seen = new Set<string>()
   for (const [event_id, verdicts] of expected) {

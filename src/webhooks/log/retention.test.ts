@@ -45,19 +45,13 @@ test('finished deliveries go after their days, counts stay exact, and what is pe
   )
   clock.advance(60_000)
   rapport.wake()
-  await until(
-    () => total(call, 'status=failed'),
-    (n) => n === 1,
-  )
+  await until(() => total(call, 'status=failed'), 1)
   await call('DELETE', `/api/v1/webhooks/${gone.id}`)
   // One event more, a day later, for the good one alone.
   await call('DELETE', `/api/v1/webhooks/${bad.id}`)
   clock.advance(day_ms)
   await company(call)
-  await until(
-    () => total(call, `webhook_id=${good.id}&status=succeeded`),
-    (n) => n === 2,
-  )
+  await until(() => total(call, `webhook_id=${good.id}&status=succeeded`), 2)
   const before = await log(call)
   assert.deepEqual(before.map(({ status }) => status).sort(), [
     'cancelled',
