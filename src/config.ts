@@ -83,24 +83,14 @@ const networks = (value: string) => {
 const settings = {
   port: { fallback: '3000', about: 'port to listen on (0: any free one)', parse: integer(0, 65535) },
   host: { fallback: '127.0.0.1', about: 'address to listen on', parse: (value: string) => value },
-  public_url: {
-    fallback: '',
-    about: 'address in links, such as https://crm.example.com',
-    parse: origin,
-  },
-  data_dir: {
-    fallback: './data',
-    about: 'folder of the database and the key file',
-    parse: folder,
-  },
+  public_url: { about: 'address in links, such as https://crm.example.com', parse: origin },
+  data_dir: { fallback: './data', about: 'folder of the database and the key file', parse: folder },
   database_url: {
-    fallback: '',
     secret: true,
     about: 'PostgreSQL, as postgres://…; empty: SQLite in DATA_DIR',
     parse: databaseUrl,
   },
   database_replica_url: {
-    fallback: '',
     secret: true,
     about: 'a read replica of it, for lists and searches',
     parse: databaseUrl,
@@ -111,21 +101,18 @@ const settings = {
     parse: integer(2, 1000),
   },
   redis_url: {
-    fallback: '',
     secret: true,
     about: 'Redis or Valkey that shares rate limits among processes; empty: each limits by itself',
     parse: urlOf('redis://host:6379', 'redis:', 'rediss:'),
   },
   web_concurrency: { fallback: '1', about: 'processes that serve one port', parse: integer(1, 256) },
   secret_key: {
-    fallback: '',
     secret: true,
     about:
       'encrypts webhook secrets, makes salts, browser marks and address hashes; 32 characters or more; empty: a file in DATA_DIR',
     parse: text,
   },
   secret_key_old: {
-    fallback: '',
     secret: true,
     about: 'the key before SECRET_KEY, until rapport rekey has ended',
     parse: text,
@@ -136,28 +123,18 @@ const settings = {
     parse: delays,
   },
   webhook_timeout_ms: { fallback: '10000', about: 'limit of a whole attempt', parse: integer(1, 600_000) },
-  webhook_allowed_networks: {
-    fallback: '',
-    about: 'private networks that webhooks may reach (CIDRs)',
-    parse: networks,
-  },
+  webhook_allowed_networks: { about: 'private networks that webhooks may reach (CIDRs)', parse: networks },
   webhook_proxy_url: {
-    fallback: '',
     secret: true,
     about: 'HTTP proxy of deliveries, as http://user:password@host:3128; empty: none',
     parse: proxy,
   },
   webhook_ca_file: {
-    fallback: '',
     about: 'file of certificate authorities (PEM) that receivers may have beside the public ones',
     parse: text,
   },
   ...mailSettings,
-  max_webhooks: {
-    fallback: '100',
-    about: 'webhooks that a workspace can have',
-    parse: integer(1, 10_000),
-  },
+  max_webhooks: { fallback: '100', about: 'webhooks that a workspace can have', parse: integer(1, 10_000) },
   max_import_mb: {
     fallback: '1024',
     about: 'MiB of a file that can be imported',
@@ -169,7 +146,6 @@ const settings = {
     parse: integer(1, 36_500),
   },
   audit_log_days: {
-    fallback: '',
     about: 'days that entries of the audit log are kept; empty: no limit',
     parse: orEmpty(integer(1, 36_500)),
   },
@@ -199,12 +175,10 @@ const settings = {
     parse: integer(0, 1e6),
   },
   trusted_proxies: {
-    fallback: '',
     about: 'networks of proxies that may set the address of a visitor (CIDRs)',
     parse: networks,
   },
   cors_origins: {
-    fallback: '',
     about: 'origins whose pages may call the API with a key, separated by commas, or *',
     parse: origins,
   },
@@ -257,15 +231,17 @@ function textOf(env: Environment, variable: string, secret: boolean): string | u
  */
 export function readConfig(env: Environment = process.env): Config {
   const problems: string[] = []
-  const values = Object.entries(settings).map(([name, setting]) => {
-    const variable = name.toUpperCase()
-    try {
-      return [name, setting.parse(textOf(env, variable, 'secret' in setting) || setting.fallback)]
-    } catch (error) {
-      problems.push(`${variable} ${(error as Error).message}.`)
-      return [name, null]
-    }
-  })
+  const values = Object.entries<Setting<unknown>>(settings).map(
+    ([name, { fallback = '', secret = false, parse }]) => {
+      const variable = name.toUpperCase()
+      try {
+        return [name, parse(textOf(env, variable, secret) || fallback)]
+      } catch (error) {
+        problems.push(`${variable} ${(error as Error).message}.`)
+        return [name, null]
+      }
+    },
+  )
   const config = Object.fromEntries(values)
   if (!problems.length) problems.push(...mailProblems(config))
   if (problems.length) throw new ConfigError(problems.join('\n'))

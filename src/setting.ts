@@ -1,5 +1,5 @@
 /** A variable of the environment. `parse` returns the value, or throws an Error that says which values are valid. */
-export type Setting<T> = { fallback: string; secret?: true; about: string; parse: (text: string) => T }
+export type Setting<T> = { fallback?: string; secret?: true; about: string; parse: (text: string) => T }
 
 export const integer = (min: number, max: number) => (text: string) => {
   const value = Number(text)

@@ -70,19 +70,16 @@ const oneAddress = (value: string) => {
 
 export const mailSettings = {
   smtp_url: {
-    fallback: '',
     secret: true,
     about: 'SMTP server, as smtp://user:password@host:587 or smtps://…:465; empty: no mail is sent',
     parse: smtpUrl,
   },
   mail_from: {
-    fallback: '',
     about: 'sender of mails, such as Acme <crm@example.com>; needed with SMTP_URL',
     parse: sender,
   },
-  mail_reply_to: { fallback: '', about: 'address for replies to mails', parse: oneAddress },
+  mail_reply_to: { about: 'address for replies to mails', parse: oneAddress },
   smtp_ca_file: {
-    fallback: '',
     about: 'file of certificate authorities (PEM) that the SMTP server may have beside the public ones',
     parse: text,
   },

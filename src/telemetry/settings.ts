@@ -62,7 +62,6 @@ const sampler = oneOf(...samplers, ...samplers.map((name) => `parentbased_${name
 export const telemetrySettings = {
   otel_sdk_disabled: { fallback: 'false', about: 'true: no traces are sent', parse: oneOf('true', 'false') },
   otel_traces_exporter: {
-    fallback: '',
     about: 'otlp or none; empty: otlp if an endpoint is set',
     parse: orEmpty(oneOf('otlp', 'none')),
   },
@@ -72,33 +71,21 @@ export const telemetrySettings = {
     parse: metricsExporter,
   },
   otel_exporter_otlp_endpoint: {
-    fallback: '',
     about: 'collector, such as http://localhost:4318; traces are sent to /v1/traces below it',
     parse: collector,
   },
   otel_exporter_otlp_traces_endpoint: {
-    fallback: '',
     about: 'whole address for traces, such as http://localhost:4318/v1/traces',
     parse: collector,
   },
-  otel_exporter_otlp_protocol: {
-    fallback: '',
-    about: 'http/json, which is also the default',
-    parse: orEmpty(protocol),
-  },
-  otel_exporter_otlp_traces_protocol: {
-    fallback: '',
-    about: 'the same, for traces alone',
-    parse: orEmpty(protocol),
-  },
+  otel_exporter_otlp_protocol: { about: 'http/json, which is also the default', parse: orEmpty(protocol) },
+  otel_exporter_otlp_traces_protocol: { about: 'the same, for traces alone', parse: orEmpty(protocol) },
   otel_exporter_otlp_headers: {
-    fallback: '',
     secret: true,
     about: 'headers for the collector, as name=value,other=value',
     parse: orEmpty(headers),
   },
   otel_exporter_otlp_traces_headers: {
-    fallback: '',
     secret: true,
     about: 'the same, for traces alone',
     parse: orEmpty(headers),
@@ -109,17 +96,14 @@ export const telemetrySettings = {
     parse: integer(1, 600_000),
   },
   otel_exporter_otlp_traces_timeout: {
-    fallback: '',
     about: 'the same, for traces alone',
     parse: orEmpty(integer(1, 600_000)),
   },
   otel_service_name: {
-    fallback: '',
     about: 'name of the service in traces; empty: service.name of the attributes, or rapport',
     parse: text,
   },
   otel_resource_attributes: {
-    fallback: '',
     secret: true,
     about: 'attributes of the service in traces, as name=value,other=value',
     parse: orEmpty(pairs),
