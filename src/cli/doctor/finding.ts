@@ -23,18 +23,11 @@ export type Finding = {
 type Area = Finding['area']
 
 export const ok = (area: Area, message: string): Finding => ({ area, level: 'ok', message, mend: null })
-export const warning = (area: Area, message: string, mend: string): Finding => ({
-  area,
-  level: 'warning',
-  message,
-  mend,
-})
-export const fault = (area: Area, message: string, mend: string): Finding => ({
-  area,
-  level: 'fault',
-  message,
-  mend,
-})
+const withMend =
+  (level: 'warning' | 'fault') =>
+  (area: Area, message: string, mend: string): Finding => ({ area, level, message, mend })
+export const warning = withMend('warning')
+export const fault = withMend('fault')
 
 /** The findings of an area, or its line for a good state if there are none. */
 export const orOk = (findings: Finding[], area: Area, message: string): Finding[] =>
