@@ -3,6 +3,7 @@ import { insertWorkspace } from '../src/access/workspaces.ts'
 import { systemClock } from '../src/clock.ts'
 import { transaction } from '../src/db/db.ts'
 import { command_line } from '../src/events/context.ts'
+import { dataOf } from './envelope.ts'
 import type { Rapport } from './harness.ts'
 import { ended, upload } from './imports.ts'
 import { beside, makeKey } from './keys.ts'
@@ -14,9 +15,7 @@ export type Caller = Pick<Rapport, 'url' | 'key' | 'call'>
 
 /** The data of an answer that succeeds. */
 export const data = async ({ call }: Caller, method: string, path: string, body?: object) => {
-  const reply = await call(method, `/api/v1/${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
+  return dataOf(await call(method, `/api/v1/${path}`, body))
 }
 
 /** The archive of a workspace. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dataOf } from './envelope.ts'
 import type { Rapport } from './harness.ts'
 
 /** The clock of these tests: a Saturday, 09:30 in Berlin. */
@@ -19,9 +20,7 @@ const no_limits = {
  */
 export async function makePage({ call }: Pick<Rapport, 'call'>, fields: object = {}): Promise<Made> {
   const page = { slug: 'demo', title: 'Product demo', time_zone: 'Europe/Berlin', ...no_limits, ...fields }
-  const reply = await call('POST', '/api/v1/booking-pages', page)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
+  return dataOf(await call('POST', '/api/v1/booking-pages', page), 201)
 }
 
 export type Answer = { status: number; headers: Headers; text: string; location: string }

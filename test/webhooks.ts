@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace } from './database.ts'
+import { dataOf } from './envelope.ts'
 import type { client, Rapport } from './harness.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -66,35 +67,26 @@ export function useWorkspaces(
 
 /** Registers a webhook, by default for company.created. */
 export async function register(call: Call, fields: object): Promise<Webhook> {
-  const reply = await call('POST', path, { events: ['company.created'], ...fields })
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
+  return dataOf(await call('POST', path, { events: ['company.created'], ...fields }), 201)
 }
 
 export async function webhook(call: Call, id: string): Promise<Webhook> {
-  return answered(await call('GET', `${path}/${id}`))
+  return dataOf(await call('GET', `${path}/${id}`), 200)
 }
 
 /** Does something with a webhook: pause, resume, test and so on. */
 export async function act(call: Call, id: string, name: string, body?: object) {
-  return answered(await call('POST', `${path}/${id}/${name}`, body))
-}
-
-function answered(reply: Awaited<ReturnType<Call>>) {
-  assert.equal(reply.status, 200, reply.text)
-  return reply.body.data
+  return dataOf(await call('POST', `${path}/${id}/${name}`, body), 200)
 }
 
 /** Creates a company: the shortest way to an event. */
 export async function company(call: Call, name = 'Acme'): Promise<{ id: number; name: string }> {
-  const reply = await unlessBusy(() => call('POST', '/api/v1/companies', { name }))
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
+  return dataOf(await unlessBusy(() => call('POST', '/api/v1/companies', { name })), 201)
 }
 
 /** The delivery log, newest first. */
 export async function log(call: Call, query = 'per_page=100'): Promise<Delivery[]> {
-  return answered(await call('GET', `/api/v1/deliveries?${query}`))
+  return dataOf(await call('GET', `/api/v1/deliveries?${query}`), 200)
 }
 
 /** How many deliveries the log says that there are. */
@@ -103,7 +95,7 @@ export async function total(call: Call, query = ''): Promise<number> {
 }
 
 export async function delivery(call: Call, id: string): Promise<Delivery & { attempts: Attempt[] }> {
-  return answered(await call('GET', `/api/v1/deliveries/${id}`))
+  return dataOf(await call('GET', `/api/v1/deliveries/${id}`), 200)
 }
 
 /** A wanted value: the value itself, some of its fields, or a condition. */

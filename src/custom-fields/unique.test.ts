@@ -36,9 +36,7 @@ const define = (call: Call, more: object = {}, query = '') =>
 const create = (call: Call, number: unknown) =>
   unlessBusy(() => call('POST', path, { ...ana, custom_fields: { number } }))
 const made = async (call: Call, number: unknown) => {
-  const reply = await create(call, number)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
+  return dataOf(await create(call, number), 201)
 }
 /** The problems of items of a batch, whose messages name the field without the item. */
 const codes = (reply: Reply) =>

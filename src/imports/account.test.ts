@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { dataOf } from '../../test/envelope.ts'
 import { useRapport } from '../../test/harness.ts'
 import { ended, importFile, upload } from '../../test/imports.ts'
 import { setUp } from '../../test/people.ts'
@@ -9,9 +10,7 @@ import { sheet_type } from './upload.ts'
 const rapport = useRapport()
 
 const ok = async (method: string, path: string, body?: object) => {
-  const reply = await rapport.call(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
+  return dataOf(await rapport.call(method, `/api/v1${path}`, body))
 }
 const run = (query: Record<string, string>, ...lines: string[]) =>
   importFile(rapport, query, `${lines.join('\n')}\n`)

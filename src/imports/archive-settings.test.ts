@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { data, exported, imported, workspaceOf } from '../../test/archives.ts'
 import { refused } from '../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { useRapport } from '../../test/harness.ts'
 import { archiveOf } from '../../test/imports.ts'
 
-let from: Rapport
-before(async () => {
-  from = await startRapport()
-})
-after(() => from.close())
+const from = useRapport()
 
 const newWorkspace = () => workspaceOf(from)
 

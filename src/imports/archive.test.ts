@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Caller, data, exported, imported, workspaceOf } from '../../test/archives.ts'
 import { refused } from '../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { useRapport } from '../../test/harness.ts'
 import { archiveOf, upload } from '../../test/imports.ts'
 import { makeKey } from '../../test/keys.ts'
 import { readArchive } from '../files/archive.ts'
 
-let from: Rapport
-before(async () => {
-  from = await startRapport()
-})
-after(() => from.close())
+const from = useRapport()
 
 const newWorkspace = () => workspaceOf(from)
 

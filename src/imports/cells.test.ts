@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { problems } from '../../test/envelope.ts'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { useRapport } from '../../test/harness.ts'
 import { importFile, upload } from '../../test/imports.ts'
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const found = async (path: string) => (await rapport.call('GET', `/api/v1/${path}`)).body.data
 /** Imports a file. Returns the numbers of created, updated and failed rows, and the field and code of each error. */

@@ -1,15 +1,14 @@
 // runs: both
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { dataOf } from '../../test/envelope.ts'
 import { useRapport } from '../../test/harness.ts'
 import { importFile, upload } from '../../test/imports.ts'
 
 const rapport = useRapport()
 
 const ok = async (method: string, path: string, body?: object) => {
-  const reply = await rapport.call(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
+  return dataOf(await rapport.call(method, `/api/v1${path}`, body))
 }
 const numbers = ({ rows_read, created, updated, skipped, failed, errors }: Record<string, number>) => ({
   rows_read,

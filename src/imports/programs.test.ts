@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { useRapport } from '../../test/harness.ts'
 import { importFile, upload } from '../../test/imports.ts'
 import { beside, makeKey } from '../../test/keys.ts'
 import { insertWorkspace } from '../access/workspaces.ts'
@@ -13,11 +13,7 @@ import { command_line } from '../events/context.ts'
 
 // Files in the form of other programs. Beside each file, the records that a careful person would enter.
 
-let rapport: Rapport
-before(async () => {
-  rapport = await startRapport()
-})
-after(() => rapport.close())
+const rapport = useRapport()
 
 const folder = new URL('../../test/fixtures/imports/', import.meta.url)
 const files = readdirSync(folder)

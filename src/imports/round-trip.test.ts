@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Rapport, startRapport } from '../../test/harness.ts'
+import { type Rapport, useRapport } from '../../test/harness.ts'
 import { importFile } from '../../test/imports.ts'
 import { beside, makeKey } from '../../test/keys.ts'
 import { runs } from '../../test/quick.ts'
@@ -13,11 +13,7 @@ import { csvRow, unguardCell } from '../files/csv.ts'
 import { readRows } from '../files/read-rows.ts'
 import type { FileForm } from '../files/rows.ts'
 
-let from: Rapport
-before(async () => {
-  from = await startRapport()
-})
-after(() => from.close())
+const from = useRapport()
 
 const naughty = fc.constantFrom(
   '=1+1',

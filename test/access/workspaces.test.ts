@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace, readStored } from '../database.ts'
-import { problems, refused } from '../envelope.ts'
+import { dataOf, problems, refused } from '../envelope.ts'
 import { callOf, type Rapport, useRapport } from '../harness.ts'
 import { before } from '../use.ts'
 
@@ -15,9 +15,7 @@ before(async () => {
 const v1 = '/api/v1'
 const url = 'http://127.0.0.1:9/hook'
 async function made(caller: Rapport['call'], at: string, body: object) {
-  const reply = await caller('POST', `${v1}/${at}`, body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.data
+  return dataOf(await caller('POST', `${v1}/${at}`, body), 201)
 }
 
 test("another workspace's ids answer exactly like ids that never were, on every path and method", async () => {

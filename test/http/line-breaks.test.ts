@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { problems } from '../envelope.ts'
 import { client } from '../harness.ts'
 import { scratchFolder, serveProcess } from '../process.ts'
 import { exchange } from '../raw-http.ts'
-import { type Receiver, startReceiver } from '../receiver.ts'
+import { useReceiver } from '../receiver.ts'
 import { runRapport } from '../run-rapport.ts'
 import { register, until } from '../webhooks.ts'
 
-let receiver: Receiver
-before(async () => {
-  receiver = await startReceiver()
-})
-after(() => receiver.close())
+const receiver = useReceiver()
 
 const breaks = [
   'a\r\nX-Injected: 1',

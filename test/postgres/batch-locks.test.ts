@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '../../src/db/db.ts'
 import { lockRow } from '../../src/db/locks.ts'
@@ -7,16 +7,13 @@ import { runBatch } from '../../src/resources/batch/batch.ts'
 import { type Item, type Writes, writesOf } from '../../src/resources/batch/items.ts'
 import { companyRoom } from '../../src/resources/companies/routes.ts'
 import { contactRoom } from '../../src/resources/contacts/routes.ts'
-import { type Outbox, openOutbox } from '../outbox.ts'
+import { openOutbox } from '../outbox.ts'
+import { use } from '../use.ts'
 import { until } from '../webhooks.ts'
 
 // A deadlock costs a second and a repetition. Under load, each repetition meets the next deadlock.
 
-let outbox: Outbox
-before(async () => {
-  outbox = await openOutbox()
-})
-after(() => outbox.close())
+const outbox = use(openOutbox)
 
 const [contacts, companies] = [contactRoom, companyRoom].map(writesOf) as [Writes, Writes]
 const name = { first_name: 'Ana', last_name: 'Ruiz' }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
+import { dataOf } from '../envelope.ts'
 import { client } from '../harness.ts'
 import { browser, setUp } from '../people.ts'
 import { scratchFolder } from '../process.ts'
@@ -19,9 +20,7 @@ async function fill(call: Call, hooks: { good: string; bad: string; paused: stri
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<T> {
-    const reply = await call('POST', `/api/v1/${path}`, body, headers)
-    assert.ok(reply.status < 300, reply.text)
-    return reply.body.data
+    return dataOf(await call('POST', `/api/v1/${path}`, body, headers))
   }
   const good = await register(call, { url: hooks.good, events: ['contact.created', 'deal.won'] })
   const bad = await register(call, { url: hooks.bad, events: ['company.created'] })

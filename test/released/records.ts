@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readDemoData } from '../../demo/data.ts'
+import { dataOf } from '../envelope.ts'
 import type { client, Rapport } from '../harness.ts'
 import { startRequests } from '../valid-requests.ts'
 import { act, register, until } from '../webhooks.ts'
@@ -27,9 +28,7 @@ export async function fillInstallation(
   const { call } = rapport
   const { make } = await startRequests(rapport)
   async function post(path: string, body: object): Promise<{ id: number }> {
-    const reply = await call('POST', `/api/v1/${path}`, body)
-    assert.ok(reply.status < 300, `${path}: ${reply.text}`)
-    return reply.body.data
+    return dataOf(await call('POST', `/api/v1/${path}`, body))
   }
   const { companies, contacts, deals } = readDemoData()
   await register(call, { url: hooks.good, events: ['contact.created', 'deal.won'] })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
+import { dataOf } from '../envelope.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startWeb, type Web } from '../web.ts'
 import { register } from '../webhooks.ts'
@@ -12,9 +13,7 @@ export async function startBoard() {
   await fillWorkspace(web.rapport)
   await register(web.rapport.call, { url: receiver.url, events: ['deal.won', 'deal.lost'] })
   const api = async (method: string, path: string, body?: object) => {
-    const reply = await web.rapport.call(method, `/api/v1${path}`, body)
-    assert.ok(reply.status < 300, reply.text)
-    return reply.body.data
+    return dataOf(await web.rapport.call(method, `/api/v1${path}`, body))
   }
   return {
     web,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { newWorkspace, readStored } from '../../../test/database.ts'
-import { problems, refused } from '../../../test/envelope.ts'
+import { dataOf, problems, refused } from '../../../test/envelope.ts'
 import { callOf, client, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { before } from '../../../test/use.ts'
 import { scopes } from '../../app.ts'
@@ -141,9 +141,7 @@ test('a key that was taken back opens nothing within a second, while others do; 
 test('what a key has offered ends with it', async () => {
   const key = await made({ name: 'Inviting' })
   const invite = async (by: typeof call, email: string) => {
-    const reply = await by('POST', '/api/v1/invitations', { email, role: 'admin' })
-    assert.equal(reply.status, 201, reply.text)
-    return reply.body.data
+    return dataOf(await by('POST', '/api/v1/invitations', { email, role: 'admin' }), 201)
   }
   const lost = await invite(key.call, 'lost@example.com')
   const kept = await invite(call, 'kept@example.com')

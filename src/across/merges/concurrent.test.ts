@@ -4,6 +4,7 @@ import { beforeEach, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { newWorkspace, readStored } from '../../../test/database.ts'
 import { engine, removeScratch } from '../../../test/engine.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { client, type Rapport, startRapport, turnableClock, useRapport } from '../../../test/harness.ts'
 import { beside, makeKey } from '../../../test/keys.ts'
 import { scratchFolder } from '../../../test/process.ts'
@@ -25,9 +26,7 @@ beforeEach(async () => {
 })
 
 async function ok(method: string, path: string, body?: object, caller = call): Promise<Json> {
-  const reply = await caller(method, `/api/v1${path}`, body)
-  assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`)
-  return reply.body.data
+  return dataOf(await caller(method, `/api/v1${path}`, body))
 }
 const contact = async (fields: object = {}, caller = call) =>
   (await ok('POST', '/contacts', { first_name: 'Ana', last_name: 'Ruiz', ...fields }, caller)).id as number

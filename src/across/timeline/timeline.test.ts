@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newWorkspace } from '../../../test/database.ts'
+import { dataOf } from '../../../test/envelope.ts'
 import { callOf, turnableClock, useRapport } from '../../../test/harness.ts'
 import { makeKey } from '../../../test/keys.ts'
 
@@ -11,9 +12,7 @@ const call = callOf(rapport)
 const base = '/api/v1'
 async function done(method: string, path: string, body?: object) {
   clock.advance(1000)
-  const reply = await call(method, base + path, body)
-  assert.ok(reply.status < 300, reply.text)
-  return reply.body.data
+  return dataOf(await call(method, base + path, body))
 }
 const made = (path: string, body: object) => done('POST', path, body)
 
