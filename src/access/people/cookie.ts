@@ -22,6 +22,14 @@ export function guardOpenRoute(request: FastifyRequest, reply: FastifyReply, don
   done()
 }
 
+/** POST of a password, or of the token of a link. Not even the hash of its body may be stored. */
+export const open_post = {
+  method: 'POST',
+  scope: 'open',
+  repeatable: false,
+  onRequest: guardOpenRoute,
+} as const
+
 /** The browser and the address that a session stores. */
 export const deviceOf = ({ headers, ip }: FastifyRequest): Device => ({
   user_agent: headers['user-agent']?.slice(0, 500).toWellFormed().replaceAll('\0', '') || null,

@@ -3,7 +3,7 @@ import { Single, single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { guardOpenRoute } from './cookie.ts'
+import { open_post } from './cookie.ts'
 import { acceptInvitation, createAcceptingPerson, createLinkReader } from './invitation-acceptance.ts'
 import { AcceptBody, Invited, LookUpBody, SignedIn } from './schema.ts'
 import type { PeopleService } from './service.ts'
@@ -20,15 +20,12 @@ export function invitationAcceptanceRoutes(app: App, service: PeopleService): vo
   operation(
     app,
     {
-      method: 'POST',
+      ...open_post,
       path: `${path}/look-up`,
-      scope: 'open',
       id: 'lookUpInvitation',
       summary: 'Read an invitation by the token of its link',
       body: LookUpBody,
       answers: { 200: Single(Invited) },
-      repeatable: false,
-      onRequest: guardOpenRoute,
     },
     async (request) => {
       const { workspace_name, email, role } = await openInvitation(request, request.body.token)
@@ -40,16 +37,13 @@ export function invitationAcceptanceRoutes(app: App, service: PeopleService): vo
   operation(
     app,
     {
-      method: 'POST',
+      ...open_post,
       path: `${path}/accept`,
-      scope: 'open',
       id: 'acceptInvitation',
       summary: 'Accept an invitation with an account of the e-mail, or with a new account',
       body: AcceptBody,
       answers: { 200: Single(SignedIn) },
-      repeatable: false,
       conflict: true,
-      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       const invitation = await openInvitation(request, request.body.token)

@@ -6,7 +6,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { mailingOf } from '../../mails/mailing.ts'
-import { addressOf, guardOpenRoute } from './cookie.ts'
+import { addressOf, open_post } from './cookie.ts'
 import { passwordProblems } from './passwords.ts'
 import { askForReset } from './reset-requests.ts'
 import { resetPassword, userOfReset } from './resets.ts'
@@ -22,15 +22,12 @@ export function resetRoutes(app: App, service: PeopleService): void {
   operation(
     app,
     {
-      method: 'POST',
+      ...open_post,
       path: '/api/v1/password-reset',
-      scope: 'open',
       id: 'resetPassword',
       summary: 'Set a new password with a link of a mail or of an administrator; all sessions end',
       body: ResetBody,
       answers: { 200: Single(SignedIn) },
-      repeatable: false,
-      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       const { token, password = '' } = request.body
@@ -66,18 +63,15 @@ function requestRoute(app: App, { db, clock, seal }: PeopleService): void {
   operation(
     app,
     {
-      method: 'POST',
+      ...open_post,
       path: '/api/v1/password-reset/request',
-      scope: 'open',
       id: 'requestPasswordReset',
       summary: 'Ask for a mail with a link that sets a new password',
       description:
         'The mail has a link for each account of the address. A link works once, for an hour. The answer does not say whether there is an account. 409 if the service sends no mail.',
       body: ResetRequestBody,
       answers: { 202: ResetRequested },
-      repeatable: false,
       conflict: true,
-      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       if (!mailingOf(db)?.configured)

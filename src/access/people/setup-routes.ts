@@ -4,7 +4,7 @@ import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
 import { mailingOf } from '../../mails/mailing.ts'
-import { addressOf, guardOpenRoute } from './cookie.ts'
+import { addressOf, guardOpenRoute, open_post } from './cookie.ts'
 import { localeProblems, withCanonicalTimeZone } from './fields.ts'
 import { createFirstAccount, setUpAlready } from './first-account.ts'
 import { passwordProblems } from './passwords.ts'
@@ -34,16 +34,13 @@ export function setupRoutes(app: App, { db, clock, throttle, accounts, signIn }:
   operation(
     app,
     {
-      method: 'POST',
+      ...open_post,
       path,
-      scope: 'open',
       id: 'setUp',
       summary: 'Create the first account with the link that the start of the service shows',
       body: SetupBody,
       answers: { 200: Single(SignedIn) },
-      repeatable: false,
       conflict: true,
-      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       const { token, password = '', ...sent } = withCanonicalTimeZone(request.body)

@@ -8,7 +8,7 @@ import { Single } from '../../http/envelope.ts'
 import { operation } from '../../http/operation.ts'
 import type { App } from '../../http/server.ts'
 import { bodyProblems } from '../../http/validation.ts'
-import { cookieOf, guardOpenRoute, noCookie } from './cookie.ts'
+import { cookieOf, noCookie, open_post } from './cookie.ts'
 import { lastWorkspace, roleOf } from './memberships.ts'
 import { SignedIn, SignInBody, SwitchBody } from './schema.ts'
 import type { PeopleService } from './service.ts'
@@ -43,16 +43,13 @@ export function signInRoutes(app: App, service: PeopleService): void {
   operation(
     app,
     {
-      method: 'POST',
+      ...open_post,
       path,
-      scope: 'open',
       id: 'signIn',
       summary: 'Sign in',
       body: SignInBody,
       answers: { 200: Single(SignedIn) },
-      repeatable: false,
       signs_in: true,
-      onRequest: guardOpenRoute,
     },
     async (request, reply) => {
       refuse(bodyProblems(request.body))
