@@ -67,13 +67,13 @@ test('sample data that cannot be taken away whole stays whole', async (t) => {
   assert.deepEqual(await numbers(), before)
 })
 
-test('sample data that is refused says why, and leaves nothing', async (t) => {
+test('sample data that is refused names the field and says why, and leaves nothing', async (t) => {
   const before = await numbers()
   const field = { resource: 'contacts', key: 'region', label: 'Region', type: 'text', required: true }
   await web.create('/custom-fields', field)
   const page = await web.open(t, '/settings/workspace', { allow: /status of 422/ })
   await page.getByRole('button', { name: 'Fill in sample data' }).click()
-  await page.getByRole('alert').getByText('Fill this in.').waitFor()
+  await page.getByRole('alert').getByText('Region: Fill this in.').waitFor()
   assert.equal(await page.getByText('Sample data filled in').count(), 0)
   await untilEqual(numbers, before)
 })

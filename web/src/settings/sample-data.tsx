@@ -1,9 +1,11 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Problem } from '../api/problem.ts'
 import { recordApi } from '../api/record-api.ts'
-import { ProblemNote } from '../app/problems.tsx'
+import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
+import { useAllDefinitions } from '../record/fields/definitions.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { fillSampleData, removeSampleData, sample_tag } from './sample-records.ts'
@@ -20,6 +22,7 @@ export function SampleData() {
   const { data } = useQuery(recordApi('contacts').listQuery({ tag: sample_tag, per_page: 1 }))
   const [working, setWorking] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
+  const definitions = useAllDefinitions()
   const total = data?.meta.total
   if (total === undefined || !needed.every(may)) return null
   async function run() {
@@ -36,10 +39,18 @@ export function SampleData() {
         showMessage(t.settings.sample_filled)
       }
     } catch (error) {
-      setProblem(error)
+      setProblem(named(error))
     }
     await client.invalidateQueries()
     setWorking(false)
+  }
+  /** Names the field that refuses the data, such as a required one: none is on this page. */
+  function named(error: unknown): unknown {
+    const [first] = error instanceof Problem ? error.fields : []
+    const field = definitions.find(({ key }) => first?.field.endsWith(`.custom_fields.${key}`))
+    if (!first || !field) return error
+    const { status, request_id } = error as Problem
+    return new Problem(status, 'conflict', `${field.label}: ${fieldMessage(first, t)}`, request_id)
   }
   return (
     <Section title={t.settings.sample}>
