@@ -1,6 +1,8 @@
 // runs: once
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { stages } from '../../src/resources/deals/stages.ts'
 import { joinAs } from '../web/people.ts'
 import { checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
 
@@ -93,4 +95,38 @@ test('a refused setting of a stage gets the focus', async (t) => {
   await probability.fill('')
   await page.getByRole('button', { name: 'Save' }).click()
   await probability.and(page.locator(':focus')).waitFor()
+})
+
+test('two people who change the stages and the lists at once lose nothing of each other', async (t) => {
+  const body = { deal_stages: stages.map((stage) => ({ stage })), lost_reasons: ['Price'] }
+  await web.rapport.call('PUT', '/api/v1/workspace/stages', body)
+  const session = await joinAs(web.rapport, 'ana@example.test', 'admin')
+  const page = await web.open(t, '/settings/stages', { load: true })
+  const other = await web.open(t, '/settings/stages', { session })
+  const save = async (one: Page) => {
+    await one.getByRole('button', { name: 'Save' }).click()
+    await one.getByText('Saved', { exact: true }).waitFor()
+  }
+  await page.getByLabel('Name of Proposal').fill('Offer sent')
+  await page.getByLabel('Reasons of a loss').fill('Price\nTiming')
+  await other.getByLabel('Name of Demo').fill('Show')
+  await other.getByLabel('Probability of Proposal, in percent').fill('45')
+  await other.getByRole('button', { name: 'Move Qualification up' }).click()
+  await other.getByLabel('Reasons of a loss').fill('No budget')
+  await save(other)
+  await save(page)
+  await untilEqual(() => page.getByLabel('Name of Show').inputValue(), 'Show')
+  const { deal_stages, lost_reasons } = await web.read('/workspace/stages')
+  assert.deepEqual(
+    deal_stages
+      .slice(0, 4)
+      .map(({ stage, label, probability }: Record<string, unknown>) => [stage, label, probability]),
+    [
+      ['qualification', null, 20],
+      ['new_lead', null, 10],
+      ['demo', 'Show', 40],
+      ['proposal', 'Offer sent', 45],
+    ],
+  )
+  assert.deepEqual(lost_reasons, ['No budget', 'Timing'])
 })

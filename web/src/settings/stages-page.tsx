@@ -11,6 +11,7 @@ import { useTexts } from '../texts/with-settings.ts'
 import { focusBeside, off } from '../ui/focus.ts'
 import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 import { NumberInput } from '../ui/late-inputs.tsx'
+import { mergeSettings } from './merge-settings.ts'
 import { SavedForm } from './saved-form.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 import './stages-page.css'
@@ -24,6 +25,9 @@ const path = '/api/v1/workspace/stages'
 const settingsQuery = {
   queryKey: ['stage_settings'],
   queryFn: ({ signal }: Aborted) => dataOf(api.GET(path, { signal })),
+  // Changes are merged with those of colleagues, from the first reading on.
+  refetchOnWindowFocus: false,
+  refetchOnReconnect: false,
 }
 const lists = ['lost_reasons', 'contact_stages'] as const
 const linesOf = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
@@ -36,12 +40,15 @@ export function StagesPage() {
   const { data, error, refetch } = useQuery(settingsQuery)
   async function send({ deal_stages, ...texts }: Partial<Values>) {
     const written = Object.entries(texts).map(([list, text]) => [list, linesOf(text)])
-    const body = { ...(deal_stages && { deal_stages }), ...Object.fromEntries(written) }
-    client.setQueryData(settingsQuery.queryKey, await dataOf(api.PUT(path, { body })))
+    const mine = { ...(deal_stages && { deal_stages }), ...Object.fromEntries(written) }
+    const body = mergeSettings(data as Settings, mine, await dataOf(api.GET(path)))
+    const stored = await dataOf(api.PUT(path, { body }))
     // The rest of the app has the stages of the session, and the sums of deals follow from them.
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
     client.invalidateQueries({ queryKey: ['deals'] })
     client.invalidateQueries({ queryKey: ['reports'] })
+    // Last: the form takes what was sent as saved, and then shows what colleagues have changed.
+    client.setQueryData(settingsQuery.queryKey, stored)
   }
   return (
     <SettingsFrame
