@@ -130,3 +130,12 @@ test('two people who change the stages and the lists at once lose nothing of eac
   )
   assert.deepEqual(lost_reasons, ['No budget', 'Timing'])
 })
+
+test('a reason of a loss that is too long says so at its list', async (t) => {
+  const page = await web.open(t, '/settings/stages', { allow: /status of 422/ })
+  const reasons = page.getByLabel('Reasons of a loss')
+  await reasons.fill(`Price\n${'x'.repeat(300)}`)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('At most 255').waitFor()
+  await reasons.and(page.locator(':focus')).waitFor()
+})

@@ -81,6 +81,7 @@ export function StagesPage() {
                   minRows={3}
                   maxRows={12}
                   {...form.getInputProps(list)}
+                  error={Object.entries(form.errors).find(([field]) => field.startsWith(list))?.[1]}
                 />
               ))}
             </>
