@@ -72,6 +72,17 @@ function readToken(): string | null {
 /** Whether the service refuses the token: it is unknown, used or expired. */
 const refusesToken = ({ fields }: Problem): boolean => fields.some(({ field }) => field === 'token')
 
+/** Opens the app if a link is accepted. After a refusal of the link, the form could only be refused again. */
+async function enterBy(accepting: Promise<unknown>, over: string): Promise<void> {
+  try {
+    await accepting
+    enter()
+  } catch (error) {
+    if (!(error instanceof Problem) || !refusesToken(error)) throw error
+    deadEnd(t.open.link_over, over)
+  }
+}
+
 const nameField = (): OpenField => ({
   name: 'name',
   label: t.people.name,
@@ -212,10 +223,11 @@ function reset() {
         action: t.open.reset_action,
         fields: [newPassword({ label: t.people.new_password, autofocus: true })],
         async send({ password = '' }) {
-          await dataOf(api.POST('/api/v1/password-reset', { body: { token: given, password } }))
-          enter()
+          await enterBy(
+            answerOf(api.POST('/api/v1/password-reset', { body: { token: given, password } })),
+            t.open.reset_over,
+          )
         },
-        messageOf: (problem) => refusesToken(problem) && t.open.reset_over,
       },
       t,
     ),
@@ -255,11 +267,9 @@ function accept(given: string, invited: Awaited<ReturnType<typeof lookUp>>, own:
         ],
         async send({ email: _, ...values }) {
           const body = { ...values, token: given, ...(own && { new_account: true }) } as never
-          const accepting = dataOf(api.POST('/api/v1/invitations/accept', { body }))
-          await inWords(accepting, t.open.member_already)
-          enter()
+          const accepting = answerOf(api.POST('/api/v1/invitations/accept', { body }))
+          await enterBy(inWords(accepting, t.open.member_already), t.open.invitation_over)
         },
-        messageOf: (problem) => refusesToken(problem) && t.open.invitation_over,
       },
       t,
     ),
