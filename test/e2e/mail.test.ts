@@ -9,7 +9,10 @@ import { checkScreen, owner, phone, untilEqual, useWeb } from '../web.ts'
 
 const server = use(startSmtpServer)
 const web = useWeb(
-  Object.defineProperty({}, 'env', { get: () => mailSettings(server.url), enumerable: true }),
+  Object.defineProperty({}, 'env', {
+    get: () => mailSettings(server.url, { MAIL_RETRY_DELAYS: '2' }),
+    enumerable: true,
+  }),
 )
 const quiet = useWeb()
 
@@ -39,6 +42,21 @@ test('a mail that fails says why, also on a phone', async (t) => {
   await page.goto(`${web.rapport.url}/settings/mail?status=failed`)
   await page.getByRole('row', { name: /Failed/ }).waitFor()
   await checkScreen(page)
+})
+
+test('the log of mails follows: a server that takes mails again, and the mail that waited for it', async (t) => {
+  server.script.mail = 421
+  t.after(() => server.heal())
+  const page = await web.open(t, '/settings/mail')
+  const body = { email: 'ada@example.com', role: 'member' }
+  await web.rapport.call('POST', '/api/v1/invitations', body)
+  const row = page.getByRole('row', { name: /ada@example.com/ })
+  await row.getByText('Waiting').waitFor()
+  await page.getByText('does not take mails').waitFor()
+  await checkScreen(page)
+  server.heal()
+  await page.getByText('Mails go out over').waitFor()
+  await row.getByText('Sent').waitFor()
 })
 
 test('without a mail server, the page says how many mails were not sent', async (t) => {
@@ -135,4 +153,15 @@ test('a forgotten password is set anew by the link of a mail', async (t) => {
   await page.getByRole('textbox', { name: 'New password' }).fill('quite another password')
   await page.getByRole('button', { name: 'Save the password and sign in' }).click()
   await page.waitForURL((url) => !url.pathname.startsWith('/reset'))
+})
+
+test('a long subject in the log of mails ends with an ellipsis', async (t) => {
+  const { call } = quiet.rapport
+  await call('PUT', '/api/v1/workspace', { name: 'Acme '.repeat(20).trim() })
+  await call('POST', '/api/v1/invitations', { email: 'bea@example.com', role: 'member' })
+  const page = await quiet.open(t, '/settings/mail')
+  const subject = page.getByRole('row', { name: /bea@example.com/ }).getByRole('link')
+  assert.ok(await subject.evaluate((link) => link.scrollWidth > link.clientWidth))
+  // The link has the ellipsis: a box within it would be cut without a sign.
+  assert.equal(await subject.evaluate((link) => link.children.length), 0)
 })

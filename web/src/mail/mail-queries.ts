@@ -3,11 +3,15 @@ import { api, dataOf, type Schemas } from '../api/client.ts'
 
 export type MailDetail = Schemas['MailDetail']
 
+/** How often the log and the state of the server are read. */
+export const often_ms = 5000
+
 /** The state of the SMTP server. */
 export const useMailServer = () =>
   useQuery({
     queryKey: ['mails', 'server'],
     queryFn: ({ signal }) => dataOf(api.GET('/api/v1/mails/server', { signal })),
+    refetchInterval: often_ms,
   })
 
 /** A mail. Polls while it is pending. */

@@ -15,7 +15,7 @@ import type { Column } from '../ui/table.tsx'
 import { showMessage } from '../ui/undo.tsx'
 import { Ago } from '../ui/values.tsx'
 import { Status } from '../webhooks/statuses.tsx'
-import { useMailServer } from './mail-queries.ts'
+import { often_ms, useMailServer } from './mail-queries.ts'
 import '../webhooks/deliveries.css'
 
 type Mail = Schemas['Mail']
@@ -39,6 +39,7 @@ export function MailsPage() {
     {
       queryKey: ['mails', 'list', query],
       queryFn: ({ signal }) => answerOf(api.GET('/api/v1/mails', { params: { query }, signal })),
+      refetchInterval: often_ms,
     },
     view,
   )
@@ -74,7 +75,7 @@ function useColumns(): Column<Mail>[] {
       id: 'subject',
       label: t.mail.subject,
       phone: true,
-      cell: ({ subject }) => <bdi>{subject}</bdi>,
+      cell: ({ subject }) => subject || t.mail.mail,
     },
     {
       id: 'recipient',

@@ -13,6 +13,7 @@ import { most_selected, useWholeList, type WholeList } from './whole-list.ts'
 export type ListQuery<Row> = {
   queryKey: QueryKey
   queryFn: (by: Aborted) => Promise<{ data: Row[]; meta: Meta }>
+  refetchInterval?: number
 }
 
 /**
