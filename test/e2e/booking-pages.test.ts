@@ -102,6 +102,32 @@ test('an appointment names the hosts of its booking page who receive the visitor
   assert.equal(await page.getByText('Hosts', { exact: true }).count(), 0)
 })
 
+test('a host who has left the workspace is named where the change of the hosts is refused', async (t) => {
+  await joinAs(web.rapport, 'lea@example.test', 'member', { name: 'Lea Leaver' })
+  const members: { id: string; name: string }[] = await web.read('/members')
+  const idOf = (name: string) => members.find((one) => one.name === name)?.id
+  const id = await web.create('/booking-pages', {
+    slug: 'left',
+    title: 'Left',
+    time_zone: 'Europe/Berlin',
+    hosts: [{ user_id: idOf('Lea Leaver') }],
+  })
+  await web.rapport.call('DELETE', `/api/v1/members/${idOf('Lea Leaver')}`)
+  const page = await web.open(t, `/booking-pages/${id}`, { allow: /status of 422/, load: true })
+  await page.getByRole('combobox', { name: 'Add host' }).fill(owner.name)
+  await page.getByRole('option', { name: owner.name }).click()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Former member: This record is gone.').waitFor()
+  await page.getByRole('button', { name: 'Remove Former member' }).click()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Booking page saved').waitFor()
+  const { hosts } = await web.read(`/booking-pages/${id}`)
+  assert.deepEqual(
+    hosts.map(({ user_id }: { user_id: string }) => user_id),
+    [idOf(owner.name)],
+  )
+})
+
 test('a booking page says why it offers a time or does not, and leads to what takes it', async (t) => {
   const id = await web.create('/booking-pages', { slug: 'asked', title: 'Asked', time_zone: 'Europe/Berlin' })
   const [taken, free] = await web.read(`/booking-pages/${id}/slots`)

@@ -20,6 +20,11 @@ export function BookingHosts({ draft: { hosts, ...draft }, problems, onChange }:
   const of_hosts = Object.fromEntries(
     Object.entries(problems).filter(([field]) => !field.endsWith('.weight')),
   )
+  // A host who has left the workspace must be removed, whatever else is changed.
+  const left = hosts.flatMap(({ user_id }, at) => {
+    const problem = problems[`hosts.${at}.user_id`]
+    return problem ? `${nameOf(user_id) ?? user_id}: ${problem}` : []
+  })
   const others = members.filter(({ id }) => !hosts.some(({ user_id }) => user_id === id))
   /** A second host needs an assignment for several. */
   function add(user_id: string) {
@@ -72,7 +77,7 @@ export function BookingHosts({ draft: { hosts, ...draft }, problems, onChange }:
           openOnFocus={false}
           data={others.map(({ id, label }) => ({ value: id, label }))}
           value={null}
-          error={problemOfList(of_hosts, 'hosts')}
+          error={left[0] ?? problemOfList(of_hosts, 'hosts')}
           onChange={(id) => id && add(id)}
         />
       )}
