@@ -99,6 +99,13 @@ test('each reason why a busy calendar cannot be read has a text', () => {
   assert.deepEqual(Object.keys(texts.en?.mail?.busy_errors ?? {}).sort(), [...codes].sort())
 })
 
+test('notifications have one word in the app and in mails', () => {
+  const mails = globSync('src/texts/de/*.json').map((file) => readFileSync(file, 'utf8'))
+  const app = new Map(languages).get('de') ?? new Map()
+  const called = [...mails, ...app.values()].flatMap((text) => text.match(/Benachrichtigung\w*/) ?? [])
+  assert.deepEqual(called, [])
+})
+
 test('a wrong, a missing and an unknown argument are type errors', () => {
   const calls = () =>
     [

@@ -58,7 +58,7 @@ export const mails = {
 "appointments": (values: { n: number }): string => (plural(values.n) === "one" ? `Der Termin von heute` : `Die ${number(values.n)} Termine von heute`),
 "overdue": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} Aktivität ist überfällig` : `${number(values.n)} Aktivitäten sind überfällig`),
 "today": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} Aktivität ist heute fällig` : `${number(values.n)} Aktivitäten sind heute fällig`),
-"notifications": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} ungelesene Benachrichtigung` : `${number(values.n)} ungelesene Benachrichtigungen`),
+"notifications": (values: { n: number }): string => (plural(values.n) === "one" ? `${number(values.n)} ungelesene Mitteilung` : `${number(values.n)} ungelesene Mitteilungen`),
 "mail_failed": "Eine E-Mail konnte nicht gesendet werden",
 "more": (values: { n: number }): string => (plural(values.n) === "one" ? `und ${number(values.n)} weitere` : `und ${number(values.n)} weitere`),
 "zone": (values: { zone: string }): string => `Die Zeiten sind in der Zeitzone ${values.zone}.`,
