@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { ana, fieldOf, visitor } from '../booking.ts'
 import { joinAs } from '../web/people.ts'
-import { owner, untilEqual, useWeb, visit } from '../web.ts'
+import { desk, owner, untilEqual, useWeb, visit } from '../web.ts'
 
 const web = useWeb()
 
@@ -141,7 +141,12 @@ test('a booking page says why it offers a time or does not, and leads to what ta
     await time.press('Enter')
   }
   await ask(wall(free.start_at))
-  await page.getByText('The page offers this time.').waitFor()
+  const answer = page.getByText('The page offers this time.')
+  await answer.waitFor()
+  await untilEqual(async () => {
+    const box = await answer.boundingBox()
+    return box && box.y + box.height <= desk.viewport.height
+  }, true)
   await ask(`${wall(free.start_at).slice(0, 10)}T20:00`)
   await page.getByText('The page does not offer this time.').waitFor()
   await page.getByText('Closed for a part of it').waitFor()

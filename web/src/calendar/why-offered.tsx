@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useFormats } from '../app/formats.ts'
 import { Link } from '../app/link.ts'
 import { ProblemNote } from '../app/problems.tsx'
@@ -16,11 +16,16 @@ export function WhyOffered({ page_id }: { page_id: number }) {
   const [wall, setWall] = useState<string | null>(null)
   const { data, error, refetch } = useQuery(explainQuery(page_id, wall && instantOf(wall, zone)))
   const reasons = data?.reasons ?? []
+  const answer = useRef<HTMLDivElement>(null)
+  // The question may be at the end of the screen.
+  useEffect(() => {
+    if (data) answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [data])
   return (
     <div className="booking-why">
       <MomentInput label={t.booking.why} value={wall} onChange={setWall} />
       {error && <ProblemNote error={error} onRetry={refetch} />}
-      <div role="status">
+      <div role="status" ref={answer}>
         {data && (data.free ? t.booking.offered : t.booking.not_offered)}
         {reasons.length > 0 && (
           <ul>
