@@ -149,7 +149,7 @@ test('a booking page says why it offers a time or does not, and leads to what ta
   }, true)
   await ask(`${wall(free.start_at).slice(0, 10)}T20:00`)
   await page.getByText('The page does not offer this time.').waitFor()
-  await page.getByText('Closed for a part of it').waitFor()
+  await page.getByText('Outside the opening hours').waitFor()
   await ask(wall(taken.start_at))
   await page.getByRole('link', { name: /^Appointment · / }).click()
   await page.waitForURL(`**/calendar/${appointment}`)
