@@ -105,6 +105,10 @@ test('a declined request frees its time, tells no event, and the visitor sees it
   const { text } = await get(link)
   assert.match(text, /<h1>This request was not accepted<\/h1>/)
   assert.ok(!text.includes('On holiday'))
+  // In German, a request has another gender than an appointment.
+  const { text: german } = await get(link, { 'accept-language': 'de' })
+  assert.match(german, /Diese Anfrage wurde nicht angenommen.*Niemand hat sie bestätigt/s)
+  assert.doesNotMatch(german, /\b(ihn|Er)\b/)
   assert.match((await get(`${link}/calendar.ics`)).text, /\r\nSTATUS:CANCELLED\r\n/)
   assert.equal((await ask(slug)).slot, slot)
   // A change, a deletion or a restore of a request emits no event.
