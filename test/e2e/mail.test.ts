@@ -91,6 +91,19 @@ test('a preference that is switched off in the profile stays off', async (t) => 
   await checkScreen(page)
 })
 
+test('the time of the digest is that of the profile, also after it was cleared', async (t) => {
+  const page = await web.open(t, '/settings/profile')
+  await page.getByLabel('A digest of my day').click()
+  const time = page.getByLabel('Time of the digest')
+  await time.fill('06:30')
+  await time.blur()
+  // Drawn anew with the stored time.
+  await page.locator('input[type=time][value="06:30"]').waitFor()
+  await time.fill('')
+  await time.blur()
+  assert.equal(await time.inputValue(), '06:30')
+})
+
 test('a calendar feed shows its address once, and is deleted in the profile', async (t) => {
   const page = await web.open(t, '/settings/profile')
   await page.getByRole('button', { name: 'Make a calendar feed' }).click()

@@ -47,9 +47,12 @@ export function MailPreferences() {
             label={t.mail.digest_at}
             key={preferences.daily_digest_at}
             defaultValue={preferences.daily_digest_at}
-            onBlur={({ currentTarget: { value } }) =>
-              value && value !== preferences.daily_digest_at && change({ daily_digest_at: value })
-            }
+            onBlur={({ currentTarget }) => {
+              // There is always one: a part of a time is none.
+              currentTarget.value ||= preferences.daily_digest_at
+              const { value } = currentTarget
+              if (value !== preferences.daily_digest_at) change({ daily_digest_at: value })
+            }}
           />
         )}
       </Stack>
