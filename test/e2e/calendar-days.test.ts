@@ -104,3 +104,24 @@ test('a conflict about guests names them', async (t) => {
   await page.getByRole('button', { name: 'Use mine' }).click()
   await untilEqual(async () => (await web.read(`/appointments/${id}`)).guest_ids, [ann])
 })
+
+test('a time at which a host is busy elsewhere is refused with this reason, where an appointment is moved', async (t) => {
+  const [{ id: user_id }] = await web.read('/members')
+  const fields = { time_zone: 'Europe/Berlin', hosts: [{ user_id }] }
+  const [one, other] = await Promise.all(
+    ['one', 'other'].map((slug) => web.create('/booking-pages', { ...fields, slug, title: slug })),
+  )
+  const at = (hour: string) => ({
+    start_at: `2031-06-03T${hour}:00:00Z`,
+    end_at: `2031-06-03T${hour}:30:00Z`,
+  })
+  await web.create('/appointments', { title: 'Audit', ...at('08'), booking_page_id: other })
+  const id = await web.create('/appointments', { title: 'Demo', ...at('10'), booking_page_id: one })
+  const page = await web.open(t, `/calendar/${id}`, { allow: /status of 409/ })
+  await page.getByRole('button', { name: 'Start: Edit' }).click()
+  const start = page.getByRole('textbox', { name: 'Start' })
+  await start.fill('2031-06-03T10:00')
+  await start.press('Enter')
+  await page.getByText('No host of the booking page is free at this time.').first().waitFor()
+  assert.equal((await web.read(`/appointments/${id}`)).start_at, '2031-06-03T10:00:00.000Z')
+})

@@ -301,7 +301,7 @@ test('a time that is taken is refused in words, and the appointment goes back', 
   const page = await web.open(t, '/calendar?show=day&date=2031-04-02', { allow: /status of 409/ })
   await entry(page, 'Second').getByText('12:00–13:00').waitFor()
   await drag(page, entry(page, 'Second'), { y: -4 * (await halfHour(page)) })
-  await page.getByText('That time is taken by another appointment of the same booking page.').waitFor()
+  await page.getByText('This time is taken: another appointment of the booking page overlaps it.').waitFor()
   await entry(page, 'Second').getByText('12:00–13:00').waitFor()
   assert.equal((await web.read(`/appointments/${id}`)).start_at, '2031-04-02T10:00:00.000Z')
 })

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { ChangesOf, RecordOf } from '../api/record-api.ts'
 import { useCommands } from '../app/commands.ts'
 import { useFormats } from '../app/formats.ts'
-import { inWords, showProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { type Fact, Facts, type Save } from '../record/fields/facts.tsx'
 import { useOwnerName } from '../record/fields/members.ts'
@@ -17,7 +17,6 @@ import { oneClick } from '../ui/one-press.ts'
 import { Badge } from '../ui/values.tsx'
 import { type Appointment, movedTo, spanOf, useAppointmentActions } from './appointments.ts'
 import { Guests } from './guests.tsx'
-import { appointmentsApi } from './kind.ts'
 import './calendar.css'
 
 /** An appointment with all its fields, each changed in place. */
@@ -26,14 +25,10 @@ export function AppointmentRecord(props: RecordProps) {
   const formats = useFormats()
   const { store } = useAppointmentActions()
   return (
-    <RecordView
-      kind="appointments"
-      {...props}
-      restore={({ id, title }) => inWords(appointmentsApi.restore(id), t.calendar.taken_meanwhile({ title }))}
-    >
+    <RecordView kind="appointments" {...props}>
       {(appointment, writes) => {
         const { status } = appointment
-        // Uses the own action, which has a message for conflicts.
+        // The own action shows the change in the calendar, too.
         let base: Appointment = appointment
         const save =
           writes &&

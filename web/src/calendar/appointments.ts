@@ -6,7 +6,7 @@ import { api, dataOf, type Schemas, type Tagged } from '../api/client.ts'
 import { shownAhead } from '../api/read-again.ts'
 import type { ChangesOf, RecordOf } from '../api/record-api.ts'
 import { useFormats } from '../app/formats.ts'
-import { inWords, showProblem } from '../app/problems.tsx'
+import { showProblem } from '../app/problems.tsx'
 import { instantOf, wallOf } from '../app/zones.ts'
 import { staleAfter } from '../record/kinds.ts'
 import { askWhose } from '../record/page/conflicts.ts'
@@ -169,10 +169,8 @@ export function useAppointmentActions() {
     )
   }
   async function store(appointment: Appointment & Tagged, changes: ChangesOf<'appointments'>) {
-    const { title } = appointment
     const base = appointment as RecordOf<'appointments'> & Tagged
-    const changing = changeSince('appointments', base, changes, askWhose)
-    const stored = await inWords(changing, t.calendar.taken({ title }))
+    const stored = await changeSince('appointments', base, changes, askWhose)
     show(stored)
     return stored
   }

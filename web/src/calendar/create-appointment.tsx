@@ -59,7 +59,6 @@ export function CreateAppointment({ initial, ...dialog }: Props) {
         location: location || null,
         notes: notes || null,
       })}
-      conflict={t.calendar.taken_new}
     >
       {({ values, setValues, setFieldValue, getInputProps }) => (
         <>

@@ -13,8 +13,6 @@ type Deletion = {
   name: string
   /** Leaves the page of the record; resolves when another page is shown. */
   leave?: (() => unknown) | undefined
-  /** Left out: the usual restore. */
-  restore?: (() => Promise<unknown>) | undefined
 }
 
 /**
@@ -26,14 +24,14 @@ export function useToTrash(): (deletion: Deletion) => Promise<void> {
   const refresh = useRefresh()
   const kinds = useKinds()
   return useCallback(
-    async ({ kind, id, name, leave, restore }) => {
+    async ({ kind, id, name, leave }) => {
       const api = recordApi(kind)
       const stale = staleAfter(kinds[kind], Object.values(kinds))
       await leave?.()
       try {
         await api.remove(id)
         offerUndo(t, t.app.deleted({ what: name }), async () => {
-          await (restore ?? (() => api.restore(id)))()
+          await api.restore(id)
           await refresh(...stale)
         })
       } catch (error) {

@@ -1,7 +1,6 @@
 import type { UseFormReturnType } from '@mantine/form'
 import type { ReactNode } from 'react'
 import { type NewOf, type RecordOf, recordApi } from '../../api/record-api.ts'
-import { inWords } from '../../app/problems.tsx'
 import { useSession } from '../../app/session.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -24,8 +23,6 @@ type Props<K extends OwnedKind, Start extends Values> = {
   start: Start
   /** Converts values for the API. Chosen records are converted anyway, to ids. */
   bodyOf?: (values: Start) => object
-  /** The message of a conflict (409), if there can be one. */
-  conflict?: string
   children: (form: UseFormReturnType<Start>) => ReactNode
 }
 
@@ -40,7 +37,7 @@ export const linkedIn = (start: Values): string =>
  * _id holds the chosen record.
  */
 export function CreateRecord<K extends OwnedKind, Start extends Values>(props: Props<K, Start>) {
-  const { kind, opened, onClose, onCreated, start, bodyOf, conflict = '', children } = props
+  const { kind, opened, onClose, onCreated, start, bodyOf, children } = props
   const t = useTexts()
   const names = useNames(kind)
   const refresh = useRefreshAfter(kind)
@@ -54,8 +51,7 @@ export function CreateRecord<K extends OwnedKind, Start extends Values>(props: P
     for (const name of Object.keys(body))
       if (name.endsWith('_id') && typeof body[name] === 'object')
         body[name] = (body[name] as Choice | null)?.id ?? null
-    const sent = recordApi(kind).create(body as NewOf<K>)
-    return conflict ? inWords(sent, conflict) : sent
+    return recordApi(kind).create(body as NewOf<K>)
   }
   return (
     <FormDialog

@@ -54,8 +54,6 @@ type Parts = {
 
 type Props<K extends OwnedKind> = RecordProps & {
   kind: K
-  /** Left out: the usual restore. */
-  restore?: (record: RecordOf<K>) => Promise<unknown>
   children: (record: RecordOf<K>, save: Save<K>) => Parts
 }
 
@@ -81,7 +79,7 @@ export function RecordView<K extends OwnedKind>(props: Props<K>) {
 }
 
 function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K> }) {
-  const { kind, id, record, panel = false, onLeave, restore, children } = props
+  const { kind, id, record, panel = false, onLeave, children } = props
   const t = useTexts()
   const { path, noun, nameOf, person = false, timeline }: Kind = useKind(kind)
   const names = useNames(kind)
@@ -100,8 +98,7 @@ function KnownRecord<K extends OwnedKind>(props: Props<K> & { record: RecordOf<K
   // Every kind of this page has them.
   const shared = record as unknown as Shared & Authored
 
-  const remove = () =>
-    toTrash({ kind, id, name, leave: onLeave, restore: restore && (() => restore(record)) })
+  const remove = () => toTrash({ kind, id, name, leave: onLeave })
   useCommands([{ id: `delete-${kind}`, label: names.delete, group: 'actions', run: remove }], writes)
   // Beside a list, the list assigns.
   const { dialog } = useAssign(kind, () => ({ rows: [shared] }), !panel)
