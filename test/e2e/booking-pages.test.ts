@@ -119,6 +119,7 @@ test('a host who has left the workspace is named where the change of the hosts i
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Former member: This record is gone.').waitFor()
   await page.getByRole('button', { name: 'Remove Former member' }).click()
+  await page.getByText('This record is gone.').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Booking page saved').waitFor()
   const { hosts } = await web.read(`/booking-pages/${id}`)

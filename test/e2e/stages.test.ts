@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { stages } from '../../src/resources/deals/stages.ts'
+import { mergeTexts } from '../../web/src/settings/merge-texts.ts'
 import { joinAs } from '../web/people.ts'
 import { checkScreen, phone, untilEqual, useWeb, visit } from '../web.ts'
 
@@ -113,7 +114,14 @@ test('two people who change the stages and the lists at once lose nothing of eac
   await other.getByLabel('Probability of Proposal, in percent').fill('45')
   await other.getByRole('button', { name: 'Move Qualification up' }).click()
   await other.getByLabel('Reasons of a loss').fill('No budget')
+  await other.getByLabel('Stages of contacts').fill('lead')
   await save(other)
+  // A window that gets the focus reads what others have saved, and keeps what is written.
+  const contact_stages = page.getByLabel('Stages of contacts')
+  await untilEqual(async () => {
+    await page.evaluate("dispatchEvent(new Event('focus'))")
+    return contact_stages.inputValue()
+  }, 'lead')
   await save(page)
   await untilEqual(() => page.getByLabel('Name of Show').inputValue(), 'Show')
   const { deal_stages, lost_reasons } = await web.read('/workspace/stages')
@@ -138,4 +146,15 @@ test('a reason of a loss that is too long says so at its list', async (t) => {
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('At most 255').waitFor()
   await reasons.and(page.locator(':focus')).waitFor()
+  await reasons.fill('Price')
+  await page.getByText('At most 255').waitFor({ state: 'detached' })
+})
+
+test('of two people, one sorts a list of texts and the other one extends it: both are kept', () => {
+  const base = ['Price', 'Timing', 'Other']
+  const sorted = ['Other', 'Price', 'Timing']
+  assert.deepEqual(mergeTexts(base, sorted, [...base, 'No budget']), [...sorted, 'No budget'])
+  const shorter = ['Price', 'Other']
+  assert.deepEqual(mergeTexts(base, sorted, shorter), ['Other', 'Price'])
+  assert.deepEqual(mergeTexts(base, ['Price', 'Taste', 'Timing', 'Other'], shorter), [...shorter, 'Taste'])
 })

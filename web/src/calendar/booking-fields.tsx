@@ -3,12 +3,13 @@ import { ZoneInput } from '../people/inputs.tsx'
 import { useTexts } from '../texts/with-booking.ts'
 import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 import { NumberInput, TagsInput } from '../ui/late-inputs.tsx'
-import { type Draft, limit_fields, minutesIn, number_fields, problemOfList } from './booking.ts'
+import { type Draft, limit_fields, minutesIn, number_fields } from './booking.ts'
 import { BookingHosts } from './booking-hosts.tsx'
 import { BookingQuestions } from './booking-questions.tsx'
 import type { Problems } from './hours-editor.tsx'
 import { OverridesEditor, WeekEditor } from './week-editor.tsx'
 import '../ui/form.css'
+import { problemOfList } from '../ui/list-problems.ts'
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }
 

@@ -5,7 +5,8 @@ import { useMembers, useOwnerName, useReadsMembers } from '../record/fields/memb
 import { useTexts } from '../texts/with-booking.ts'
 import { focusBeside } from '../ui/focus.ts'
 import { NumberInput, Select } from '../ui/late-inputs.tsx'
-import { assignments, type Draft, problemOfList, stale_calendars } from './booking.ts'
+import { problemOfList } from '../ui/list-problems.ts'
+import { assignments, type Draft, stale_calendars } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }

@@ -19,6 +19,7 @@ import { useToTrash } from '../record/to-trash.ts'
 import { useTexts } from '../texts/with-booking.ts'
 import { CopyButton } from '../ui/copy.tsx'
 import { focusWrong, keepFocus } from '../ui/focus.ts'
+import { withoutEntries } from '../ui/list-problems.ts'
 import { Page } from '../ui/page.tsx'
 import { PageAction } from '../ui/page-action.tsx'
 import { showMessage } from '../ui/undo.tsx'
@@ -170,7 +171,13 @@ function Editor({ page, onLeave }: { page: BookingPage; onLeave: () => unknown }
             <BookingFields
               draft={draft}
               problems={problems}
-              onChange={(more) => setFields((fields) => written({ ...saved, ...fields, ...more }, saved))}
+              onChange={(more) => {
+                setFields((fields) => written({ ...saved, ...fields, ...more }, saved))
+                const lists = (['hosts', 'questions'] as const).filter(
+                  (list) => more[list] && more[list].length !== draft[list].length,
+                )
+                setProblems((all) => lists.reduce<Problems>(withoutEntries, all))
+              }}
             />
           </fieldset>
         </form>

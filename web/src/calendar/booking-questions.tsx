@@ -3,7 +3,8 @@ import { XIcon } from '@primer/octicons-react'
 import { useTexts } from '../texts/with-booking.ts'
 import { focusBeside } from '../ui/focus.ts'
 import { Select, TagsInput } from '../ui/late-inputs.tsx'
-import { type Draft, problemOfList, question_types } from './booking.ts'
+import { problemOfList } from '../ui/list-problems.ts'
+import { type Draft, question_types } from './booking.ts'
 import type { Problems } from './hours-editor.tsx'
 
 type Props = { draft: Draft; problems: Problems; onChange: (changes: Partial<Draft>) => void }

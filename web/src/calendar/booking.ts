@@ -84,10 +84,6 @@ export const bodyOf = (fields: Partial<Draft>) => ({
   }),
 })
 
-/** The first problem of a field that is a list, or of one of its entries. */
-export const problemOfList = (problems: Record<string, string>, list: string): string | undefined =>
-  Object.entries(problems).find(([field]) => field === list || field.startsWith(`${list}.`))?.[1]
-
 /** The public URL of a page. */
 export const publicAddress = (slug: string): string => `${window.location.origin}/book/${slug}`
 

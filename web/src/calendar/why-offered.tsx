@@ -17,10 +17,13 @@ export function WhyOffered({ page_id }: { page_id: number }) {
   const { data, error, refetch } = useQuery(explainQuery(page_id, wall && instantOf(wall, zone)))
   const reasons = data?.reasons ?? []
   const answer = useRef<HTMLDivElement>(null)
-  // The question may be at the end of the screen.
+  const answered = useRef<string | null>(null)
+  // The question may be at the end of the screen. An answer that is read again does not scroll.
   useEffect(() => {
-    if (data) answer.current?.scrollIntoView({ block: 'nearest' })
-  }, [data])
+    if (!data || answered.current === wall) return
+    answered.current = wall
+    answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [data, wall])
   return (
     <div className="booking-why">
       <MomentInput label={t.booking.why} value={wall} onChange={setWall} />

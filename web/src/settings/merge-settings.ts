@@ -1,5 +1,6 @@
 import type { Schemas } from '../api/client.ts'
 import { written } from '../ui/written.ts'
+import { mergeTexts } from './merge-texts.ts'
 
 type Settings = Schemas['StageSettings']
 type Stages = Settings['deal_stages']
@@ -23,10 +24,4 @@ function mergeStages(base: Stages, mine: Stages, now: Stages): Stages {
     const [before, own, theirs] = [base, mine, now].map((all) => all.find((one) => one.stage === stage))
     return { ...theirs, ...written(own as Stages[0], before ?? {}) } as Stages[0]
   })
-}
-
-function mergeTexts(base: string[], mine: string[], now: string[]): string[] {
-  if (base.join('\n') === now.join('\n')) return mine
-  const kept = now.filter((text) => mine.includes(text) || !base.includes(text))
-  return [...kept, ...mine.filter((text) => !base.includes(text) && !now.includes(text))]
 }

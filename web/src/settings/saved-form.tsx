@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { ProblemNote } from '../app/problems.tsx'
 import { useTexts } from '../texts/with-settings.ts'
 import { focusWrong } from '../ui/focus.ts'
@@ -11,7 +11,8 @@ import { written } from '../ui/written.ts'
 
 type Props<Values extends Record<string, unknown>> = {
   saved: Values
-  send: (changes: Partial<Values>) => Promise<unknown>
+  /** Sends changed fields. `began` has each field as it was when the person began to change it. */
+  send: (changes: Partial<Values>, began: Values) => Promise<unknown>
   /** Whether the person may change the record. */
   writes?: boolean
   /** The fields whose parts show own errors. */
@@ -30,15 +31,19 @@ export function SavedForm<Values extends Record<string, unknown>>(props: Props<V
   const { form, submit, sending, problem } = useRecordForm(saved, nested)
   const changes = () => written(form.getValues(), form.getInitialValues())
   const changed = Object.keys(changes()).length > 0
+  const began = useRef(saved)
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is written stays, whatever it is when others save
   useEffect(() => {
     const kept = changes()
+    const before = Object.keys(kept).map((field) => [field, began.current[field]])
+    began.current = { ...saved, ...Object.fromEntries(before) }
     form.setInitialValues(saved)
     form.setValues({ ...saved, ...kept })
   }, [JSON.stringify(saved)])
   async function save(shown: HTMLFormElement) {
     const done = await submit(async (values) => {
-      await send(changes())
+      await send(changes(), began.current)
+      began.current = values
       form.setInitialValues(values)
     })
     if (done) showMessage(t.app.saved)

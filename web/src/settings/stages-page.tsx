@@ -11,6 +11,7 @@ import { useTexts } from '../texts/with-settings.ts'
 import { focusBeside, off } from '../ui/focus.ts'
 import { GrowingTextarea } from '../ui/growing-textarea.tsx'
 import { NumberInput } from '../ui/late-inputs.tsx'
+import { problemOfList, withoutEntries } from '../ui/list-problems.ts'
 import { mergeSettings } from './merge-settings.ts'
 import { SavedForm } from './saved-form.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
@@ -25,12 +26,13 @@ const path = '/api/v1/workspace/stages'
 const settingsQuery = {
   queryKey: ['stage_settings'],
   queryFn: ({ signal }: Aborted) => dataOf(api.GET(path, { signal })),
-  // Changes are merged with those of colleagues, from the first reading on.
-  refetchOnWindowFocus: false,
-  refetchOnReconnect: false,
 }
 const lists = ['lost_reasons', 'contact_stages'] as const
 const linesOf = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
+const settingsOf = ({ deal_stages, ...texts }: Partial<Values>): Partial<Settings> => ({
+  ...(deal_stages && { deal_stages }),
+  ...Object.fromEntries(Object.entries(texts).map(([list, text]) => [list, linesOf(text)])),
+})
 
 /** The stages of deals as this workspace sells, and the texts that it offers. */
 export function StagesPage() {
@@ -38,10 +40,12 @@ export function StagesPage() {
   const client = useQueryClient()
   const writes = useMay()('workspace:write')
   const { data, error, refetch } = useQuery(settingsQuery)
-  async function send({ deal_stages, ...texts }: Partial<Values>) {
-    const written = Object.entries(texts).map(([list, text]) => [list, linesOf(text)])
-    const mine = { ...(deal_stages && { deal_stages }), ...Object.fromEntries(written) }
-    const body = mergeSettings(data as Settings, mine, await dataOf(api.GET(path)))
+  async function send(changes: Partial<Values>, began: Values) {
+    const body = mergeSettings(
+      settingsOf(began) as Settings,
+      settingsOf(changes),
+      await dataOf(api.GET(path)),
+    )
     const stored = await dataOf(api.PUT(path, { body }))
     // The rest of the app has the stages of the session, and the sums of deals follow from them.
     await client.invalidateQueries({ queryKey: sessionQuery.queryKey })
@@ -81,7 +85,11 @@ export function StagesPage() {
                   minRows={3}
                   maxRows={12}
                   {...form.getInputProps(list)}
-                  error={Object.entries(form.errors).find(([field]) => field.startsWith(list))?.[1]}
+                  onChange={(event) => {
+                    form.getInputProps(list).onChange(event)
+                    form.setErrors((errors) => withoutEntries(errors, list))
+                  }}
+                  error={problemOfList(form.errors, list)}
                 />
               ))}
             </>
