@@ -213,8 +213,10 @@ test('a link that was not opened whole says so, and one that is no link of ours 
   await page.getByLabel('New password', { exact: true }).fill('a password of mine')
   await page.getByRole('button', { name: 'Save the password and sign in' }).click()
   await page.getByText('This link was used, or it is too old.').waitFor()
-  // A new one begins at the sign-in.
-  await page.getByRole('link', { name: 'Sign in' }).click()
+  // A new one begins at the sign-in, where the focus leads.
+  const leads_on = page.getByRole('link', { name: 'Sign in' })
+  await leads_on.and(page.locator(':focus')).waitFor()
+  await leads_on.click()
   await page.waitForURL(/\/sign-in$/)
   await checkScreen(page)
 })

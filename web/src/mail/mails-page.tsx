@@ -171,6 +171,7 @@ function ServerState() {
   const { data: unsent } = useQuery({
     queryKey: ['mails', 'unsent'],
     enabled: server?.configured === false,
+    refetchInterval: often_ms,
     queryFn: ({ signal }) =>
       answerOf(api.GET('/api/v1/mails', { params: { query: { status: 'not_sent', per_page: 1 } }, signal })),
   })

@@ -34,7 +34,7 @@ function show(title: string, text: string | false, ...below: (Node | null)[]): v
       'div',
       { class: 'open-body' },
       element('h1', {}, title),
-      text ? element('p', { class: 'open-text' }, text) : null,
+      text ? element('p', { class: 'open-text', id: 'open-text' }, text) : null,
       ...below,
     ),
   )
@@ -43,7 +43,16 @@ function show(title: string, text: string | false, ...below: (Node | null)[]): v
 
 /** A page that leads to the sign-in, because there is nothing to do on it. */
 const deadEnd = (title: string, text: string) =>
-  show(title, text, element('a', { href: '/sign-in', class: 'open-action' }, t.open.sign_in))
+  show(
+    title,
+    text,
+    // The focus tells of the text where a form was refused.
+    element(
+      'a',
+      { href: '/sign-in', class: 'open-action', 'data-autofocus': '', 'aria-describedby': 'open-text' },
+      t.open.sign_in,
+    ),
+  )
 
 const subtle = (text: string, onClick: () => void) => {
   const button = element('button', { type: 'button', class: 'open-subtle' }, text)

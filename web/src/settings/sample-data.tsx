@@ -2,10 +2,11 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Problem } from '../api/problem.ts'
-import { recordApi } from '../api/record-api.ts'
+import { type RecordKind, recordApi } from '../api/record-api.ts'
 import { fieldMessage, ProblemNote } from '../app/problems.tsx'
 import { useMay, useSession } from '../app/session.ts'
-import { useAllDefinitions } from '../record/fields/definitions.ts'
+import { definitionsQuery } from '../record/fields/definitions.ts'
+import type { OwnedKind } from '../record/kinds.ts'
 import { useTexts } from '../texts/with-settings.ts'
 import { offerUndo, showMessage } from '../ui/undo.tsx'
 import { fillSampleData, removeSampleData, sample_tag } from './sample-records.ts'
@@ -22,7 +23,6 @@ export function SampleData() {
   const { data } = useQuery(recordApi('contacts').listQuery({ tag: sample_tag, per_page: 1 }))
   const [working, setWorking] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
-  const definitions = useAllDefinitions()
   const total = data?.meta.total
   if (total === undefined || !needed.every(may)) return null
   async function run() {
@@ -35,20 +35,22 @@ export function SampleData() {
           await restore().finally(() => client.invalidateQueries())
         })
       } else {
-        await fillSampleData(user.id, t)
+        await fillSampleData(user.id, t, named)
         showMessage(t.settings.sample_filled)
       }
     } catch (error) {
-      setProblem(named(error))
+      setProblem(error)
     }
     await client.invalidateQueries()
     setWorking(false)
   }
-  /** Names the field that refuses the data, such as a required one: none is on this page. */
-  function named(error: unknown): unknown {
+  /** Names the custom field that refuses the data, such as a required one: none is on this page. */
+  async function named(kind: RecordKind, error: unknown): Promise<unknown> {
     const [first] = error instanceof Problem ? error.fields : []
-    const field = definitions.find(({ key }) => first?.field.endsWith(`.custom_fields.${key}`))
-    if (!first || !field) return error
+    if (!first?.field.includes('.custom_fields.')) return error
+    const definitions = await client.fetchQuery(definitionsQuery(kind as OwnedKind)).catch(() => [])
+    const field = definitions.find(({ key }) => first.field.endsWith(`.custom_fields.${key}`))
+    if (!field) return error
     const { status, request_id } = error as Problem
     return new Problem(status, 'conflict', `${field.label}: ${fieldMessage(first, t)}`, request_id)
   }

@@ -52,13 +52,24 @@ async function doEach(op: 'delete' | 'restore', batches: readonly Batch[]): Prom
   for (const batch of batches) await doTo(op, batch).catch(() => {})
 }
 
-/** Fills in companies, contacts, deals and activities, all with the tag: all of them, or none. */
-export async function fillSampleData(owner_id: string, t: Texts): Promise<void> {
+/**
+ * Fills in companies, contacts, deals and activities, all with the tag: all of them, or none. `named` adds to a refusal of records
+ * what a person has to know.
+ */
+export async function fillSampleData(
+  owner_id: string,
+  t: Texts,
+  named: (kind: RecordKind, error: unknown) => Promise<unknown>,
+): Promise<void> {
   const made: Batch[] = []
   /** Creates records, and resolves to their ids in the same order. */
   async function create(kind: RecordKind, records: readonly object[]): Promise<number[]> {
     const items = records.map((data) => ({ op: 'create', data: { ...data, owner_id, tags: [sample_tag] } }))
-    const results = await recordApi(kind).batch(items as BatchItem[], { atomic: true })
+    const results = await recordApi(kind)
+      .batch(items as BatchItem[], { atomic: true })
+      .catch(async (error) => {
+        throw await named(kind, error)
+      })
     const ids = results.map(({ id }) => Number(id))
     made.unshift({ kind, ids })
     return ids
