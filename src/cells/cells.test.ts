@@ -280,6 +280,14 @@ test('several addresses or numbers of a cell come apart, and nothing else does',
   for (const text of ['a@x.example', 'Ana <a@x.example>, b', 'none, see b@y.example', ';'])
     assert.deepEqual(severalOf(text, 'email'), [text])
   assert.deepEqual(severalOf('221; 222', 'phone'), ['221', '222'])
+  const whole = '+49 30 1234567'
+  for (const separator of [' ::: ', '\n'])
+    assert.deepEqual(severalOf(`${whole}${separator}4711`, 'phone'), [whole, '4711'])
+  assert.deepEqual(severalOf(`${whole}, +49 171 7654321, ext. 890`, 'phone'), [
+    whole,
+    '+49 171 7654321',
+    'ext. 890',
+  ])
   for (const text of [
     '+1 (555) 0100',
     '+1 555 0100, ext. 5',

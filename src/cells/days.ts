@@ -135,6 +135,12 @@ export function timeOf(text: string): Pick<Moment, 'time' | 'offset'> | null {
   return { time: `${String(hours).padStart(2, '0')}:${minute}:${second}${part.slice(0, 4)}`, offset }
 }
 
+/** The time that a moment has beside its day. Null: none, or midnight, which programs also write for a day alone. */
+export function ownTime({ time }: Pick<Moment, 'time'>): string | null {
+  const whole = time?.replace(/\.0+$/, '') ?? null
+  return whole === '00:00:00' ? null : whole
+}
+
 /** The order that a text shows: 31/12/2026 and 12/31/2026 have one reading. Null: none. */
 export function orderOf(text: string): DayOrder | null {
   const [, first, , second] = slashed.exec(text.trim().replace(weekday, '')) ?? []

@@ -115,8 +115,13 @@ export function severalOf(text: string, kind: keyof typeof looksLike): string[] 
     .map((part) => part.trim())
     .filter(Boolean)
   // `+1 555 123 4567, ext. 890` is one number: behind a whole one, four digits are its extension.
+  const [first = '', ...further] = parts
   const has_extension =
-    kind === 'phone' && digitsOf(parts[0] ?? '') > 6 && parts.some((part) => digitsOf(part) < 5)
+    kind === 'phone' &&
+    digitsOf(first) > 6 &&
+    !/ ::: |[\n\r]/.test(text) &&
+    further.length > 0 &&
+    further.every((part) => digitsOf(part) < 5)
   return parts.length && !has_extension && parts.every(looksLike[kind]) ? parts : [text]
 }
 

@@ -144,3 +144,12 @@ test('a bad cell of custom fields is left out by itself: those of other columns 
   const refused = await importFile(rapport, query, too_many)
   assert.deepEqual([refused.created, refused.failed], [0, 1])
 })
+
+test('a bad cell that is an object becomes a custom field with its JSON', async () => {
+  const line = { first_name: 'Ana', last_name: 'Object', phone: { home: '1' } }
+  const query = { resource: 'contacts', ...leave, rest: 'custom_fields' }
+  const type = { 'content-type': 'application/x-ndjson' }
+  await importFile(rapport, query, `${JSON.stringify(line)}\n`, type)
+  const [{ custom_fields }] = await newest('contacts', 1)
+  assert.deepEqual(Object.values(custom_fields), ['{"home":"1"}'])
+})

@@ -57,7 +57,7 @@ const targetOf = (field: string): string =>
 function leaveCell({ data, used, values }: MappedRow, target: string): boolean {
   const targets = [target, target.replace(/_id$/, '')]
   const failed = used.cells.some((use, n) => use === 'row_failed' && isOf(n))
-  // Too many custom fields come from many columns.
+  // No cell says which of the custom fields are too many.
   if (target === 'custom_fields' && !failed) return false
   let is_left = false
   function isOf(n: number): boolean {
@@ -77,12 +77,16 @@ function leaveCell({ data, used, values }: MappedRow, target: string): boolean {
     const { spare_key = null } = used.columns[n] ?? {}
     if (use !== 'not_valid' || !isOf(n) || spare_key === null) continue
     const fields = { ...(data.custom_fields as object) } as Record<string, unknown>
-    fields[freeKey(fields, spare_key, values[n])] = String(values[n])
+    fields[freeKey(fields, spare_key, values[n])] = textIn(values[n])
     data.custom_fields = fields
     cells[n] = 'stored'
   }
   return true
 }
+
+/** A cell as text. A value of a line of JSON may be a list or an object. */
+const textIn = (value: unknown): string =>
+  Array.isArray(value) || value?.constructor === Object ? JSON.stringify(value) : String(value)
 
 function removeFrom(data: Record<string, unknown>, target: string): void {
   const [name = '', key] = target.split(/\.(.*)/s)

@@ -56,11 +56,12 @@ export async function keepChanges(
       .execute()
     for (const { record_id, ...entry } of rows) kept.set(record_id, entry)
   }
-  const written = [...writtenFields(room), ...(form?.sets ?? [])]
+  const written = writtenFields(room)
   for (const { id, before, after, row } of changed) {
     const sets = (name: string) => setsField(row as Fields, name, before as Fields | null)
     const derived = (before && form?.derived?.(before).filter((name) => !sets(name))) ?? []
-    const undo = before && earlierValues(written, derived, before as Fields, after as Fields)
+    const undo =
+      before && earlierValues(written, form?.sets ?? [], derived, before as Fields, after as Fields)
     const { updated_at } = after as Dated
     const earlier = kept.get(id as number)
     const is_untouched = !earlier || (before as Dated | null)?.updated_at === earlier.changed_at
@@ -114,15 +115,18 @@ const restOf = ({ writable }: Resource, record: object): string =>
 /** Returns the body that undoes a change. It removes custom fields and tags that were added. */
 function earlierValues(
   fields: readonly string[],
+  set: readonly string[],
   derived: readonly string[],
   before: Fields,
   after: Fields,
 ): Earlier {
   const body: Earlier = {}
   if (derived.length) body.$followed = Object.fromEntries(derived.map((name) => [name, before[name]]))
-  for (const name of fields)
-    if (!derived.includes(name) && !isDeepStrictEqual(before[name], after[name]))
-      body[name] = before[name] ?? null
+  const others = (name: string) => !isDeepStrictEqual(before[name], after[name])
+  for (const name of fields) if (!derived.includes(name) && others(name)) body[name] = before[name] ?? null
+  // They say together what the record was, such as a deal that was lost without a reason.
+  if ([...fields, ...set].some((name) => !derived.includes(name) && others(name)))
+    for (const name of set) body[name] = before[name] ?? null
   if (body.tags) {
     const [old, current] = [before.tags as string[], after.tags as string[]]
     const added = withoutTags(current, old)

@@ -116,6 +116,29 @@ test('a row that is skipped or fails makes no company', async () => {
   assert.ok(!(await made()).includes('Required and makes none left'))
 })
 
+test('a row that is imported has its new company, whatever stands beside the name', async () => {
+  const field = { resource: 'contacts', key: 'staff', label: 'Staff', type: 'number' }
+  assert.equal((await rapport.call('POST', '/api/v1/custom-fields', field)).status, 201)
+  const lines = [
+    { first_name: 'Ana', last_name: 'Null', company: 'Nullfirma Ltd', staff: null },
+    { first_name: 'Bea', last_name: 'Null', company: 'Objektfirma Ltd', custom_fields: { staff: null } },
+  ]
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const type = { 'content-type': 'application/x-ndjson' }
+  const ofLines = await importFile(rapport, { resource: 'contacts' }, text, type)
+  assert.deepEqual([ofLines.created, ofLines.failed, ofLines.errors], [2, 0, 0])
+  const file = 'first_name,last_name,company_id,company\nCid,Id,C-1001,Kennfirma Ltd\n'
+  const ofRows = await importFile(rapport, { resource: 'contacts' }, file)
+  assert.deepEqual([ofRows.created, ofRows.failed, ofRows.errors], [1, 0, 0])
+  for (const name of ['Nullfirma Ltd', 'Objektfirma Ltd', 'Kennfirma Ltd']) {
+    const found = (await rapport.call('GET', `/api/v1/companies?search=${encodeURIComponent(name)}`)).body
+      .data
+    assert.equal(found.length, 1, name)
+    const linked = (await rapport.call('GET', `/api/v1/contacts?company_id=${found[0].id}`)).body
+    assert.equal(linked.meta.total, 1, name)
+  }
+})
+
 test('a dry run has the counts and the errors, and writes nothing', async () => {
   const before = (await rapport.call('GET', '/api/v1/contacts')).body.meta.total
   const file = 'first_name,last_name,company\nDry,Run,Dry Ltd\nOnly,,\n'

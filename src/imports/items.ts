@@ -1,4 +1,5 @@
 import { transaction } from '../db/db.ts'
+import type { FieldProblem } from '../errors.ts'
 import {
   type Item,
   newProblems,
@@ -27,6 +28,17 @@ function hasValue(data: Record<string, unknown>, match: string): boolean {
   return value !== undefined && value !== null && String(value).trim() !== ''
 }
 
+/** The data of a row as it is written: a name replaces an id, and a custom field without a value is none. */
+function ownData({ data, names }: MappedRow): Record<string, unknown> {
+  const own = Object.fromEntries(Object.entries(data).filter(([field]) => names[field] === undefined))
+  const { custom_fields } = own
+  if (typeof custom_fields === 'object' && custom_fields !== null)
+    own.custom_fields = Object.fromEntries(
+      Object.entries(custom_fields).filter(([, value]) => value !== null),
+    )
+  return own
+}
+
 /** The rows that become or change a record, as far as their values tell. The others make nothing that they name. */
 export async function importable(running: Running, rows: readonly MappedRow[]): Promise<MappedRow[]> {
   const { db, room, options, definitions } = running
@@ -34,10 +46,13 @@ export async function importable(running: Running, rows: readonly MappedRow[]): 
   const { after_create } = room.import
   const leaves = options.bad_cells === 'leave_out'
   const valid = rows.filter((row) => {
+    const { op } = itemOf(running, row)
     // An earlier row of the file may have made the record of an upsert, which then needs no more values.
-    const problems = itemOf(running, row).op === 'create' ? newProblems : valueProblems
-    const found = problems(writes, definitions, row.data, after_create)
-    return !found.some((one) => !leaves || !isOfCell(one))
+    const problems = op === 'create' ? newProblems : valueProblems
+    const found = problems(writes, definitions, ownData(row), after_create)
+    // Of custom fields that the record has already, none is judged.
+    const may_be = ({ field }: FieldProblem) => op === 'upsert' && field.startsWith('custom_fields')
+    return !found.some((one) => !may_be(one) && !(leaves && isOfCell(one)))
   })
   if (options.on_match !== 'skip' || !valid.length) return valid
   const context = running.context()

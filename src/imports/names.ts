@@ -89,7 +89,7 @@ async function linksOf(
     const nameOf = (row: MappedRow) => row.names[field] as string
     const naming = rows.filter((row) => !linked.has(nameOf(row)))
     const made = new Set((await importable(running, naming)).map(nameOf))
-    for (const name of missing) if (!made.has(name)) linked.set(name, { id: null })
+    for (const name of missing) if (!made.has(name)) linked.set(name, { note: noSuch('company', name) })
     const target = running.rooms.find(({ resource }) => resource.table === table) as Room
     if (made.size) await makeMissing(running, target, field, [...made], linked)
   }

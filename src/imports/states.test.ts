@@ -34,6 +34,10 @@ test('the undo of another stage gives a deal back that was lost without a reason
   assert.deepEqual(await undo(id), { restored: 1, left: [] })
   const { stage, lost_reason } = await detailsOf('deals', 'Lost before')
   assert.deepEqual([stage, lost_reason], ['lost', null])
+  const reasoned = await run(updating, ['name,stage,lost_reason', 'Lost before,lost,Price'])
+  assert.equal((await detailsOf('deals', 'Lost before')).lost_reason, 'Price')
+  assert.deepEqual(await undo(reasoned.id), { restored: 1, left: [] })
+  assert.equal((await detailsOf('deals', 'Lost before')).lost_reason, null)
   const again = await run(updating, ['name,stage', 'Lost before,demo', 'Lost before,lost'])
   assert.deepEqual(again.reported, [[3, 'lost_reason', 'required']])
 })
@@ -57,8 +61,24 @@ test('a day alone is when a deal closed that closes by the row, and replaces no 
   assert.equal((await detailsOf('deals', 'Closed on a day')).closed_at, '2024-05-13T00:00:00.000Z')
   await run(updating, ['name,stage,closed_at', 'Closed on a day,won,2024-05-13T14:30:00Z'])
   await run(updating, lines)
+  for (const header of ['Won time', 'closed_at', 'Close Date'])
+    for (const day of ['2024-05-13', '2024-05-13 00:00:00.000'])
+      await run({ ...updating, time_zone: 'Europe/Berlin' }, [
+        `name,stage,${header}`,
+        `Closed on a day,won,${day}`,
+      ])
   const { closed_at, expected_close_date } = await detailsOf('deals', 'Closed on a day')
   assert.deepEqual([closed_at, expected_close_date], ['2024-05-13T14:30:00.000Z', '2024-05-13'])
+})
+
+test('a time at which a deal closed that cannot be read is an error of its row', async () => {
+  const rows = ['Empty day,won,0000-00-00 00:00:00', 'No year,won,14 May']
+  const { created, reported } = await run({ resource: 'deals' }, ['name,stage,won time', ...rows])
+  assert.equal(created, 0)
+  assert.deepEqual(
+    reported.map(([row]: [number]) => row),
+    [2, 3],
+  )
 })
 
 test('a row that calls a closed deal open is an error unless it has the stage to which the deal goes back', async () => {
@@ -106,14 +126,17 @@ test('an activity that a file calls not done is open again, and a day with a tim
     'd1,Done before,no,,',
     'd2,Two times,no,31.12.2026 14:30,15:00',
     'd3,One time,no,31.12.2026 00:00,15:00',
+    'd4,Midnight,no,2026-12-31 00:00:00.000,15:00',
   ])
-  assert.deepEqual([done.created, done.updated, done.reported], [2, 1, []])
+  assert.deepEqual([done.created, done.updated, done.reported], [3, 1, []])
   const { completed_at } = await detailsOf('activities', 'Done before')
   assert.equal(completed_at, null)
-  const due = await Promise.all(['Two times', 'One time'].map((one) => detailsOf('activities', one)))
+  const due = await Promise.all(
+    ['Two times', 'One time', 'Midnight'].map((one) => detailsOf('activities', one)),
+  )
   assert.deepEqual(
     due.map(({ due_at }) => due_at),
-    ['2026-12-31T14:30:00.000Z', '2026-12-31T15:00:00.000Z'],
+    ['2026-12-31T14:30:00.000Z', '2026-12-31T15:00:00.000Z', '2026-12-31T15:00:00.000Z'],
   )
   assert.deepEqual(reasonsOf(done)['due time'], { other_value: 1 })
   await undo(done.id)

@@ -181,6 +181,7 @@ test('an argument of a search that is no text is an error, and never a list of n
     { custom_fields: { zone: 'north,south', seats: 5 } },
     { stage: ['asked', 'told'] },
     { search: 'Ana Query' },
+    { search: 'Ana Query', sort: ['-created_at'] },
   ])
     assert.equal((await use('find_contacts', given)).meta.total, 1, JSON.stringify(given))
   await close()

@@ -146,7 +146,8 @@ const isBeyond = (value: unknown): boolean =>
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isList = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one !== 'object')
+const isList = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.every((one) => typeof one !== 'object')
 
 /** The arguments of a query that no text can say: the API would look for the text `[object Object]`, and find nothing. */
 const problemsOfQuery = (tool: Tool, given: Readonly<Record<string, unknown>>): FieldProblem[] =>
@@ -161,8 +162,10 @@ const problemsOfQuery = (tool: Tool, given: Readonly<Record<string, unknown>>): 
           : [problem(`${name}.${key}`, 'invalid_type', `must be a value. ${ranges}`)],
       )
     }
-    if (typeof value !== 'object' || ('x-filter' in schema && isList(value))) return []
-    return [problem(name, 'invalid_type', 'must be a text, in which commas separate several values')]
+    const has_several = 'x-filter' in schema
+    if (typeof value !== 'object' || (isList(value) && (has_several || value.length === 1))) return []
+    const several = has_several ? ', in which commas separate several values' : ''
+    return [problem(name, 'invalid_type', `must be a text${several}`)]
   })
 const ranges =
   'Several values are one text with commas; custom_fields_from and custom_fields_to are the ends of a range'

@@ -43,12 +43,12 @@ export type ImportForm = {
   /** Fields whose numbers may have a percent sign. */
   percent?: readonly string[]
   /** Columns that no field takes as they are, by the form of their cells; `texts` collects several columns. `join` makes fields of them. */
-  parts?: Readonly<Record<string, 'text' | 'texts' | 'code' | 'boolean' | 'moment' | 'time'>>
+  parts?: Readonly<Record<string, 'text' | 'texts' | 'code' | 'boolean' | 'moment'>>
   /** Sets the fields that the parts of a row give. Returns what contradicts itself. */
   join?(row: JoinedRow): { field: string; message: string }[]
   /** Fields that only an existing record takes: the import changes the new record. */
   after_create?: readonly string[]
-  /** Fields that imports set, and requests cannot. An undo puts them back. */
+  /** Fields of the body of an import or of its undo that requests cannot send. An undo has them as they were. */
   sets?: readonly string[]
   /** Fields whose value is derived from others unless a row sets it. An undo does not change such a value. */
   derived?(before: object): readonly string[]

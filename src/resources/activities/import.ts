@@ -1,4 +1,4 @@
-import { type Moment, timeOf as readTime } from '../../cells/days.ts'
+import { type Moment, ownTime, timeOf as readTime } from '../../cells/days.ts'
 import type { ImportForm, JoinedRow } from '../room.ts'
 
 /** Columns of files, in English and German. The columns of other programs are in imports/programs. */
@@ -69,8 +69,8 @@ function joinTimes({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
       return [
         { field: 'due_at', message: `"${time?.slice(0, 100)}" is not a time of day. Write it as 14:30.` },
       ]
-    // A day may have a time of its own, which is not midnight.
-    const is_other = due.time !== null && due.time !== '00:00:00' && due.time !== read.time
+    const own = ownTime(due)
+    const is_other = own !== null && own !== ownTime(read)
     if (is_other) leave('due_time')
     data.due_at = timeOf(is_other ? due : { ...read, day: due.day })
   }

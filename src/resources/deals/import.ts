@@ -1,4 +1,4 @@
-import type { Moment } from '../../cells/days.ts'
+import { type Moment, ownTime } from '../../cells/days.ts'
 import type { ImportForm, JoinedRow } from '../room.ts'
 
 /** Columns of files, in English and German. The columns of other programs are in imports/programs. */
@@ -49,7 +49,13 @@ export const deal_import: ImportForm = {
   },
   choices: { stage: 'deal_stages' },
   percent: ['probability'],
-  parts: { status: 'code', won_time: 'time', lost_time: 'time', closed_at: 'time', close_date: 'moment' },
+  parts: {
+    status: 'code',
+    won_time: 'moment',
+    lost_time: 'moment',
+    closed_at: 'moment',
+    close_date: 'moment',
+  },
   join: joinState,
   after_create: ['lost_reason'],
   sets: ['closed_at', 'status'],
@@ -84,14 +90,19 @@ function joinState({ data, parts, now, timeOf, leave }: JoinedRow): { field: str
   const expected = data.expected_close_date
   if (close) data.expected_close_date ??= close.day
   const own_time = data.stage === 'won' ? 'won_time' : 'lost_time'
-  const told = is_closed ? (parts.get('closed_at') ?? parts.get(own_time)) : undefined
-  const closing = close && timeOf(close)
-  const last = told ?? closing
-  const closed_at = is_closed && typeof last === 'string' && last <= now ? last : undefined
+  const timeIn = (part: string) => {
+    const moment = parts.get(part) as Moment | undefined
+    return moment && timeOf(moment)
+  }
+  const told = (['closed_at', own_time, 'close_date'] as const).find((part) => parts.has(part))
+  const last = is_closed && told ? timeIn(told) : undefined
+  const closed_at = last !== undefined && last <= now ? last : undefined
   for (const part of ['won_time', 'lost_time', 'closed_at'])
-    if ((part !== 'closed_at' && part !== own_time) || parts.get(part) !== closed_at) leave(part)
-  if (expected !== undefined && expected !== close?.day && closing !== closed_at) leave('close_date')
+    if ((part !== 'closed_at' && part !== own_time) || timeIn(part) !== closed_at) leave(part)
+  if (expected !== undefined && expected !== close?.day && timeIn('close_date') !== closed_at)
+    leave('close_date')
   // A day alone would make the time of a closed deal less exact.
-  if (closed_at !== undefined) data[(told ?? close?.time) ? 'closed_at' : 'stage_since'] = closed_at
+  if (closed_at !== undefined)
+    data[ownTime(parts.get(told as string) as Moment) ? 'closed_at' : 'stage_since'] = closed_at
   return []
 }
