@@ -31,6 +31,8 @@ test('a start names the zones in use whose rules are not those of Node, and uses
   const { zones, version, source } = JSON.parse(String(line))
   assert.deepEqual([zones, version, source], [['Asia/Tokyo'], '2999a', 'system'])
   const slots = await client(again.url, firstKey(DATA_DIR))('GET', '/api/v1/booking-pages/1/slots')
-  assert.match(slots.body.data[0].start_at, /T23:00:00/)
+  // Nine o'clock is the first time of a day there, and 17 o'clock is its end. The first time of today depends on the hour.
+  const offered = new Set(slots.body.data.map(({ start_at }: { start_at: string }) => start_at.slice(11, 16)))
+  assert.ok(offered.has('23:00') && !offered.has('07:30'), [...offered].join())
   await again.stop()
 })
