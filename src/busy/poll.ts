@@ -46,6 +46,14 @@ type Claim = CalendarRow & { claim_id: string; addresses: string[]; zone: string
 type Changes = Partial<CalendarRow>
 type Result = { unchanged: true } | { error: FetchError } | { times: BusyTimes; validators: Validators }
 
+/** The changes after a failed attempt. The next one comes later and later, and after an hour at most. */
+const failed = ({ failures }: Claim, { code, message }: FetchError, elapsed_ms: number): Changes => ({
+  error_code: code,
+  error_message: message.slice(0, 1000),
+  failures: Number(failures) + 1,
+  run_at_ms: elapsed_ms + Math.min(hour_ms, minute_ms * 2 ** Math.min(10, Number(failures))),
+})
+
 /** Reads busy calendars when they are due, each by the lease of one process. */
 export function createPoller({ db, clock, seal, fetching, zone_folder }: PollerOptions) {
   async function poll(claim: Claim, stopping: AbortSignal): Promise<void> {
@@ -55,7 +63,7 @@ export function createPoller({ db, clock, seal, fetching, zone_folder }: PollerO
     if ('error' in result && stopping.aborted) return end(claim, { run_at_ms: started_ms })
     const attempted_at = shownTime(started_ms, momentOf(clock))
     if ('error' in result)
-      return end(claim, { last_attempt_at: attempted_at, ...failed(claim, result.error) })
+      return end(claim, { last_attempt_at: attempted_at, ...failed(claim, result.error, clock.elapsed()) })
     const read = {
       last_attempt_at: attempted_at,
       last_read_at: attempted_at,
@@ -147,13 +155,6 @@ export function createPoller({ db, clock, seal, fetching, zone_folder }: PollerO
           AND generation < ${changes.generation}`.execute(tx)
     })
   }
-
-  const failed = ({ failures }: Claim, { code, message }: FetchError): Changes => ({
-    error_code: code,
-    error_message: message.slice(0, 1000),
-    failures: Number(failures) + 1,
-    run_at_ms: clock.elapsed() + Math.min(hour_ms, minute_ms * 2 ** Math.min(10, Number(failures))),
-  })
 
   const nextDue = async (without: string[]): Promise<Claim | null> =>
     (await anyDue(db, clock.elapsed(), without))

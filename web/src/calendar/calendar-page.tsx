@@ -93,12 +93,7 @@ export function CalendarPage() {
     placeholderData: keepPreviousData,
   })
 
-  const with_due = useMay()('activities:read') && areOfBoth(asked)
-  const due = useQuery({ ...dueQuery(range, asked), placeholderData: keepPreviousData, enabled: with_due })
-  const due_data = with_due ? due.data : none_due
-  const due_known = due_data !== undefined && !(with_due && due.isPlaceholderData)
-  const due_failed = with_due && !error && due.error
-  const entries_due = due_data?.entries ?? none_due.entries
+  const due = useDue(range, asked)
   const colourOf = useHostColours()
   const [weekend, setWeekend] = useLocalStorage({ key: `rapport-weekend-${user.id}`, defaultValue: true })
   useMinute()
@@ -156,7 +151,7 @@ export function CalendarPage() {
     >
       <div className="calendar">
         {error && <ProblemNote error={error} onRetry={refetch} />}
-        {due_failed && <ProblemNote error={due_failed} onRetry={due.refetch} />}
+        {!error && due.error && <ProblemNote error={due.error} onRetry={due.refetch} />}
         {may && <ClockChanges />}
         {view.filtered && data?.appointments.length === 0 && (
           <NoMatches line many={names.in_sentence.many} view={view} filters={filters} />
@@ -167,11 +162,11 @@ export function CalendarPage() {
             day={day}
             days={days}
             awaited={!data && !error}
-            known={data !== undefined && !isPlaceholderData && due_known}
+            known={data !== undefined && !isPlaceholderData && due.known}
             appointments={data?.appointments ?? []}
             editable={may}
             onDay={(day) => change({ show: 'day', date: inAddress(day) })}
-            due={entries_due}
+            due={due.entries}
             weekend={weekend}
             onOpen={open}
             onMove={(entry, times) => {
@@ -183,9 +178,9 @@ export function CalendarPage() {
           />
         </HostColours>
         <div className="calendar-note">
-          <Hosts entries={[...(data?.appointments ?? []), ...entries_due]} colourOf={colourOf} />
+          <Hosts entries={[...(data?.appointments ?? []), ...due.entries]} colourOf={colourOf} />
           {t.calendar.zone({ zone })}
-          {(data?.more || due_data?.more) && ` · ${t.calendar.too_many({ n: most_shown })}`}
+          {(data?.more || due.more) && ` · ${t.calendar.too_many({ n: most_shown })}`}
           {(show === 'week' || show === 'month') && (
             <>
               {' · '}
@@ -210,6 +205,15 @@ export function CalendarPage() {
       )}
     </Page>
   )
+}
+
+/** The activities that are due in a time; none if the person may not see them, or the filters are of appointments alone. */
+function useDue(range: Parameters<typeof dueQuery>[0], asked: Parameters<typeof dueQuery>[1]) {
+  const enabled = useMay()('activities:read') && areOfBoth(asked)
+  const query = { ...dueQuery(range, asked), placeholderData: keepPreviousData, enabled }
+  const { data, error, refetch, isPlaceholderData } = useQuery(query)
+  if (!enabled) return { ...none_due, known: true, error: null, refetch }
+  return { ...(data ?? none_due), known: data !== undefined && !isPlaceholderData, error, refetch }
 }
 
 /** The date in the address; undefined (today) if invalid. */
