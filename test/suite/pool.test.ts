@@ -109,6 +109,14 @@ test('one or two failed files run again alone, and are named as unsteady if they
       writeFileSync(mark, '')
       throw new Error('a stall')
     })`
+  // A failed test leaves a promise behind, as one does that began some work.
+  const leaves = once('left').replace(
+    'throw new',
+    "setTimeout(() => Promise.reject(new Error('left')), 10); throw new",
+  )
+  const waits = `${leaves}\ntest('waits', (t, done) => setTimeout(done, 100))`
+  const after = await run({ 'leaves.test.mjs': waits }, { repeated_files: 2 })
+  assert.deepEqual([after.failures, after.unsteady.length], [[], 2])
   const always = "test('fails', () => { throw new Error('wrong') })"
   const good = "test('passes', () => {})"
   const one = { 'stalls.test.mjs': once('one'), 'fails.test.mjs': always, 'good.test.mjs': good }

@@ -172,9 +172,10 @@ async function runWorker(queue: TestFile[], { name, env }: Batch, outcome: Outco
   }
 }
 
-/** Whether a second run can tell more: it would hide an error outside of tests, or a counterexample of a property. */
-const mayRepeat = ({ place, error }: { place: string; error: string }) =>
-  place !== '' && !error.includes('Property failed after')
+/** A failed test, an error outside of tests, or a failure that a second run would hide. */
+type Certainty = 'test' | 'outside' | 'certain'
+const certaintyOf = ({ place, error }: { place: string; error: string }): Certainty =>
+  error.includes('Property failed after') ? 'certain' : place === '' ? 'outside' : 'test'
 
 const indented = (text: string) => text.replaceAll(/^/gm, '  ')
 
@@ -190,18 +191,23 @@ function createTurn(
   // The running files.
   let test = ''
   let over = false
-  const fail = (name: string, text: string, again?: string) => {
+  const found: { failure: Failure; certainty: Certainty }[] = []
+  const fail = (name: string, text: string, certainty: Certainty) => {
     const said = indented(`${name}\n${text}`.trim())
     if (over) tell(`\n${said}\n`)
     failures.push(said)
-    outcome.failures.push({
+    const failure = {
       name: [file, name].filter(Boolean).join(': '),
       text: indented(text.trim().split('\n').slice(0, repeated_lines).join('\n')),
-      again,
-    })
+    }
+    found.push({ failure, certainty })
+    outcome.failures.push(failure)
   }
   const end = () => {
     over = true
+    // A failed test may leave work behind that ends in an error outside of it.
+    const has = (certainty: Certainty) => found.some((one) => one.certainty === certainty)
+    if (has('test') && !has('certain')) for (const { failure } of found) failure.again = file
     const took_ms = Math.round(performance.now() - started_ms)
     took(took_ms)
     const seconds = (took_ms / 1000).toFixed(1)
@@ -215,15 +221,14 @@ function createTurn(
       if (told.told === 'start') test = told.name
       else if (told.told === 'pass') outcome.passed++
       else if (told.told === 'skip') tell(`- ${file}: ${told.name}: not run: ${told.why}`)
-      else if (told.told === 'fail')
-        fail(told.name, `${told.place}\n${told.error}`, mayRepeat(told) ? file : undefined)
+      else if (told.told === 'fail') fail(told.name, `${told.place}\n${told.error}`, certaintyOf(told))
       else end()
       return told.told
     },
     /** Fails the file unless it is over. */
     breakOff(text: string) {
       if (over) return
-      fail(test, text)
+      fail(test, text, 'certain')
       end()
     },
   }
