@@ -124,7 +124,9 @@ test('a link to unsubscribe of a mail before rekey works after it', async (t) =>
   const alone = await useFor(t, startRapport({ data_dir, env: { SECRET_KEY: after } }))
   const stop = (link: string) => fetch(`${alone.url}/mail/unsubscribe/${link}`, { method: 'POST' })
   assert.equal((await stop(token)).status, 200)
-  assert.equal((await stop(`${token.slice(0, -2)}AA`)).status, 404)
+  // Another letter in the middle of the code: the last one has bits that count for nothing.
+  const other = token.at(-9) === 'A' ? 'B' : 'A'
+  assert.equal((await stop(`${token.slice(0, -9)}${other}${token.slice(-8)}`)).status, 404)
 })
 
 test('a run that was stopped, and runs beside each other and beside changes, leave no value of the old key', async (t) => {
